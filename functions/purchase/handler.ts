@@ -1,0 +1,43 @@
+import { admitting } from "../../shared/access/admit.ts";
+import { catalogMemory } from "../../shared/catalog/memory.ts";
+import { catalogStore } from "../../shared/catalog/store.ts";
+import { routes } from "../../shared/contract/routes.ts";
+import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { environment, readEnv } from "../../shared/platform/env.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { buyData } from "../../shared/purchase/buy-data.ts";
+import { statusQueue } from "../../shared/status/status-queue.ts";
+import { httpProvider } from "../../shared/upstream/http-provider.ts";
+import { sandboxProvider } from "../../shared/upstream/sandbox.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+
+const env = readEnv(
+  environment.pick({
+    ACCESS_TABLE: true,
+    LEDGER_TABLE: true,
+    CACHE_TABLE: true,
+    STATUS_QUEUE_URL: true,
+    UPSTREAM_BASE_URL: true,
+    UPSTREAM_KEY_SECRET_ID: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    PURCHASES: true,
+  }),
+);
+const db = documentClient();
+const secrets = secretsClient();
+const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
+const deps = {
+  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
+  naming: namingFrom(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  providers: { live: httpProvider({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxProvider },
+  statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),
+  purchases: env.PURCHASES,
+  catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
+};
+
+/** Purchases: one debit, one order to the upstream, one outcome. */
+export const handler = apiHandler("purchase", admitting(db, env.ACCESS_TABLE), {
+  buyData: operation(routes.buyData, buyData(deps)),
+});

@@ -1,0 +1,21 @@
+import { admitting } from "../../shared/access/admit.ts";
+import { routes } from "../../shared/contract/routes.ts";
+import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
+import { environment, readEnv } from "../../shared/platform/env.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+import { getTransaction, getTransactions, getWallet } from "../../shared/wallet/read-account.ts";
+
+const env = readEnv(environment.pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, REFERENCE_KEY_SECRET_ID: true }));
+const db = documentClient();
+const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
+const naming = namingFrom(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));
+
+/** What an account can see of itself: its wallet and its transactions. */
+export const handler = apiHandler("read-account", admitting(db, env.ACCESS_TABLE), {
+  getWallet: operation(routes.getWallet, getWallet(ledger)),
+  getTransaction: operation(routes.getTransaction, getTransaction(ledger, naming)),
+  listTransactions: operation(routes.listTransactions, getTransactions(ledger)),
+});

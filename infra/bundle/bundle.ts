@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url";
+import type { BuildOptions } from "esbuild";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** How every function is bundled, for AWS and for the tests that weigh the bundles. The SDK is in the bundle: it starts faster. */
+export const bundleOptions = {
+  bundle: true,
+  minify: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  // With zod's and the SDK's ES modules, unused parts fall away; the default prefers their CommonJS.
+  mainFields: ["module", "main"],
+  alias: { "@aws-sdk/credential-provider-node": `${root}infra/bundle/function-credentials.ts` },
+  // Some dependencies still call require; an ES module has none of its own.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+} as const satisfies BuildOptions;
+
+/** The entry of a function's bundle. */
+export const functionEntry = (name: string): string => `${root}functions/${name}/handler.ts`;

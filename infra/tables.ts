@@ -1,0 +1,31 @@
+/** The three tables, divided by what losing them would cost; CDK and the local runner both create them from here. */
+
+type Attribute = "pk" | "owner" | "created_at" | "upstream_reference" | "open";
+export type TableIndex = {
+  readonly name: string;
+  readonly partition: Attribute;
+  readonly sort?: Attribute;
+  /** Attributes copied beside the keys. */
+  readonly includes?: readonly string[];
+};
+export type TableShape = {
+  readonly partition: Attribute;
+  readonly indexes: readonly TableIndex[];
+  readonly ttl?: string;
+};
+
+export const tables = {
+  /** Keys with their minute counters. */
+  access: { partition: "pk", indexes: [] },
+  /** Accounts, wallets, transactions, fundings: the money. */
+  ledger: {
+    partition: "pk",
+    indexes: [
+      { name: "by_owner", partition: "owner", sort: "created_at" },
+      { name: "by_upstream_reference", partition: "upstream_reference", includes: ["status"] },
+      { name: "by_open", partition: "open", sort: "created_at" },
+    ],
+  },
+  /** What can be fetched or made again. */
+  cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
+} as const satisfies Record<string, TableShape>;

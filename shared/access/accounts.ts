@@ -1,0 +1,229 @@
+import { randomBytes } from "node:crypto";
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type Permission, permissionSchema } from "../contract/routes.ts";
+import { type Mode, modeSchema } from "../contract/transaction.ts";
+import { type Clock, isoTime, systemClock } from "../platform/time.ts";
+import { keyHash, newApiKey } from "./api-key.ts";
+import { type IpRange, parseIpRange, WHITELIST_ENTRIES_MAX } from "./ip-whitelist.ts";
+import { accountStatus, type KeyRow } from "./key-store.ts";
+
+/** New keys may buy and verify; finding a person by phone number is granted by name. */
+export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
+
+/**
+ * One account's item in the ledger table. It lists its keys, so that status and whitelist reach all of them in one transaction;
+ * `version` rises with every change. `owner` puts it into the index by which accounts are listed.
+ */
+export const accountRow = z.object({
+  pk: z.string(),
+  account_id: z.string(),
+  name: z.string(),
+  status: accountStatus,
+  whitelist: z.array(z.string()),
+  keys: z.array(
+    z.object({
+      key_id: z.string(),
+      hash: z.string(),
+      mode: modeSchema,
+      status: z.enum(["active", "revoked"]),
+      permissions: z.array(permissionSchema),
+      created_at: z.iso.datetime(),
+    }),
+  ),
+  version: z.int(),
+  owner: z.literal("accounts"),
+  created_at: z.iso.datetime(),
+});
+export type AccountRow = z.infer<typeof accountRow>;
+
+/** Where accounts and their keys are kept. */
+export type AccountStore = {
+  readonly db: DynamoDBDocumentClient;
+  readonly accessTable: string;
+  readonly ledgerTable: string;
+  readonly clock?: Clock;
+};
+
+const accountPk = (accountId: string): string => `account#${accountId}`;
+const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("hex")}`;
+
+/** What an operator got wrong, in a sentence. */
+export class AccountError extends Error {
+  override readonly name = "AccountError";
+}
+
+/** Makes an account without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
+export const createAccount = async (
+  { db, ledgerTable, clock = systemClock }: AccountStore,
+  account: { readonly name: string; readonly whitelist: readonly string[] },
+): Promise<AccountRow> => {
+  whitelistRanges(account.whitelist);
+  const account_id = newId("acc");
+  const row: AccountRow = {
+    pk: accountPk(account_id),
+    account_id,
+    name: account.name,
+    status: "active",
+    whitelist: [...account.whitelist],
+    keys: [],
+    version: 1,
+    owner: "accounts",
+    created_at: isoTime(clock()),
+  };
+  await db.send(new PutCommand({ TableName: ledgerTable, Item: row, ConditionExpression: "attribute_not_exists(pk)" }));
+  return row;
+};
+
+/** The account, read strongly; undefined where there is none. */
+export const findAccount = async (
+  { db, ledgerTable }: AccountStore,
+  accountId: string,
+): Promise<AccountRow | undefined> => {
+  const { Item } = await db.send(
+    new GetCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) }, ConsistentRead: true }),
+  );
+  return Item && accountRow.parse(Item);
+};
+
+/** Makes a key. The returned text is the only copy: the tables keep its hash. */
+export const createKey = async (
+  store: AccountStore,
+  accountId: string,
+  key: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
+): Promise<{ readonly key: string; readonly keyId: string }> => {
+  const { accessTable, clock = systemClock } = store;
+  const account = await requireAccount(store, accountId);
+  const text = newApiKey(key.mode);
+  const entry: AccountRow["keys"][number] = {
+    key_id: newId("key"),
+    hash: keyHash(text),
+    mode: key.mode,
+    status: "active",
+    permissions: [...(key.permissions ?? defaultPermissions)],
+    created_at: isoTime(clock()),
+  };
+  const changed = { ...account, keys: [...account.keys, entry] };
+  await replaceAccount(store, changed, [
+    {
+      Put: {
+        TableName: accessTable,
+        Item: keyItem(changed, entry),
+        ConditionExpression: "attribute_not_exists(pk)",
+      },
+    },
+  ]);
+  return { key: text, keyId: entry.key_id };
+};
+
+/** A revoked key is refused from the next request on. Revoking it again changes nothing. */
+export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
+  const account = await requireAccount(store, accountId);
+  if (!account.keys.some((key) => key.key_id === keyId)) {
+    throw new AccountError(`Account ${accountId} has no key ${keyId}`);
+  }
+  const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
+  await writeThrough(store, { ...account, keys });
+};
+
+/** Restricts an account or lifts that; all its keys follow in the same transaction. */
+export const setAccountStatus = async (
+  store: AccountStore,
+  accountId: string,
+  status: AccountRow["status"],
+): Promise<void> => writeThrough(store, { ...(await requireAccount(store, accountId)), status });
+
+/** Replaces an account's whitelist; all its keys follow in the same transaction. */
+export const setWhitelist = async (
+  store: AccountStore,
+  accountId: string,
+  whitelist: readonly string[],
+): Promise<void> => {
+  whitelistRanges(whitelist);
+  await writeThrough(store, { ...(await requireAccount(store, accountId)), whitelist: [...whitelist] });
+};
+
+const requireAccount = async (store: AccountStore, accountId: string): Promise<AccountRow> => {
+  const account = await findAccount(store, accountId);
+  if (account === undefined) throw new AccountError(`There is no account ${accountId}`);
+  return account;
+};
+
+/** Writes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched. */
+const writeThrough = async (store: AccountStore, account: AccountRow): Promise<void> => {
+  const updates = account.keys.map((key) => {
+    const { account_status, status, permissions, whitelist } = keyItem(account, key);
+    const sets = { account_status, status, permissions, whitelist };
+    const present = Object.entries(sets).filter(([, value]) => value !== undefined);
+    const absent = Object.entries(sets).filter(([, value]) => value === undefined);
+    return {
+      Update: {
+        TableName: store.accessTable,
+        Key: { pk: key.hash },
+        UpdateExpression: [
+          `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
+          ...(absent.length > 0 ? [`REMOVE ${absent.map(([name]) => `#${name}`).join(", ")}`] : []),
+        ].join(" "),
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeNames: Object.fromEntries(Object.keys(sets).map((name) => [`#${name}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
+      },
+    };
+  });
+  await replaceAccount(store, account, updates);
+};
+
+const replaceAccount = async (
+  { db, ledgerTable }: AccountStore,
+  account: AccountRow,
+  others: NonNullable<TransactWriteCommandInput["TransactItems"]>,
+): Promise<void> => {
+  await db.send(
+    new TransactWriteCommand({
+      TransactItems: [
+        {
+          Put: {
+            TableName: ledgerTable,
+            Item: { ...account, version: account.version + 1 },
+            // Two operators at once: the second one reads again instead of undoing the first.
+            ConditionExpression: "version = :read",
+            ExpressionAttributeValues: { ":read": account.version },
+          },
+        },
+        ...others,
+      ],
+    }),
+  );
+};
+
+const keyItem = (account: AccountRow, key: AccountRow["keys"][number]): KeyRow => {
+  const ranges = whitelistRanges(account.whitelist);
+  return {
+    pk: key.hash,
+    key_id: key.key_id,
+    account_id: account.account_id,
+    account_status: account.status,
+    mode: key.mode,
+    status: key.status,
+    // DynamoDB has no empty sets.
+    permissions: key.permissions.length > 0 ? new Set(key.permissions) : undefined,
+    whitelist: ranges.length > 0 ? new Set(ranges) : undefined,
+  };
+};
+
+const whitelistRanges = (entries: readonly string[]): IpRange[] => {
+  if (entries.length > WHITELIST_ENTRIES_MAX) {
+    throw new AccountError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
+  }
+  return entries.map((entry) => {
+    const range = parseIpRange(entry);
+    if (range === undefined) throw new AccountError(`"${entry}" is no IP address or CIDR range`);
+    return range;
+  });
+};

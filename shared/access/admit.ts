@@ -1,0 +1,51 @@
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import { rateGroups } from "../contract/limits.ts";
+import type { Route } from "../contract/routes.ts";
+import type { Rate } from "../platform/api-answer.ts";
+import type { Admit } from "../platform/api-handler.ts";
+import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
+import { isWellFormedKey, keyHash } from "./api-key.ts";
+import { isWhitelisted } from "./ip-whitelist.ts";
+import { countRequest, type KeyRow } from "./key-store.ts";
+
+/**
+ * The gates before the body: key (401), account and permission (403), address (403), rate (429). One write does all of it, so
+ * that a revoked key or a restricted account works at once: there is no cache to go stale. Source: INTERFACE "Authentication".
+ */
+export const admitting =
+  (db: DynamoDBDocumentClient, accessTable: string, clock: Clock = systemClock): Admit =>
+  async (route, request) => {
+    const hash = keyHash(presentedKey(request.headers));
+    const now_ms = clock();
+    const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(now_ms) });
+    if (counted === undefined || counted.row.status === "revoked") throw new ServiceError("invalid_api_key");
+
+    const { row, requestsThisMinute } = counted;
+    const limit = rateGroups[route.group];
+    const rate: Rate = { limit, remaining: Math.max(0, limit - requestsThisMinute) };
+    const refusal = refusalOf(row, route, request.requestContext.http.sourceIp);
+    if (refusal !== undefined) return { rate, refusal };
+    if (requestsThisMinute > limit) {
+      return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(now_ms) }) };
+    }
+    return { rate, caller: { accountId: row.account_id, keyId: row.key_id, mode: row.mode } };
+  };
+
+const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): ServiceError | undefined => {
+  if (row.account_status === "restricted") return new ServiceError("account_restricted");
+  if (permission !== undefined && !row.permissions?.has(permission)) return new ServiceError("permission_denied");
+  if (isWhitelisted(sourceIp, row.whitelist ?? [])) return undefined;
+  // Only the address that the platform saw is believed and named, never X-Forwarded-For.
+  return new ServiceError("ip_not_whitelisted", { message: `The IP address ${sourceIp} is not whitelisted` });
+};
+
+/** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. */
+const presentedKey = (sent: Readonly<Record<string, string>>): string => {
+  const bearer = /^Bearer +(\S+) *$/i.exec(sent.authorization ?? "")?.[1];
+  const key = bearer ?? sent[headers.apiKey]?.trim() ?? "";
+  if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
+  if (!isWellFormedKey(key)) throw new ServiceError("invalid_api_key");
+  return key;
+};

@@ -1,0 +1,48 @@
+import ipaddr from "ipaddr.js";
+
+/** Entries per account. Source: docs/decisions/0001-contract-gaps.md. */
+export const WHITELIST_ENTRIES_MAX = 20;
+
+/**
+ * One whitelisted range as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at most 340
+ * bytes, so that a key's item stays below one write unit.
+ */
+export type IpRange = Uint8Array<ArrayBuffer>;
+
+/** Reads `203.0.113.7`, `203.0.113.0/24`, `2001:db8::1` or `2001:db8::/64`; undefined when it is none of these. */
+export const parseIpRange = (text: string): IpRange | undefined => {
+  const [address = "", bits, ...rest] = text.split("/");
+  if (rest.length > 0 || !isPlainAddress(address) || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
+  const bytes = ipaddr.parse(address).toByteArray();
+  const prefixBits = bits === undefined ? bytes.length * 8 : Number(bits);
+  if (prefixBits > bytes.length * 8) return undefined;
+  return Uint8Array.of(prefixBits, ...bytes.map((byte, index) => byte & mask(prefixBits, index)));
+};
+
+/** The range as people write it: the network address, and the prefix unless it is a single address. */
+export const formatIpRange = ([prefixBits = 0, ...network]: IpRange): string => {
+  const address = ipaddr.fromByteArray(network).toString();
+  return prefixBits === network.length * 8 ? address : `${address}/${prefixBits}`;
+};
+
+/** Whether an address lies in one of the ranges. No range at all means nobody. */
+export const isWhitelisted = (address: string, ranges: Iterable<IpRange>): boolean => {
+  if (!ipaddr.isValid(address)) return false;
+  // `process` turns an IPv4-mapped IPv6 address back into the IPv4 address that it is.
+  const bytes = ipaddr.process(address).toByteArray();
+  for (const [prefixBits = 0, ...network] of ranges) {
+    if (network.length !== bytes.length) continue;
+    if (network.every((byte, index) => ((bytes[index] ?? 0) & mask(prefixBits, index)) === byte)) return true;
+  }
+  return false;
+};
+
+/** The bits of one byte of an address that a prefix covers. */
+const mask = (prefixBits: number, byteIndex: number): number => {
+  const covered = Math.min(8, Math.max(0, prefixBits - byteIndex * 8));
+  return (0xff << (8 - covered)) & 0xff;
+};
+
+/** Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`. */
+const isPlainAddress = (address: string): boolean =>
+  ipaddr.IPv4.isValidFourPartDecimal(address) || (ipaddr.IPv6.isValid(address) && !address.includes("%"));

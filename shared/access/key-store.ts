@@ -1,0 +1,85 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { RateGroup } from "../contract/limits.ts";
+import { permissionSchema } from "../contract/routes.ts";
+import { modeSchema } from "../contract/transaction.ts";
+
+export const accountStatus = z.enum(["active", "restricted"]);
+
+/**
+ * One key's item in the access table, found by the SHA-256 of the key. Beside these fields it holds its counters, one number a
+ * rate group and minute, named `vtu:29412345`. It stays below 1 KB, so that a request costs one write unit.
+ */
+export const keyRow = z
+  .object({
+    pk: z.string(),
+    key_id: z.string(),
+    account_id: z.string(),
+    account_status: accountStatus,
+    mode: modeSchema,
+    status: z.enum(["active", "revoked"]),
+    permissions: z.set(permissionSchema).optional(),
+    whitelist: z.set(z.instanceof(Uint8Array)).optional(),
+  })
+  .loose();
+export type KeyRow = z.infer<typeof keyRow>;
+
+const COUNTER = /^(vtu|identity|catalog):(\d+)$/;
+const STALE_COUNTERS_MAX = 8;
+
+const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
+
+export type CountedKey = { readonly row: KeyRow; readonly requestsThisMinute: number };
+
+/**
+ * Authenticates and counts in one write: adds this request to the key's minute and returns the whole item, or undefined where
+ * no such key exists. The group's previous minute goes in the same write.
+ */
+export const countRequest = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  request: { readonly hash: string; readonly group: RateGroup; readonly minute: number },
+): Promise<CountedKey | undefined> => {
+  const { hash, group, minute } = request;
+  const counter = counterName(group, minute);
+  try {
+    const { Attributes } = await db.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { pk: hash },
+        UpdateExpression: "ADD #counter :one REMOVE #previous",
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeNames: { "#counter": counter, "#previous": counterName(group, minute - 1) },
+        ExpressionAttributeValues: { ":one": 1 },
+        ReturnValues: "ALL_NEW",
+      }),
+    );
+    const row = keyRow.parse(Attributes);
+    await removeStaleCounters(db, table, row, minute);
+    return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+};
+
+/** A key that is used now and then leaves a counter behind each time; one more write removes them once they are many. */
+const removeStaleCounters = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  row: KeyRow,
+  minute: number,
+): Promise<void> => {
+  const stale = Object.keys(row).filter((name) => Number(COUNTER.exec(name)?.[2] ?? minute) < minute);
+  if (stale.length < STALE_COUNTERS_MAX) return;
+  await db.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { pk: row.pk },
+      UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
+      ConditionExpression: "attribute_exists(pk)",
+      ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
+    }),
+  );
+};

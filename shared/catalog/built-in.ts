@@ -1,0 +1,21 @@
+import type { Catalog } from "../contract/catalog.ts";
+import { indexPlans, snapshotOf } from "./snapshot.ts";
+
+/** What test keys see until the upstream's catalog was fetched for the first time. */
+const catalog: Catalog = {
+  networks: [
+    { id: 1, name: "MTN", code: "mtn" },
+    { id: 2, name: "Airtel", code: "airtel" },
+    { id: 3, name: "Glo", code: "glo" },
+    { id: 4, name: "9mobile", code: "9mobile" },
+  ],
+  data_plans: [
+    { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" },
+    { id: 201, network_id: 2, name: "1GB", price: 500, validity: "30 days" },
+    { id: 301, network_id: 3, name: "1GB", price: 450, validity: "30 days" },
+    { id: 401, network_id: 4, name: "1GB", price: 485.5, validity: "30 days" },
+  ],
+};
+
+export const builtInSnapshot = snapshotOf(catalog, 0);
+export const builtInPlans = indexPlans(catalog);

@@ -1,0 +1,43 @@
+import { errorFields, log } from "../platform/log.ts";
+import type { Clock } from "../platform/time.ts";
+import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot.ts";
+import type { CatalogStore } from "./store.ts";
+
+/** How long a process serves its copy before it looks into the table again. */
+export const CATALOG_MEMORY_MS = 60_000;
+
+/** The catalog in this process's memory. */
+export type CatalogMemory = {
+  /** The latest catalog, however old; undefined while none was ever fetched. */
+  readonly snapshot: () => Promise<Snapshot | undefined>;
+  /** The same, ready for finding plans. */
+  readonly plans: () => Promise<(PlanIndex & { readonly fetchedAt_ms: number }) | undefined>;
+};
+
+export const catalogMemory = (store: CatalogStore, clock: Clock): CatalogMemory => {
+  let held: Snapshot | undefined;
+  let readAt_ms = Number.NEGATIVE_INFINITY;
+  let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
+
+  const snapshot = async (): Promise<Snapshot | undefined> => {
+    if (held !== undefined && clock() - readAt_ms < CATALOG_MEMORY_MS) return held;
+    try {
+      held = (await store.read()) ?? held;
+      readAt_ms = clock();
+    } catch (error) {
+      // A table that cannot be read does not take away what is in memory; how old it may be is the caller's question.
+      if (held === undefined) throw error;
+      log.warn("catalog.read_failed", errorFields(error));
+    }
+    return held;
+  };
+
+  const plans = async () => {
+    const current = await snapshot();
+    if (current === undefined) return undefined;
+    if (index?.etag !== current.etag) index = { etag: current.etag, plans: indexPlans(catalogOf(current)) };
+    return { ...index.plans, fetchedAt_ms: current.fetchedAt_ms };
+  };
+
+  return { snapshot, plans };
+};

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+import * as z from "zod";
+import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
+import { successEnvelope } from "../contract/envelope.ts";
+
+/** The catalog as it is served: the answer's bytes, made once by whoever refreshed it. */
+export type Snapshot = {
+  /** The whole answer, gzip. */
+  readonly gzip: Uint8Array<ArrayBuffer>;
+  /** Weak, because the same catalog is served with and without gzip. */
+  readonly etag: string;
+  /** When the upstream last said so. */
+  readonly fetchedAt_ms: number;
+};
+
+/** Makes the bytes that are served, with their tag. */
+export const snapshotOf = (catalog: Catalog, fetchedAt_ms: number): Snapshot => {
+  const body = JSON.stringify({ status: true, message: "Networks and data plans", data: catalog });
+  const digest = createHash("sha256").update(body).digest("base64url").slice(0, 22);
+  return { gzip: gzipSync(body, { level: 9 }), etag: `W/"${digest}"`, fetchedAt_ms };
+};
+
+export const snapshotBody = ({ gzip }: Snapshot): string => gunzipSync(gzip).toString("utf8");
+
+const servedEnvelope = successEnvelope(catalogSchema);
+export const catalogOf = (snapshot: Snapshot): Catalog => servedEnvelope.parse(JSON.parse(snapshotBody(snapshot))).data;
+
+/** A catalog made ready for finding plans. */
+export type PlanIndex = {
+  readonly networks: ReadonlyMap<number, Network>;
+  readonly plans: ReadonlyMap<number, DataPlan>;
+};
+
+export const indexPlans = ({ networks, data_plans }: Catalog): PlanIndex => ({
+  networks: new Map(networks.map((network) => [network.id, network])),
+  plans: new Map(data_plans.map((plan) => [plan.id, plan])),
+});
+
+/** What makes a catalog unusable beyond the shape of its parts. */
+export const consistentCatalog = catalogSchema.check(
+  z.refine(
+    ({ networks }) => new Set(networks.map(({ id }) => id)).size === networks.length,
+    "Two networks share an id",
+  ),
+  z.refine(
+    ({ data_plans }) => new Set(data_plans.map(({ id }) => id)).size === data_plans.length,
+    "Two plans share an id",
+  ),
+  z.refine(({ networks, data_plans }) => {
+    const ids = new Set(networks.map(({ id }) => id));
+    return data_plans.every(({ network_id }) => ids.has(network_id));
+  }, "A plan belongs to no network"),
+);

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import { errorCodes } from "./errors.ts";
+import { referenceField } from "./fields.ts";
+
+/** INTERFACE "States and transitions". `success` and `failed` are final. */
+export const transactionStatus = z.enum(["processing", "success", "failed"]);
+export type TransactionStatus = z.infer<typeof transactionStatus>;
+
+export const transactionType = z.enum([
+  "data",
+  "airtime",
+  "nin_verification",
+  "bvn_verification",
+  "nin_retrieval",
+  "bvn_retrieval",
+]);
+export type TransactionType = z.infer<typeof transactionType>;
+
+/** How our references begin, by what was bought; in test mode always `TEST_` (INTERFACE "Transaction"). */
+export const livePrefixes = {
+  data: "DATA_",
+  airtime: "AIRTIME_",
+  nin_verification: "VERIFY_",
+  bvn_verification: "VERIFY_",
+  nin_retrieval: "RETRIEVE_",
+  bvn_retrieval: "RETRIEVE_",
+} as const satisfies Record<TransactionType, string>;
+export const TEST_PREFIX = "TEST_";
+
+/** Which keys see it: a test key's transactions are apart from a live key's. */
+export const modeSchema = z.enum(["live", "test"]);
+export type Mode = z.infer<typeof modeSchema>;
+
+/** `data.transaction` of a purchase (INTERFACE "Transaction"). Amounts are NGN. */
+export const purchasedTransaction = z.object({
+  reference: z.string(),
+  status: transactionStatus,
+  amount: z.number(),
+  description: z.string(),
+});
+
+/** One transaction as the lookup shows it; `caller_reference` is the caller's own. */
+export const transactionView = purchasedTransaction.extend({
+  type: transactionType,
+  caller_reference: z.string().nullable(),
+  network: z.string().nullable(),
+  phone_number: z.string().nullable(),
+  error_code: z.enum(errorCodes).nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type TransactionView = z.infer<typeof transactionView>;
+
+/** Our reference or the caller's. */
+export const transactionPath = z.object({ reference: referenceField });
+
+const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+  error: "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
+});
+
+/** Filters of the list, newest first: `from` and `to` are inclusive; a date alone is that whole day in UTC. */
+export const transactionQuery = z.object({
+  status: transactionStatus.optional(),
+  type: transactionType.optional(),
+  from: momentField.optional(),
+  to: momentField.optional(),
+  cursor: z.string().max(400).optional(),
+});
+export type TransactionQuery = z.infer<typeof transactionQuery>;
+export const transactionPage = z.object({
+  transactions: z.array(transactionView),
+  /** Send it back as `cursor` for the next page; null on the last. */
+  next_cursor: z.string().nullable(),
+});

@@ -1,0 +1,18 @@
+import { type Clock, systemClock } from "./time.ts";
+
+/** The moment by which this invocation must have answered, as Lambda tells it. */
+export type Deadline = { readonly remaining_ms: () => number };
+
+/** A deadline `budget_ms` from now. */
+export const deadlineIn = (budget_ms: number, clock: Clock = systemClock): Deadline => {
+  const end_ms = clock() + budget_ms;
+  return { remaining_ms: () => end_ms - clock() };
+};
+
+/** Kept back from the upstream for the writes that follow its answer. */
+const SETTLE_RESERVE_MS = 6_000;
+const UPSTREAM_MS_MAX = 20_000;
+
+/** What the upstream gets of the time that is left: at most 20 s, and 6 s less than we have ourselves. */
+export const upstreamBudget_ms = (deadline: Deadline): number =>
+  Math.min(UPSTREAM_MS_MAX, deadline.remaining_ms() - SETTLE_RESERVE_MS);

@@ -1,0 +1,24 @@
+import * as z from "zod";
+
+/** Every environment variable that a function can read, once: infra takes its names from these keys. */
+export const environment = z.object({
+  ACCESS_TABLE: z.string().min(1),
+  LEDGER_TABLE: z.string().min(1),
+  CACHE_TABLE: z.string().min(1),
+  STATUS_QUEUE_URL: z.url(),
+  /** Where the upstream serves its interface, `/v1` included. */
+  UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  /** Id of the secret that holds the upstream's live key; the operator fills it. */
+  UPSTREAM_KEY_SECRET_ID: z.string().min(1),
+  /** Id of the secret that names transactions; generated once, never rotated. */
+  REFERENCE_KEY_SECRET_ID: z.string().min(1),
+  /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
+  PURCHASES: z.enum(["on", "off"]),
+});
+
+/** Reads what a function picks from `environment`; a missing or malformed name fails its cold start and says which. */
+export const readEnv = <Shape extends z.ZodRawShape>(picked: z.ZodObject<Shape>): z.output<z.ZodObject<Shape>> => {
+  const parsed = picked.safeParse(process.env);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The environment is not complete.\n${z.prettifyError(parsed.error)}`);
+};

@@ -1,0 +1,25 @@
+/** What a line may hold: ids, codes and counts. Never a body, a header, a key, or a person's number. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+const write = (level: "info" | "warn" | "error", event: string, fields: LogFields): void => {
+  console.log(JSON.stringify({ level, event, ...fields }));
+};
+
+/**
+ * One JSON object a line. `event` is a dotted constant such as `request.answered`: alarms and the runbook search for it.
+ */
+export const log = {
+  info: (event: string, fields: LogFields = {}): void => write("info", event, fields),
+  warn: (event: string, fields: LogFields = {}): void => write("warn", event, fields),
+  error: (event: string, fields: LogFields = {}): void => write("error", event, fields),
+};
+
+/**
+ * An unexpected error as log fields: its class and where it was thrown, never its message (a parser's message quotes what it
+ * read, and that may be a person's data).
+ */
+export const errorFields = (error: unknown): LogFields => {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
+  return { error: error.name, at: place?.trim().slice(0, 160) };
+};

@@ -1,0 +1,16 @@
+/** Milliseconds since the epoch; a test passes its own. */
+export type Clock = () => number;
+export const systemClock: Clock = Date.now;
+
+export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString();
+
+export const sleep = (delay_ms: number): Promise<void> => new Promise((wake) => setTimeout(wake, delay_ms));
+
+/** The calendar minute of a moment, as a count since the epoch: the window of the rate limits. */
+export const minuteOf = (at_ms: number): number => Math.floor(at_ms / 60_000);
+
+/** Whole seconds until the next calendar minute, at least 1. */
+export const secondsToNextMinute = (at_ms: number): number => Math.ceil((60_000 - (at_ms % 60_000)) / 1_000);
+
+/** A random wait up to `ceiling_ms`, so that those who collided do not collide again. */
+export const jitter_ms = (ceiling_ms: number): number => Math.random() * ceiling_ms;

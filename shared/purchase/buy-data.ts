@@ -1,0 +1,67 @@
+import { builtInPlans } from "../catalog/built-in.ts";
+import type { CatalogMemory } from "../catalog/memory.ts";
+import type { PlanIndex } from "../catalog/snapshot.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { DataPurchaseRequest } from "../contract/purchase.ts";
+import type { Mode } from "../contract/transaction.ts";
+import type { Call } from "../platform/api-handler.ts";
+import { invalid } from "../platform/api-request.ts";
+import { log } from "../platform/log.ts";
+import { koboFromNaira } from "../platform/money.ts";
+import type { Clock } from "../platform/time.ts";
+import { type PurchaseDeps, placeOrder, type Quote } from "./place-order.ts";
+import { purchaseAnswer } from "./purchase-answer.ts";
+
+/** Prices older than this are not charged. */
+const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
+const RETRY_AFTER_S = 60;
+
+export type BuyDataDeps = PurchaseDeps & { readonly catalog: CatalogMemory };
+
+/** POST /vtu/data/purchase. */
+export const buyData =
+  (deps: BuyDataDeps) =>
+  async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
+    const { network_id, plan_id, phone_number, reference } = input;
+    const placed = await placeOrder(
+      deps,
+      {
+        caller,
+        type: "data",
+        reference,
+        fields: [String(network_id), String(plan_id), phone_number],
+        quote: async () => quoteData(await pricedPlans(deps.catalog, caller.mode, deps.ledger.clock), input),
+      },
+      deadline,
+    );
+    return purchaseAnswer(placed);
+  };
+
+/** The plans at prices that may be charged. Test keys need no upstream to have plans. */
+const pricedPlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
+  const plans = await catalog.plans();
+  if (mode === "test") return plans ?? builtInPlans;
+  if (plans !== undefined && clock() - plans.fetchedAt_ms <= CATALOG_AGE_MS_MAX) return plans;
+  log.error("catalog.too_old", { filled: plans !== undefined });
+  throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
+};
+
+const quoteData = (
+  { networks, plans }: PlanIndex,
+  { network_id, plan_id, phone_number }: DataPurchaseRequest,
+): Quote => {
+  const network = networks.get(network_id);
+  if (network === undefined) throw invalid({ network_id: ["Is no network of the catalog"] });
+  const plan = plans.get(plan_id);
+  if (plan === undefined) throw planUnavailable("Is no plan of the catalog");
+  if (plan.network_id !== network_id) throw planUnavailable("Belongs to another network");
+  return {
+    order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
+    amountKobo: koboFromNaira(plan.price),
+    description: `${network.name} ${plan.name} data for ${phone_number}`,
+    network: network.name,
+  };
+};
+
+const planUnavailable = (message: string): ServiceError =>
+  new ServiceError("plan_unavailable", { fields: { plan_id: [message] } });

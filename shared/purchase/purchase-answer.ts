@@ -1,0 +1,40 @@
+import type * as z from "zod";
+import { type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import type { purchaseResult } from "../contract/purchase.ts";
+import type { Answer } from "../platform/api-answer.ts";
+import { nairaFromKobo } from "../platform/money.ts";
+import { referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import type { Placed } from "./place-order.ts";
+
+/** What a purchase answers, first or repeated: 200 with the transaction, or the error that it failed with. */
+export const purchaseAnswer = ({ row, replayed }: Placed): Answer<z.input<typeof purchaseResult>> => {
+  if (row.status === "failed") throw failureOf(row, replayed);
+  const reference = referenceOf(row);
+  return {
+    message: row.status === "success" ? "The purchase was delivered" : "The purchase is being processed",
+    data: {
+      transaction: {
+        reference,
+        status: row.status,
+        amount: nairaFromKobo(row.amount_kobo),
+        description: row.description,
+      },
+    },
+    headers: {
+      [headers.transactionReference]: reference,
+      ...(replayed && { [headers.idempotentReplayed]: "true" }),
+    },
+  };
+};
+
+const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError =>
+  new ServiceError(failure?.code ?? "delivery_failed", {
+    transactionReference: referenceOf(row),
+    replayed,
+    ...(failure?.fields && { fields: refusedFields(failure.fields) }),
+  });
+
+/** The upstream's own words stay inside. */
+const refusedFields = (fields: readonly string[]): FieldErrors =>
+  Object.fromEntries(fields.map((field) => [field, ["Was refused by the provider"]]));

@@ -1,0 +1,33 @@
+import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { modeSchema } from "../contract/transaction.ts";
+import { verdictSchema } from "../wallet/settle.ts";
+
+/**
+ * A message of the status queue: what was learnt about one transaction of ours. It holds no personal data. `mode` is set by
+ * whoever sends it; with `attempt` it makes sure that the verdict meets the very transaction that it speaks of.
+ */
+export const statusMessage = z.object({
+  kind: z.literal("verdict"),
+  mode: modeSchema,
+  transaction: z.string(),
+  attempt: z.string(),
+  verdict: verdictSchema,
+});
+export type StatusMessage = z.infer<typeof statusMessage>;
+
+export type StatusQueue = {
+  /** Resolves once SQS has the message; it is read after `delay_s` (at most 900). */
+  readonly send: (message: StatusMessage, delay_s: number, patience_ms: number) => Promise<void>;
+};
+
+export const statusQueue = (sqs: SQSClient, queueUrl: string): StatusQueue => ({
+  send: async (message, delay_s, patience_ms) => {
+    const command = new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: JSON.stringify(message),
+      DelaySeconds: delay_s,
+    });
+    await sqs.send(command, { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) });
+  },
+});

@@ -1,0 +1,142 @@
+import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
+import type { Mode, TransactionQuery } from "../contract/transaction.ts";
+import { sleep } from "../platform/time.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Naming } from "./naming.ts";
+import {
+  ownerOf,
+  pkOfReference,
+  referenceOf,
+  type TransactionRow,
+  transactionPk,
+  transactionRow,
+} from "./transaction.ts";
+
+export type Owner = { readonly accountId: string; readonly mode: Mode };
+
+/** The item with this key, read strongly, whoever owns it. */
+export const readTransaction = async ({ db, table }: Ledger, pk: string): Promise<TransactionRow | undefined> => {
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  return Item && transactionRow.parse(Item);
+};
+
+/** What stands under the caller's own reference. */
+export const findByCallerReference = (ledger: Ledger, naming: Naming, owner: Owner, reference: string) =>
+  readTransaction(ledger, transactionPk(naming.id({ ...owner, reference })));
+
+/** By our reference first, then by the caller's. Another account's or mode's is not found. */
+export const findTransaction = async (
+  ledger: Ledger,
+  naming: Naming,
+  owner: Owner,
+  reference: string,
+): Promise<TransactionRow | undefined> => {
+  const pk = pkOfReference(reference);
+  const ours = pk && (await readTransaction(ledger, pk));
+  if (ours && ours.owner === ownerOf(owner.accountId, owner.mode) && referenceOf(ours) === reference) return ours;
+  return findByCallerReference(ledger, naming, owner, reference);
+};
+
+const cursorSchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+type Cursor = z.infer<typeof cursorSchema>;
+
+export const encodeCursor = ({ pk, created_at }: Cursor): string =>
+  Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
+
+/** Undefined where the text is no cursor of ours. */
+export const decodeCursor = (text: string): Cursor | undefined => {
+  try {
+    return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Keys looked at for one page, so that a filter that matches little does not read a whole ledger in one request. */
+const KEYS_PER_REQUEST_MAX = 500;
+
+export type TransactionList = { readonly rows: readonly TransactionRow[]; readonly next: Cursor | undefined };
+
+/** One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read. */
+export const listTransactions = async (
+  ledger: Ledger,
+  owner: Owner,
+  query: Omit<TransactionQuery, "cursor">,
+  start: Cursor | undefined,
+): Promise<TransactionList> => {
+  const rows: TransactionRow[] = [];
+  let from = start;
+  for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
+    const page = await queryKeys(ledger, owner, query, from);
+    for (const row of await readAll(ledger, page.keys)) {
+      if (query.status !== undefined && row.status !== query.status) continue;
+      if (query.type !== undefined && row.type !== query.type) continue;
+      rows.push(row);
+      // The page is full: the next one starts behind this row.
+      if (rows.length === PAGE_TRANSACTIONS_MAX) return { rows, next: row };
+    }
+    from = page.next;
+    if (from === undefined) break;
+  }
+  return { rows, next: from };
+};
+
+const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+
+const queryKeys = async (
+  { db, table }: Ledger,
+  owner: Owner,
+  { from, to }: Pick<TransactionQuery, "from" | "to">,
+  start: Cursor | undefined,
+): Promise<{ readonly keys: readonly Cursor[]; readonly next: Cursor | undefined }> => {
+  const partition = ownerOf(owner.accountId, owner.mode);
+  const { Items, LastEvaluatedKey } = await db.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: "by_owner",
+      KeyConditionExpression: "#owner = :owner AND created_at BETWEEN :from AND :to",
+      ExpressionAttributeNames: { "#owner": "owner" },
+      ExpressionAttributeValues: {
+        ":owner": partition,
+        ":from": from === undefined ? "0000" : startOf(from),
+        ":to": to === undefined ? "9999" : endOf(to),
+      },
+      ScanIndexForward: false,
+      Limit: PAGE_TRANSACTIONS_MAX,
+      ...(start && { ExclusiveStartKey: { pk: start.pk, created_at: start.created_at, owner: partition } }),
+    }),
+  );
+  return {
+    keys: z.array(indexKey).parse(Items ?? []),
+    next: LastEvaluatedKey && indexKey.parse(LastEvaluatedKey),
+  };
+};
+
+const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
+const startOf = (moment: string): string => new Date(moment).toISOString();
+/** A date alone means that whole day, in UTC. */
+const endOf = (moment: string): string => (isDateOnly(moment) ? `${moment}T23:59:59.999Z` : startOf(moment));
+
+const BATCH_ROUNDS_MAX = 5;
+
+/** The items of these keys, in the keys' order. */
+const readAll = async ({ db, table }: Ledger, keys: readonly Cursor[]): Promise<readonly TransactionRow[]> => {
+  const found = new Map<string, TransactionRow>();
+  let wanted: readonly { readonly pk: string }[] = keys.map(({ pk }) => ({ pk }));
+  for (let round = 0; wanted.length > 0; round += 1) {
+    // DynamoDB may leave keys out when it is busy; it says which.
+    if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
+    if (round > 0) await sleep(50 * 2 ** round);
+    const { Responses, UnprocessedKeys } = await db.send(
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted] } } }),
+    );
+    for (const item of Responses?.[table] ?? []) {
+      const row = transactionRow.parse(item);
+      found.set(row.pk, row);
+    }
+    wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
+  }
+  return keys.flatMap(({ pk }) => found.get(pk) ?? []);
+};
