@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
@@ -10,6 +9,7 @@ import * as z from "zod";
 import { type Permission, permissionSchema } from "../contract/routes.ts";
 import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { type Clock, isoTime, systemClock } from "../platform/time.ts";
+import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import { keyHash, newApiKey } from "./api-key.ts";
 import { type IpRange, parseIpRange, WHITELIST_ENTRIES_MAX } from "./ip-whitelist.ts";
 import { accountStatus, type KeyRow } from "./key-store.ts";
@@ -59,7 +59,7 @@ export class AccountError extends Error {
   override readonly name = "AccountError";
 }
 
-/** Makes an account without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
+/** Makes an account with an empty wallet and without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
 export const createAccount = async (
   { db, ledgerTable, clock = systemClock }: AccountStore,
   account: { readonly name: string; readonly whitelist: readonly string[] },
@@ -77,7 +77,10 @@ export const createAccount = async (
     owner: "accounts",
     created_at: isoTime(clock()),
   };
-  await db.send(new PutCommand({ TableName: ledgerTable, Item: row, ConditionExpression: "attribute_not_exists(pk)" }));
+  const put = (Item: AccountRow | WalletRow) => ({
+    Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
+  });
+  await db.send(new TransactWriteCommand({ TransactItems: [put(row), put(emptyWallet(account_id, clock()))] }));
   return row;
 };
 

@@ -9,28 +9,40 @@ import { invalid } from "../platform/api-request.ts";
 import { log } from "../platform/log.ts";
 import { koboFromNaira } from "../platform/money.ts";
 import type { Clock } from "../platform/time.ts";
-import { type PurchaseDeps, placeOrder, type Quote } from "./place-order.ts";
+import type { Order, Provider } from "../upstream/provider.ts";
+import { deliver } from "./deliver.ts";
+import { type OrderDeps, placeOrder, type Quote } from "./place-order.ts";
 import { purchaseAnswer } from "./purchase-answer.ts";
 
 /** Prices older than this are not charged. */
 const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
 const RETRY_AFTER_S = 60;
 
-export type BuyDataDeps = PurchaseDeps & { readonly catalog: CatalogMemory };
+export type PurchaseDeps = OrderDeps & {
+  readonly catalog: CatalogMemory;
+  readonly providers: Readonly<Record<Mode, Provider>>;
+};
 
 /** POST /vtu/data/purchase. */
 export const buyData =
-  (deps: BuyDataDeps) =>
+  (deps: PurchaseDeps) =>
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
-    const { network_id, plan_id, phone_number, reference } = input;
+    const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
+    const provider = deps.providers[caller.mode];
+    const order: Order = { kind: "data", networkId, planId, phoneNumber };
     const placed = await placeOrder(
       deps,
       {
         caller,
         type: "data",
         reference,
-        fields: [String(network_id), String(plan_id), phone_number],
-        quote: async () => quoteData(await pricedPlans(deps.catalog, caller.mode, deps.ledger.clock), input),
+        fields: [String(networkId), String(planId), phoneNumber],
+        quote: async () => {
+          const quote = quoteData(await pricedPlans(deps.catalog, caller.mode, deps.ledger.clock), input);
+          await provider.assertReady(order, deadline);
+          return quote;
+        },
+        fulfil: (row) => deliver(provider, order, row, deadline),
       },
       deadline,
     );
@@ -56,10 +68,10 @@ const quoteData = (
   if (plan === undefined) throw planUnavailable("Is no plan of the catalog");
   if (plan.network_id !== network_id) throw planUnavailable("Belongs to another network");
   return {
-    order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
     amountKobo: koboFromNaira(plan.price),
     description: `${network.name} ${plan.name} data for ${phone_number}`,
     network: network.name,
+    phoneNumber: phone_number,
   };
 };
 

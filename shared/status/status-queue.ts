@@ -1,6 +1,7 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
+import type { Deadline } from "../platform/deadline.ts";
 import { verdictSchema } from "../wallet/settle.ts";
 
 /**
@@ -16,18 +17,22 @@ export const statusMessage = z.object({
 });
 export type StatusMessage = z.infer<typeof statusMessage>;
 
+/** Left for writing the answer. */
+const ANSWER_RESERVE_MS = 500;
+
 export type StatusQueue = {
-  /** Resolves once SQS has the message; it is read after `delay_s` (at most 900). */
-  readonly send: (message: StatusMessage, delay_s: number, patience_ms: number) => Promise<void>;
+  /** Resolves once SQS has the message, before the deadline; it is read after `delay_s` (at most 900). */
+  readonly send: (message: StatusMessage, delay_s: number, deadline: Deadline) => Promise<void>;
 };
 
 export const statusQueue = (sqs: SQSClient, queueUrl: string): StatusQueue => ({
-  send: async (message, delay_s, patience_ms) => {
+  send: async (message, delay_s, deadline) => {
     const command = new SendMessageCommand({
       QueueUrl: queueUrl,
       MessageBody: JSON.stringify(message),
       DelaySeconds: delay_s,
     });
-    await sqs.send(command, { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) });
+    const patience_ms = Math.max(1, Math.floor(deadline.remaining_ms() - ANSWER_RESERVE_MS));
+    await sqs.send(command, { abortSignal: AbortSignal.timeout(patience_ms) });
   },
 });

@@ -1,0 +1,197 @@
+import { rmSync } from "node:fs";
+import * as z from "zod";
+import { routes } from "../../shared/contract/routes.ts";
+import { documentClient } from "../../shared/platform/aws.ts";
+import type { environment } from "../../shared/platform/env.ts";
+import { queues } from "../queues.ts";
+import { openDataDir } from "./data-dir.ts";
+import { demoAccount } from "./demo-account.ts";
+import { dynamoDbElsewhere, endLeftOverDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
+import { loadFunctions } from "./functions.ts";
+import { type Gateway, openGateway } from "./gateway.ts";
+import { readJsonFile, writeJsonFile } from "./json-file.ts";
+import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
+import { consumeQueue } from "./queue-consumer.ts";
+import { startQueues } from "./queues.ts";
+import { startSchedule } from "./schedules.ts";
+import { loadSecrets, startSecretsManager } from "./secrets.ts";
+import { type ServiceDetails, writeServiceFile } from "./service-file.ts";
+import { type Settings, SettingsError } from "./settings.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/server.ts";
+import { createTables, dropCacheTable, tableNames } from "./tables.ts";
+
+const FUNCTIONS = new URL("../../functions/", import.meta.url);
+const DEFAULT_FUNCTION = "reject-route";
+const SCHEDULED_FUNCTION = "refresh-catalog";
+const SIMULATED = "simulator";
+
+/** Everything can be left out: then a free port is taken, and nothing outlives the service. */
+export type ServiceSettings = Partial<Settings> & {
+  readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
+  /** Hears what the start is doing, a sentence at a time. */
+  readonly say?: (sentence: string) => void;
+};
+
+export type RunningService = {
+  readonly details: ServiceDetails;
+  /** Absent when an upstream elsewhere was given. */
+  readonly simulator?: Simulator;
+  readonly dynamodb: LocalDynamoDb;
+  /** Resolves with a sentence if a part that the service cannot do without has ended by itself. */
+  readonly broke: Promise<string>;
+  /** Ends everything that was started, within 3 s. */
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * Starts the whole service in this process: the functions behind a gateway, with all that they need of AWS, and an upstream.
+ * One at a time in a process, for the functions read the environment that is set here.
+ */
+export const startService = async (settings: ServiceSettings = {}): Promise<RunningService> => {
+  const say = settings.say ?? (() => {});
+  const shutdown = newShutdown();
+  try {
+    const dataDir = openDataDir(settings.dataDir);
+    shutdown.last.push(dataDir.close);
+    await endLeftOverDynoxide({ databaseFile: dataDir.file("tables"), pidFile: dataDir.file("tablesProcess") });
+    if (settings.fresh) {
+      dataDir.forget();
+      if (settings.dynamodbEndpoint) say(`The tables at ${settings.dynamodbEndpoint} are left as they are`);
+    }
+    // Left behind after a kill -9, it would say that we are ready already.
+    if (settings.serviceFile !== undefined) rmSync(settings.serviceFile, { force: true });
+
+    const gateway = await gatewayAt(settings.port ?? 0);
+    shutdown.first.push(gateway.close);
+    const secrets = loadSecrets(dataDir.file("secrets"));
+    const webhook = {
+      url: `${gateway.origin}/v1/webhooks/upstream/${secrets["webhook-token"]}`,
+      secret: secrets["upstream-webhook-hmac"],
+    };
+
+    let simulator: Simulator | undefined;
+    if (settings.upstream === undefined) {
+      say("Starting the upstream simulator");
+      simulator = await startSimulator({ ...settings.simulator, liveKey: secrets["upstream-key"], webhook });
+      shutdown.then.push(simulator.stop);
+    }
+    const upstream = settings.upstream ?? { baseUrl: simulator?.baseUrl ?? "", liveKey: secrets["upstream-key"] };
+
+    say(settings.dynamodbEndpoint ? `Using DynamoDB at ${settings.dynamodbEndpoint}` : "Starting DynamoDB (dynoxide)");
+    const dynamodb = settings.dynamodbEndpoint
+      ? dynamoDbElsewhere(settings.dynamodbEndpoint)
+      : await startDynoxide({
+          pidFile: dataDir.file("tablesProcess"),
+          logFile: dataDir.file("tablesLog"),
+          ...(settings.dataDir !== undefined && { databaseFile: dataDir.file("tables") }),
+        });
+    shutdown.then.push(dynamodb.stop);
+    await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), settings.upstream?.baseUrl ?? SIMULATED);
+
+    say("Starting SQS (fauxqs) and Secrets Manager");
+    const sqs = await startQueues(dataDir.file("queues"), queues);
+    shutdown.then.push(sqs.stop);
+    // A key of a provider elsewhere stays in memory: it is not ours to keep on disk.
+    const secretsManager = await startSecretsManager({ ...secrets, "upstream-key": upstream.liveKey });
+    shutdown.then.push(secretsManager.stop);
+
+    const functionEnvironment: Record<keyof typeof environment.shape, string> = {
+      ACCESS_TABLE: tableNames.access,
+      LEDGER_TABLE: tableNames.ledger,
+      CACHE_TABLE: tableNames.cache,
+      STATUS_QUEUE_URL: sqs.url("status"),
+      UPSTREAM_BASE_URL: upstream.baseUrl,
+      UPSTREAM_KEY_SECRET_ID: "upstream-key",
+      REFERENCE_KEY_SECRET_ID: "reference-key",
+      PURCHASES: "on",
+    };
+    const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
+    shutdown.last.push(setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) }));
+
+    say("Loading the functions");
+    const invoke = await loadFunctions(functionNames(), FUNCTIONS);
+    for (const [queueName, { consumer, batchSize }] of Object.entries(queues)) {
+      const { client, url } = sqs;
+      const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName: consumer, invoke };
+      shutdown.first.push(consumeQueue(mapping).stop);
+    }
+    say(`Fetching the catalog from ${upstream.baseUrl}`);
+    const schedule = await startSchedule(SCHEDULED_FUNCTION, invoke);
+    shutdown.first.push(schedule.stop);
+    if (!schedule.firstRun) say("The catalog could not be fetched yet; this is tried again every minute");
+
+    const db = documentClient();
+    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+    const demo = await demoAccount(accounts, dataDir.file("demoAccount"));
+    db.destroy();
+
+    gateway.serve(invoke);
+    const details: ServiceDetails = {
+      base_url: `${gateway.origin}/v1`,
+      upstream: { base_url: upstream.baseUrl, webhook_url: webhook.url, webhook_secret: webhook.secret },
+      accounts: [demo],
+    };
+    if (settings.serviceFile !== undefined) shutdown.first.push(writeServiceFile(settings.serviceFile, details));
+    return {
+      details,
+      ...(simulator && { simulator }),
+      dynamodb,
+      broke: dynamodb.broke.then(() => "The local DynamoDB (dynoxide) has ended."),
+      stop: shutdown.run,
+    };
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+};
+
+type Stop = () => Promise<void> | void;
+
+/**
+ * What has to be ended, in three steps: first whatever brings work in, which may take a moment to finish, then the parts which
+ * that work needs, last what everything stood on.
+ */
+const newShutdown = () => {
+  const first: Stop[] = [];
+  const then: Stop[] = [];
+  const last: Stop[] = [];
+  let done: Promise<void> | undefined;
+  const runAll = async (): Promise<void> => {
+    for (const step of [first, then, last]) await Promise.allSettled(step.map(async (stop) => stop()));
+  };
+  const run = (): Promise<void> => {
+    done ??= runAll();
+    return done;
+  };
+  return { first, then, last, run };
+};
+
+const gatewayAt = async (port: number): Promise<Gateway> => {
+  try {
+    return await openGateway({ port, routes: Object.values(routes), defaultFunction: DEFAULT_FUNCTION });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EADDRINUSE") {
+      throw new SettingsError(`Port ${port} is in use: PORT=0 npm start takes a free one.`, { cause: error });
+    }
+    if (code === "EACCES") throw new SettingsError(`Port ${port} may not be used by you.`, { cause: error });
+    throw error;
+  }
+};
+
+const upstreamFile = z.object({ upstream: z.string() });
+
+/** Makes the tables. A catalog that came from another upstream is forgotten: its plans may mean other things here. */
+const prepareTables = async (endpoint: string, path: string, upstream: string): Promise<void> => {
+  const before = readJsonFile(path, upstreamFile)?.upstream;
+  if (before !== undefined && before !== upstream) await dropCacheTable(endpoint);
+  writeJsonFile(path, { upstream });
+  await createTables(endpoint);
+};
+
+const functionNames = (): string[] => [
+  ...Object.values(routes).map((route) => route.function),
+  ...Object.values(queues).map((queue) => queue.consumer),
+  DEFAULT_FUNCTION,
+  SCHEDULED_FUNCTION,
+];

@@ -1,0 +1,47 @@
+import type { Deadline } from "../platform/deadline.ts";
+import { log } from "../platform/log.ts";
+import type { Order, Outcome, Provider } from "../upstream/provider.ts";
+import type { Verdict } from "../wallet/settle.ts";
+import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import type { Fulfilment } from "./place-order.ts";
+
+/** Has a provider deliver an order that is paid for, and says what the ledger is to be told. */
+export const deliver = async (
+  provider: Provider,
+  order: Order,
+  row: TransactionRow,
+  deadline: Deadline,
+): Promise<Fulfilment> => {
+  const outcome = await provider.buy(order, referenceOf(row), deadline);
+  const verdict = verdictOn(outcome);
+  if (outcome.kind === "ours")
+    log.error("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
+  if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
+  log.warn("upstream.outcome_unknown", { reference: referenceOf(row), reason: outcome.reason });
+  return { ...(verdict && { verdict }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
+};
+
+/** What an outcome does to the ledger; undefined where it teaches nothing that is worth a write. */
+const verdictOn = (outcome: Outcome): Verdict | undefined => {
+  const facts = { upstream_reference: outcome.upstreamReference, upstream_amount_kobo: outcome.upstreamAmountKobo };
+  switch (outcome.kind) {
+    case "delivered":
+      return { status: "success", ...facts };
+    case "unknown":
+      return outcome.upstreamReference === undefined ? undefined : { status: "processing", ...facts };
+    case "ours":
+      return { status: "failed", failure: { code: "provider_unavailable" }, ...facts };
+    case "refused":
+      return { status: "failed", failure: refusal(outcome.fields), ...facts };
+  }
+};
+
+const refusal = (fields: readonly string[]): Failure => {
+  if (fields.length === 0) return { code: "delivery_failed" };
+  return { code: fields.includes("plan_id") ? "plan_unavailable" : "validation_failed", fields: [...fields] };
+};
+
+const laterVerdict = ({ status, after_s }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
+  after_s,
+  verdict: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
+});

@@ -1,0 +1,159 @@
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as z from "zod";
+
+/** One DynamoDB call as it went over the wire, with what it consumed. */
+export type SeenCall = {
+  readonly operation: string;
+  readonly tables: readonly string[];
+  readonly tableUnits: number;
+  readonly indexUnits: number;
+};
+
+/** What happens to a call instead of being passed on as it is. */
+export type Fault =
+  /** The emulator never raises one by itself: nothing is written, and the write is told that another one held its item. */
+  | "conflict"
+  /** It takes effect, and its answer never arrives. */
+  | "answer_lost"
+  /** It never arrives. */
+  | "never_arrives"
+  /** It takes effect late, after its caller has been told nothing. */
+  | "arrives_late"
+  | "throttled";
+
+/** Stands between the SDK and the emulator: counts calls and their capacity, and injects faults on the wire. */
+export type DynamoDbProxy = {
+  readonly endpoint: string;
+  readonly calls: SeenCall[];
+  /** Asked for each call; undefined lets it pass. */
+  fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
+  readonly stop: () => Promise<void>;
+};
+
+const consumed = z.object({
+  TableName: z.string(),
+  Table: z.object({ CapacityUnits: z.number() }).optional(),
+  GlobalSecondaryIndexes: z.record(z.string(), z.object({ CapacityUnits: z.number() })).optional(),
+});
+const answerCapacity = z.object({
+  ConsumedCapacity: z.union([z.array(consumed), consumed.transform((one) => [one])]).optional(),
+});
+
+const CAPACITY_OPERATIONS = new Set([
+  "GetItem",
+  "PutItem",
+  "UpdateItem",
+  "DeleteItem",
+  "Query",
+  "BatchGetItem",
+  "TransactWriteItems",
+]);
+
+export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProxy> => {
+  const server = createServer((incoming, outgoing) => {
+    handle(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = z.object({ port: z.number() }).parse(server.address() satisfies AddressInfo | string | null);
+
+  const proxy: DynamoDbProxy = {
+    endpoint: `http://127.0.0.1:${port}`,
+    calls: [],
+    fault: () => undefined,
+    stop: () =>
+      new Promise((stopped) => {
+        server.close(() => stopped());
+        server.closeAllConnections();
+      }),
+  };
+
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
+    const sent = await readAll(incoming);
+    const fault = proxy.fault({ operation, body: sent });
+    if (fault === "conflict") return answerConflict(operation, sent, outgoing);
+    if (fault === "throttled") return answerError(outgoing, "ThrottlingException", {});
+    if (fault === "never_arrives") return void outgoing.destroy();
+    if (fault === "arrives_late") {
+      outgoing.destroy();
+      await new Promise((wake) => setTimeout(wake, 300));
+    }
+    const answer = await forward(emulator, incoming, withCapacity(operation, sent));
+    record(proxy.calls, operation, sent, answer.body);
+    if (fault === "arrives_late") return;
+    if (fault === "answer_lost") return void outgoing.destroy();
+    outgoing.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
+  };
+
+  return proxy;
+};
+
+const readAll = async (stream: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+/** Asks for the capacity figures, which the service itself does not ask for. */
+const withCapacity = (operation: string, body: string): string =>
+  CAPACITY_OPERATIONS.has(operation)
+    ? JSON.stringify({
+        ...z.record(z.string(), z.unknown()).parse(JSON.parse(body)),
+        ReturnConsumedCapacity: "INDEXES",
+      })
+    : body;
+
+const forward = (
+  emulator: string,
+  incoming: IncomingMessage,
+  body: string,
+): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const { host: _host, "content-length": _length, ...headers } = incoming.headers;
+    const outgoing = httpRequest(
+      emulator,
+      { method: "POST", headers: { ...headers, "content-length": Buffer.byteLength(body) } },
+      (answer) => {
+        readAll(answer).then((text) => resolve({ status: answer.statusCode ?? 0, body: text }), reject);
+      },
+    );
+    outgoing.once("error", reject);
+    outgoing.end(body);
+  });
+
+const record = (calls: SeenCall[], operation: string, sent: string, answer: string): void => {
+  const entries = answerCapacity.safeParse(JSON.parse(answer)).data?.ConsumedCapacity ?? [];
+  calls.push({
+    operation,
+    tables: [...new Set([...sent.matchAll(/"TableName":"([^"]+)"/g)].map(([, name = ""]) => name))],
+    tableUnits: sum(entries.map(({ Table }) => Table?.CapacityUnits ?? 0)),
+    indexUnits: sum(
+      entries.flatMap(({ GlobalSecondaryIndexes = {} }) =>
+        Object.values(GlobalSecondaryIndexes).map(({ CapacityUnits }) => CapacityUnits),
+      ),
+    ),
+  });
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+const answerConflict = (operation: string, sent: string, outgoing: ServerResponse): void => {
+  if (operation !== "TransactWriteItems") {
+    answerError(outgoing, "TransactionConflictException", {});
+    return;
+  }
+  const { TransactItems } = z.object({ TransactItems: z.array(z.unknown()) }).parse(JSON.parse(sent));
+  answerError(outgoing, "TransactionCanceledException", {
+    CancellationReasons: TransactItems.map((_, index) =>
+      index === TransactItems.length - 1
+        ? { Code: "TransactionConflict", Message: "Transaction is ongoing for the item" }
+        : { Code: "None" },
+    ),
+  });
+};
+
+const answerError = (outgoing: ServerResponse, name: string, fields: Readonly<Record<string, unknown>>): void => {
+  const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: name, ...fields });
+  outgoing.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(body);
+};

@@ -1,0 +1,17 @@
+import type { Context } from "aws-lambda";
+
+/** The context of one invocation, with the time that is left of it. */
+export const aLambdaContext = (remaining_ms = 29_000): Context => ({
+  callbackWaitsForEmptyEventLoop: false,
+  functionName: "test",
+  functionVersion: "1",
+  invokedFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:test",
+  memoryLimitInMB: "512",
+  awsRequestId: "invocation-0001",
+  logGroupName: "test",
+  logStreamName: "test",
+  getRemainingTimeInMillis: () => remaining_ms,
+  done: () => {},
+  fail: () => {},
+  succeed: () => {},
+});

@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { startService } from "../../infra/local/service.ts";
+import type { Simulator } from "../../infra/local/simulator/server.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { type AccountStore, createAccount, createKey } from "../../shared/access/accounts.ts";
+import { type Permission, permissionSchema } from "../../shared/contract/routes.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { readWallet } from "../../shared/wallet/wallet.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { emulatorClient } from "./tables.ts";
+
+/** An answer of the service, its body parsed. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: z.output<typeof answerBody>;
+};
+const answerBody = z.object({
+  status: z.boolean(),
+  message: z.string(),
+  errors: z.record(z.string(), z.array(z.string())).optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+});
+const transaction = z.object({
+  transaction: z.object({
+    reference: z.string(),
+    status: z.string(),
+    amount: z.number(),
+    description: z.string(),
+  }),
+});
+export const transactionOf = (answer: Answer) => transaction.parse(answer.body.data).transaction;
+
+/** An account of its own with a live key and money. */
+export type TestCaller = {
+  readonly accountId: string;
+  readonly key: string;
+  readonly balance: () => Promise<number>;
+  readonly newKey: (options?: {
+    readonly mode?: Mode;
+    readonly permissions?: readonly Permission[];
+  }) => Promise<string>;
+};
+
+export type TestService = {
+  readonly baseUrl: string;
+  readonly simulator: Simulator;
+  /** Between the service and its tables. */
+  readonly proxy: DynamoDbProxy;
+  /** Straight to the tables, past the proxy. */
+  readonly db: DynamoDBDocumentClient;
+  readonly ledger: Ledger;
+  readonly accounts: AccountStore;
+  readonly newCaller: (options?: {
+    readonly naira?: number;
+    readonly whitelist?: readonly string[];
+  }) => Promise<TestCaller>;
+  readonly call: (
+    method: "GET" | "POST",
+    path: string,
+    options?: {
+      readonly key?: string;
+      readonly body?: unknown;
+      readonly raw?: string;
+      readonly headers?: Record<string, string>;
+    },
+  ) => Promise<Answer>;
+  readonly stop: () => Promise<void>;
+};
+
+/** The whole service on this machine, with a proxy before its tables and a simulator that does not limit. */
+export const startTestService = async (options: { readonly slowAnswerMs?: number } = {}): Promise<TestService> => {
+  const folder = mkdtempSync(join(tmpdir(), "service-test-"));
+  const dynamodb = await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
+  const proxy = await startDynamoDbProxy(dynamodb.endpoint);
+  const service = await startService({
+    dynamodbEndpoint: proxy.endpoint,
+    simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
+  });
+  if (service.simulator === undefined) throw new Error("No simulator was started");
+  const db = emulatorClient(dynamodb.endpoint);
+  const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const accounts: AccountStore = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+  const baseUrl = service.details.base_url;
+
+  return {
+    baseUrl,
+    simulator: service.simulator,
+    proxy,
+    db,
+    ledger,
+    accounts,
+    newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
+      const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
+      if (naira > 0) await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+      const newKey: TestCaller["newKey"] = async ({ mode = "live", permissions = permissionSchema.options } = {}) =>
+        (await createKey(accounts, accountId, { mode, permissions })).key;
+      return {
+        accountId,
+        key: await newKey(),
+        newKey,
+        balance: async () => nairaFromKobo((await readWallet(ledger, accountId)).balance_kobo),
+      };
+    },
+    call: async (method, path, { key, body, raw, headers = {} } = {}) => {
+      const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const response = await fetch(`${baseUrl}${path}`, {
+        method,
+        headers: {
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(text !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(text !== undefined && { body: text }),
+      });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: answerBody.parse(await response.json()),
+      };
+    },
+    stop: async () => {
+      await service.stop();
+      await proxy.stop();
+      await dynamodb.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A data bundle of 500 NGN on MTN; a test states only the fields that it is about. */
+export const anOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  network_id: 1,
+  plan_id: 101,
+  phone_number: "08031234567",
+  ...changes,
+});
+export const ORDER_NAIRA = 500;
+export const BUY_DATA = "/vtu/data/purchase";
