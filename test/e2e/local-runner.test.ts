@@ -1,0 +1,208 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, expect, test, vi } from "vitest";
+import { startService } from "../../infra/local/service.ts";
+import type { ServiceDetails } from "../../infra/local/service-file.ts";
+import { startSimulator } from "../../infra/local/simulator/server.ts";
+
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** The command lines of running processes that mention the folder. */
+const processesUsing = (folder: string): string[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => (existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : ""))
+    .filter((commandLine) => commandLine.includes(folder));
+
+type Run = {
+  readonly folder: string;
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly exitCode: Promise<number | null>;
+};
+type RunOptions = { readonly folder?: string; readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv };
+
+const start = ({ folder = temporaryFolder(), args = [], env = {} }: RunOptions = {}): Run => {
+  const child = spawn(process.execPath, ["infra/local/start.ts", ...args], {
+    env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE: join(folder, "s.json"), ...env },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  const exitCode = once(child, "close").then(([code]) => code);
+  cleanups.push(async () => {
+    child.kill("SIGKILL");
+    await exitCode;
+  });
+  return { folder, child, output: () => output, exitCode };
+};
+
+const ready = async (run: Run): Promise<ServiceDetails> => {
+  await vi.waitFor(() => expect(run.output()).toContain("Ctrl-C"), { timeout: 15_000, interval: 50 });
+  return JSON.parse(readFileSync(join(run.folder, "s.json"), "utf8"));
+};
+
+const stop = async (run: Run, signal: NodeJS.Signals): Promise<void> => {
+  run.child.kill(signal);
+  await run.exitCode;
+};
+
+/** Pastes the commands that the runner printed into a shell. */
+const pasted = async (run: Run) => {
+  const answers = [];
+  for (const command of run.output().match(/^ {2}curl .*$/gm) ?? []) {
+    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", `${command} -sS`]);
+    answers.push(JSON.parse(stdout));
+  }
+  return answers;
+};
+
+test("npm start says where it serves, and its three commands work when pasted", async () => {
+  const run = start();
+  const details = await ready(run);
+  expect(details).toEqual({
+    base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    upstream: {
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+      webhook_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1\/webhooks\/upstream\/[\w-]{43}$/),
+      webhook_secret: expect.stringMatching(/^[\w-]{43}$/),
+    },
+    accounts: [
+      {
+        account_id: expect.any(String),
+        name: "demo",
+        test_key: expect.stringMatching(/^test_/),
+        live_key: expect.stringMatching(/^live_/),
+        webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+        balance: 100_000,
+      },
+    ],
+  });
+  const [catalog, purchase, wallet] = await pasted(run);
+  expect(catalog.data.data_plans.length).toBeGreaterThan(0);
+  expect(purchase.data.transaction.status).toBe("success");
+  expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s", async (signal) => {
+  const run = start();
+  await ready(run);
+  expect(processesUsing(run.folder)).not.toEqual([]);
+  const start_ms = Date.now();
+  await stop(run, signal);
+  expect(Date.now() - start_ms).toBeLessThan(3_000);
+  expect(await run.exitCode).toBe(0);
+  expect(existsSync(join(run.folder, "s.json"))).toBe(false);
+  expect(processesUsing(run.folder)).toEqual([]);
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)("after %s a restart has the same keys and balance", async (signal) => {
+  const first = start();
+  const before = await ready(first);
+  const [, purchase] = await pasted(first);
+  await stop(first, signal);
+  await vi.waitFor(() => expect(processesUsing(first.folder)).toEqual([]));
+
+  const [account] = (await ready(start({ folder: first.folder }))).accounts;
+  const balance = 100_000 - purchase.data.transaction.amount;
+  expect(account).toEqual({ ...before.accounts[0], balance });
+  expect(statSync(join(first.folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
+});
+
+test("--fresh forgets the accounts, and no file but the runner's own", async () => {
+  const first = start();
+  const before = await ready(first);
+  await stop(first, "SIGTERM");
+  const mine = join(first.folder, "data/mine.txt");
+  writeFileSync(mine, "mine");
+
+  const after = await ready(start({ folder: first.folder, args: ["--fresh"] }));
+  expect(after.accounts[0]?.live_key).not.toBe(before.accounts[0]?.live_key);
+  expect(after.accounts[0]?.balance).toBe(100_000);
+  expect(existsSync(mine)).toBe(true);
+});
+
+test("with an upstream elsewhere, live purchases go there, and its key is not written to disk", async () => {
+  const upstream = await startSimulator({ liveKey: "live_of_another_provider" });
+  cleanups.push(upstream.stop);
+  const env = { UPSTREAM_BASE_URL: `${upstream.baseUrl}/`, UPSTREAM_LIVE_KEY: "live_of_another_provider" };
+  const run = start({ env });
+  expect((await ready(run)).upstream.base_url).toBe(upstream.baseUrl);
+  const [, purchase] = await pasted(run);
+  expect(purchase.data.transaction.status).toBe("success");
+  expect(upstream.state.purchases).toHaveLength(1);
+  expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_provider");
+});
+
+test("two runners do not share a DATA_DIR", async () => {
+  const first = start();
+  await ready(first);
+  const second = start({ folder: first.folder });
+  expect(await second.exitCode).toBe(2);
+  expect(second.output()).toMatch(/^Another npm start uses .*: end it, or choose another DATA_DIR\.\n$/);
+  expect(existsSync(join(first.folder, "s.json"))).toBe(true);
+});
+
+test("a port in use is said in a sentence, and nothing is left running", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? String(address.port) : "";
+  const run = start({ env: { PORT: port } });
+  expect(await run.exitCode).toBe(2);
+  expect(run.output()).toBe(`Port ${port} is in use: PORT=0 npm start takes a free one.\n`);
+  expect(processesUsing(run.folder)).toEqual([]);
+});
+
+test("a folder that holds something else is refused and left alone", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "letter.txt"), "dear");
+  const run = start({ env: { DATA_DIR: folder }, args: ["--fresh"] });
+  expect(await run.exitCode).toBe(2);
+  expect(run.output()).toBe(`${folder} holds files of something else: choose another DATA_DIR.\n`);
+  expect(readdirSync(folder)).toEqual(["letter.txt"]);
+});
+
+test.each<[string, RunOptions, RegExp]>([
+  ["a PORT that is no number", { env: { PORT: "40x" } }, /^PORT must be a number from 0 to 65535; it is "40x"\.\n$/],
+  ["an upstream without its key", { env: { UPSTREAM_BASE_URL: "https://x.test/v1" } }, /UPSTREAM_LIVE_KEY is not/],
+  ["an upstream that is no URL", { env: { UPSTREAM_BASE_URL: "x", UPSTREAM_LIVE_KEY: "y" } }, /must be a http or/],
+  [
+    "a DynamoDB that does not answer",
+    { env: { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" } },
+    /Nothing answers at .*:1\./,
+  ],
+  ["a flag that does not exist", { args: ["--frsh"] }, /^Only --fresh and --help are known; given was: --frsh\.\n$/],
+])("%s is refused in a sentence", async (_what, options, sentence) => {
+  const run = start(options);
+  expect(await run.exitCode).toBe(2);
+  expect(run.output()).toMatch(sentence);
+  expect(run.output()).not.toContain("    at ");
+});
+
+test("a service in the process itself can be started again, each time with tables of its own", async () => {
+  for (const _round of [1, 2]) {
+    const service = await startService();
+    const [account] = service.details.accounts;
+    const headers = { "X-API-KEY": account?.live_key ?? "" };
+    const response = await fetch(`${service.details.base_url}/wallet`, { headers });
+    expect(await response.json()).toMatchObject({ data: { wallet: { balance: 100_000 } } });
+    await service.stop();
+    await service.stop();
+    expect(process.env.LEDGER_TABLE).toBeUndefined();
+  }
+});

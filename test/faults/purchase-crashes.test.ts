@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { pkOfReference } from "../../shared/wallet/transaction.ts";
+import type { Fault } from "../builders/dynamodb-proxy.ts";
+import {
+  type Answer,
+  anOrder,
+  BUY_DATA,
+  startTestService,
+  type TestCaller,
+  type TestService,
+} from "../builders/service.ts";
+
+/**
+ * Goal: whatever the table does to a write, no money is lost or taken twice, and no error speaks of a purchase that was charged.
+ * Method: a proxy on the wire between the real SDK and the emulator raises conflicts, loses answers and delays writes.
+ */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(() => {
+  service.proxy.fault = () => undefined;
+});
+afterAll(() => service.stop());
+
+const isLedgerWrite = ({ operation, body }: { operation: string; body: string }): boolean =>
+  operation === "TransactWriteItems" || (operation === "UpdateItem" && body.includes("transaction#"));
+const isDebit = (call: { operation: string; body: string }): boolean =>
+  call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
+const isRefund = (call: { operation: string; body: string }): boolean =>
+  call.operation === "TransactWriteItems" && !call.body.includes("attribute_not_exists");
+
+/** A repeatable sequence of numbers from 0 to 1 (Park and Miller's minimal standard generator). */
+const seeded = (seed: number) => {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+};
+
+/** The first `count` matching calls meet the fault. */
+const firstOnly = (count: number, matches: (call: { operation: string; body: string }) => boolean, fault: Fault) => {
+  let left = count;
+  service.proxy.fault = (call) => {
+    if (left === 0 || !matches(call)) return undefined;
+    left -= 1;
+    return fault;
+  };
+};
+
+const buy = (caller: TestCaller, changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
+  service.call("POST", BUY_DATA, { key: caller.key, body: anOrder(changes) });
+
+const rowOf = async (answer: Answer) => {
+  const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "");
+  return pk === undefined ? undefined : readTransaction(service.ledger, pk);
+};
+
+const eventually = async (check: () => Promise<void>, patience_ms: number): Promise<void> => {
+  const end = Date.now() + patience_ms;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((wake) => setTimeout(wake, 250));
+    }
+  }
+};
+
+describe("100 simultaneous purchases on one wallet", () => {
+  test("with 30 % conflicts and 10 % lost answers: exact, none double, none lost, no error about what was charged", async () => {
+    const caller = await service.newCaller({ naira: 60_000 });
+    const keys = [caller.key, await caller.newKey()];
+    const random = seeded(20_261_121);
+    service.proxy.fault = (call) => {
+      if (!isLedgerWrite(call)) return undefined;
+      const draw = random();
+      if (draw < 0.3) return "conflict";
+      return draw < 0.4 ? "answer_lost" : undefined;
+    };
+    const ordersBefore = service.simulator.state.purchases.length;
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        service.call("POST", BUY_DATA, {
+          key: keys[index % 2] ?? caller.key,
+          body: anOrder({ reference: `storm-${index}` }),
+        }),
+      ),
+    );
+    service.proxy.fault = () => undefined;
+
+    const rows = await Promise.all(answers.map(rowOf));
+    const charged = rows.filter((row) => row !== undefined && row.status !== "failed").length;
+    expect(await caller.balance()).toBe(60_000 - charged * 500);
+    expect(service.simulator.state.purchases.length - ordersBefore).toBe(charged);
+    answers.forEach((answer, index) => {
+      const uncharged = rows[index] === undefined || rows[index].status === "failed";
+      expect(answer.headers.has("x-error-code"), `purchase ${index}`).toBe(uncharged);
+    });
+    expect(charged).toBeGreaterThan(90);
+  });
+});
+
+describe("the debit", () => {
+  test("whose answer is lost, even three times, goes on with the one purchase that was made", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const orders = service.simulator.state.purchases.length;
+    firstOnly(3, isDebit, "answer_lost");
+    const answer = await buy(caller);
+    expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
+    expect(await caller.balance()).toBe(500);
+    expect(service.simulator.state.purchases.length).toBe(orders + 1);
+  });
+
+  test("that takes the last of the balance and loses its answer is not mistaken for a poor wallet", async () => {
+    const caller = await service.newCaller({ naira: 500 });
+    firstOnly(1, isDebit, "answer_lost");
+    const answer = await buy(caller);
+    expect(answer.status).toBe(200);
+    expect(await caller.balance()).toBe(0);
+  });
+
+  test("that never arrives and cannot be looked up: 503, nothing sent, nothing charged", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const orders = service.simulator.state.purchases.length;
+    service.proxy.fault = (call) => (isDebit(call) || call.operation === "GetItem" ? "never_arrives" : undefined);
+    const answer = await buy(caller, { reference: "never" });
+    service.proxy.fault = () => undefined;
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+    expect(await caller.balance()).toBe(1_000);
+    expect(service.simulator.state.purchases.length).toBe(orders);
+    // Nothing stands under the reference, so that it can be used.
+    expect((await buy(caller, { reference: "never" })).status).toBe(200);
+  });
+
+  test("that conflicts for more than 2 s: 503 with Retry-After, and nothing was written", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    service.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
+    const answer = await buy(caller, { reference: "busy" });
+    service.proxy.fault = () => undefined;
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    expect(await caller.balance()).toBe(1_000);
+  });
+});
+
+describe("the refund", () => {
+  test("whose answer is lost is given once, and the caller learns of the failure", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    firstOnly(2, isRefund, "answer_lost");
+    const answer = await buy(caller, { phone_number: "08000000005" });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+    expect(await caller.balance()).toBe(1_000);
+  });
+
+  test("that conflicts for 3 s is given all the same", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const end = Date.now() + 3_000;
+    service.proxy.fault = (call) => (isRefund(call) && Date.now() < end ? "conflict" : undefined);
+    const answer = await buy(caller, { phone_number: "08000000005" });
+    expect(answer.status).toBe(503);
+    expect(await caller.balance()).toBe(1_000);
+  });
+});
+
+describe("the write of the outcome", () => {
+  test("whose answer is lost is recognised as our own", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    firstOnly(2, (call) => call.operation === "UpdateItem" && call.body.includes("transaction#"), "answer_lost");
+    const answer = await buy(caller);
+    expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
+    expect(await rowOf(answer)).toMatchObject({ status: "success" });
+  });
+
+  test("that cannot be made before the deadline: 200 processing, and the status queue makes it", {
+    timeout: 60_000,
+  }, async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    let blocked = true;
+    service.proxy.fault = (call) =>
+      blocked && call.operation === "UpdateItem" && call.body.includes("transaction#") ? "throttled" : undefined;
+    const answer = await buy(caller);
+    expect(answer.body.data).toMatchObject({ transaction: { status: "processing" } });
+    blocked = false;
+    await eventually(async () => expect(await rowOf(answer)).toMatchObject({ status: "success" }), 20_000);
+    expect(await caller.balance()).toBe(500);
+  });
+});
+
+describe("an upstream that does not answer", () => {
+  test("before the deadline of 20 s: 200 processing, one order, and the debit stands", {
+    timeout: 60_000,
+  }, async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const orders = service.simulator.state.purchases.length;
+    const begun = Date.now();
+    const answer = await buy(caller, { phone_number: "08000000007" });
+    expect(Date.now() - begun).toBeLessThan(23_000);
+    expect(answer.body.data).toMatchObject({ transaction: { status: "processing" } });
+    expect(await caller.balance()).toBe(500);
+    expect(service.simulator.state.purchases.length).toBe(orders + 1);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import type { Secret } from "../../shared/platform/secrets.ts";
+import { type Naming, namingFrom } from "../../shared/wallet/naming.ts";
+
+const KEY = "0123456789abcdef0123456789abcdef";
+const order = { accountId: "acc_1", mode: "live", reference: "order-1" } as const;
+
+const aSecret = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
+const namingWith = (key: string): Promise<Naming> => namingFrom(aSecret(key))();
+
+describe("the id of an order", () => {
+  test("is the one that it has always had: another value would let old references be used again", async () => {
+    // HMAC-SHA256 over "2:id5:acc_14:live7:order-1", its first 16 bytes in Crockford's base 32; made with Python.
+    expect((await namingWith(KEY)).id(order)).toBe("GOLDEN_ID");
+  });
+
+  test("is the same in another process with the same secret, and another with another secret", async () => {
+    const id = (await namingWith(KEY)).id(order);
+    expect((await namingWith(KEY)).id({ ...order })).toBe(id);
+    expect((await namingWith(KEY.toUpperCase())).id(order)).not.toBe(id);
+  });
+
+  test("is another for each account, mode and reference, upper and lower case apart", async () => {
+    const { id } = await namingWith(KEY);
+    const ids = [
+      id(order),
+      id({ ...order, accountId: "acc_2" }),
+      id({ ...order, mode: "test" }),
+      id({ ...order, reference: "order-2" }),
+      id({ ...order, reference: "ORDER-1" }),
+    ];
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  test("does not mix up where one field ends and the next begins", async () => {
+    const { id } = await namingWith(KEY);
+    const ids = [
+      id({ accountId: "acc_1", mode: "live", reference: "1order" }),
+      id({ accountId: "acc_1live", mode: "live", reference: "1order" }),
+      id({ accountId: "acc_", mode: "live", reference: "11order" }),
+      id({ accountId: "acc_1", mode: "live", reference: "4:live1order" }),
+      id({ accountId: "acc_14:live", mode: "live", reference: "1order" }),
+    ];
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  test("has 26 characters of Crockford's alphabet, without I, L, O and U, in 500 of 500 tries", async () => {
+    const { id } = await namingWith(KEY);
+    const ids = Array.from({ length: 500 }, (_, index) => id({ ...order, reference: `order-${index}` }));
+    expect(ids.filter((text) => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text))).toHaveLength(500);
+    expect(new Set(ids).size).toBe(500);
+  });
+
+  test("is random where there is no reference: 100 orders, 100 ids of 26 characters", async () => {
+    const { id } = await namingWith(KEY);
+    const ids = Array.from({ length: 100 }, () => id({ accountId: "acc_1", mode: "live" }));
+    expect(new Set(ids).size).toBe(100);
+    expect(ids.every((text) => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text))).toBe(true);
+  });
+});
+
+describe("the fingerprint of an order", () => {
+  const fields = ["data", "1", "101", "08031234567"];
+
+  test("is the one that it has always had: another value would turn repeats into refusals", async () => {
+    // HMAC-SHA256 over "5:order4:data1:13:10111:08031234567", its first 16 bytes in base64url; made with Python.
+    expect((await namingWith(KEY)).fingerprint(fields)).toBe("GOLDEN_PRINT");
+  });
+
+  test("changes with each field, with their order and with where one ends", async () => {
+    const { fingerprint } = await namingWith(KEY);
+    const prints = [
+      fingerprint(fields),
+      fingerprint(["airtime", "1", "101", "08031234567"]),
+      fingerprint(["data", "1", "101", "08031234568"]),
+      fingerprint(["data", "101", "1", "08031234567"]),
+      fingerprint(["data", "11", "01", "08031234567"]),
+      fingerprint(["data", "1", "101", "08031234567", ""]),
+    ];
+    expect(new Set(prints).size).toBe(6);
+  });
+
+  test("is not the id of an order with the same fields", async () => {
+    const { id, fingerprint } = await namingWith(KEY);
+    expect(fingerprint(["acc_1", "live", "order-1"])).not.toBe(id(order));
+  });
+});
+
+describe("the secret behind the names", () => {
+  test.for([
+    ["absent", undefined],
+    ["of 31 characters", KEY.slice(1)],
+  ] as const)("is refused when it is %s: nothing is named with it", async ([, value]) => {
+    await expect(namingFrom(aSecret(value))()).rejects.toThrow();
+  });
+
+  test("is read once a process, also when it is rotated by mistake", async () => {
+    const values = [KEY, KEY.toUpperCase()];
+    const naming = namingFrom({ ...aSecret(undefined), value: async () => values.shift() });
+    const first = (await naming()).id(order);
+    expect((await naming()).id(order)).toBe(first);
+    expect(values).toEqual([KEY.toUpperCase()]);
+  });
+
+  test("is asked for again after it was absent", async () => {
+    const values = [undefined, KEY];
+    const naming = namingFrom({ ...aSecret(undefined), value: async () => values.shift() });
+    await expect(naming()).rejects.toThrow();
+    expect((await naming()).id(order)).toHaveLength(26);
+  });
+});
