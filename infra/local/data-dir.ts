@@ -7,6 +7,8 @@ import { errorText, SettingsError } from "./settings.ts";
 
 /** Marks the directory as the runner's, and is held locked while one runs: the kernel lets go of it even after a kill -9. */
 const LOCK_FILE = "runner.lock";
+/** A runner that is just ending lets go within this time. */
+const LOCK_MS_MAX = 3_000;
 
 /** Everything that the runner writes into its directory. */
 const files = {
@@ -66,7 +68,7 @@ const entriesOf = (path: string): string[] => {
 };
 
 const lockFile = (path: string): DatabaseSync => {
-  const database = new DatabaseSync(join(path, LOCK_FILE));
+  const database = new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_MS_MAX });
   try {
     database.exec("BEGIN EXCLUSIVE");
     return database;

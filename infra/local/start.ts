@@ -4,6 +4,18 @@ import { help, readSettings, SettingsError } from "./settings.ts";
 import { welcome } from "./welcome.ts";
 
 const EXIT_SETTINGS = 2;
+const PARENT_CHECK_MS = 200;
+
+/** A signal sent to npm may end it, or its shell, without reaching us: then we notice that our parent is another. */
+const whenNpmIsGone = (act: () => void): void => {
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    act();
+  }, PARENT_CHECK_MS).unref();
+};
 
 const main = async (): Promise<void> => {
   const settings = readSettings(process.argv.slice(2), process.env);
@@ -14,6 +26,7 @@ const main = async (): Promise<void> => {
   // Until everything runs there is nothing to finish: what was started ends with this process.
   let end = (code: number): void => process.exit(code);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(0));
+  whenNpmIsGone(() => end(0));
 
   // On AWS a promise that a function forgot spoils one invocation; here it must not end everything.
   process.on("unhandledRejection", (error) => log.error("promise.forgotten", errorFields(error)));

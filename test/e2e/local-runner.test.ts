@@ -9,6 +9,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { startService } from "../../infra/local/service.ts";
 import type { ServiceDetails } from "../../infra/local/service-file.ts";
 import { startSimulator } from "../../infra/local/simulator/server.ts";
+import { sleep } from "../../shared/platform/time.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -34,10 +35,18 @@ type Run = {
   readonly output: () => string;
   readonly exitCode: Promise<number | null>;
 };
-type RunOptions = { readonly folder?: string; readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv };
+type RunOptions = {
+  readonly program?: readonly string[];
+  readonly folder?: string;
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+};
 
-const start = ({ folder = temporaryFolder(), args = [], env = {} }: RunOptions = {}): Run => {
-  const child = spawn(process.execPath, ["infra/local/start.ts", ...args], {
+const start = ({ program = [process.execPath, "infra/local/start.ts"], ...options }: RunOptions = {}): Run => {
+  const { folder = temporaryFolder(), args = [], env = {} } = options;
+  const [command = "", ...first] = program;
+  const child = spawn(command, [...first, ...args], {
+    detached: true,
     env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE: join(folder, "s.json"), ...env },
   });
   let output = "";
@@ -55,14 +64,15 @@ const ready = async (run: Run): Promise<ServiceDetails> => {
   return JSON.parse(readFileSync(join(run.folder, "s.json"), "utf8"));
 };
 
+/** Signals the whole process group, as a terminal does at Ctrl-C. */
 const stop = async (run: Run, signal: NodeJS.Signals): Promise<void> => {
-  run.child.kill(signal);
+  if (run.child.pid !== undefined) process.kill(-run.child.pid, signal);
   await run.exitCode;
 };
 
 /** Pastes the commands that the runner printed into a shell. */
 const pasted = async (run: Run) => {
-  const answers = [];
+  const answers: ReturnType<typeof JSON.parse>[] = [];
   for (const command of run.output().match(/^ {2}curl .*$/gm) ?? []) {
     const { stdout } = await promisify(execFile)("/bin/sh", ["-c", `${command} -sS`]);
     answers.push(JSON.parse(stdout));
@@ -97,13 +107,20 @@ test("npm start says where it serves, and its three commands work when pasted", 
   expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purchase under way too", async (signal) => {
   const run = start();
-  await ready(run);
+  const { base_url, accounts } = await ready(run);
+  const unanswered = fetch(`${base_url}/vtu/data/purchase`, {
+    method: "POST",
+    headers: { "X-API-KEY": accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
+    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "hangs" }),
+  }).catch(() => "cut");
+  await sleep(300);
   expect(processesUsing(run.folder)).not.toEqual([]);
   const start_ms = Date.now();
   await stop(run, signal);
   expect(Date.now() - start_ms).toBeLessThan(3_000);
+  expect(await unanswered).toBe("cut");
   expect(await run.exitCode).toBe(0);
   expect(existsSync(join(run.folder, "s.json"))).toBe(false);
   expect(processesUsing(run.folder)).toEqual([]);
@@ -145,6 +162,22 @@ test("with an upstream elsewhere, live purchases go there, and its key is not wr
   expect(purchase.data.transaction.status).toBe("success");
   expect(upstream.state.purchases).toHaveLength(1);
   expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_provider");
+});
+
+test("when the database is killed, the runner says so and ends", async () => {
+  const run = start();
+  await ready(run);
+  process.kill(Number(readFileSync(join(run.folder, "data/dynoxide.pid"), "utf8")), "SIGKILL");
+  expect(await run.exitCode).toBe(1);
+  expect(run.output()).toContain("The local DynamoDB (dynoxide) has ended.");
+  expect(processesUsing(run.folder)).toEqual([]);
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)("%s to npm alone ends everything", async (signal) => {
+  const run = start({ program: ["npm", "start"] });
+  await ready(run);
+  run.child.kill(signal);
+  await vi.waitFor(() => expect(processesUsing(run.folder)).toEqual([]), { timeout: 3_500, interval: 50 });
 });
 
 test("two runners do not share a DATA_DIR", async () => {

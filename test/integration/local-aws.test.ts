@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
@@ -94,7 +94,7 @@ const consumedQueue = async (handle: (event: SQSEvent) => unknown, dataDir = tem
     return Number(ready) + Number(inFlight);
   };
   const bodies = (): string[] => given.flatMap((event) => event.Records.map((record) => record.body));
-  return { given, bodies, send, count };
+  return { endpoint: sqs.endpoint, given, bodies, send, count };
 };
 
 test("a message becomes an SQS event of AWS's shape and is deleted when the function succeeds", async () => {
@@ -142,4 +142,14 @@ test("messages that nobody has handled survive a restart of the queues", async (
   await cleanups.pop()?.();
   const { bodies } = await consumedQueue(() => undefined, dataDir);
   await vi.waitFor(() => expect(bodies()).toEqual(["kept"]), { timeout: 5_000, interval: 100 });
+});
+
+const outside = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+
+test.skipIf(outside === undefined)("the queues answer nobody from outside this machine's loopback", async () => {
+  const { endpoint } = await consumedQueue(() => undefined);
+  expect((await fetch(`${endpoint}/health`)).status).toBe(200);
+  await expect(fetch(`http://${outside}:${new URL(endpoint).port}/health`)).rejects.toThrow();
 });

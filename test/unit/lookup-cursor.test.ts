@@ -41,4 +41,3 @@ describe("a text is no cursor that is", () => {
     expect(decodeCursor(text)).toBeUndefined();
   });
 });
-

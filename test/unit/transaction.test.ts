@@ -91,7 +91,13 @@ describe("a transaction as its owner sees it", () => {
   });
 
   test("has null for what is absent, and the code of its failure", () => {
-    const { caller_reference: _own, network: _network, phone_number: _phone, open: _open, ...row } = aTransactionRow({
+    const {
+      caller_reference: _own,
+      network: _network,
+      phone_number: _phone,
+      open: _open,
+      ...row
+    } = aTransactionRow({
       status: "failed",
       failure: { code: "delivery_failed" },
     });

@@ -1,0 +1,101 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { builtInPlans, builtInSnapshot } from "../../shared/catalog/built-in.ts";
+import { catalogOf, consistentCatalog, indexPlans, snapshotBody, snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { type Catalog, catalogSchema } from "../../shared/contract/catalog.ts";
+import { aCatalog, aPlan } from "../builders/catalog.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+
+describe("a snapshot", () => {
+  test("holds the whole success envelope, zipped", () => {
+    const catalog = aCatalog();
+    const { gzip } = snapshotOf(catalog, NOON);
+    const body: unknown = JSON.parse(gunzipSync(gzip).toString("utf8"));
+    expect(body).toEqual({ status: true, message: expect.any(String), data: catalog });
+    expect(JSON.parse(snapshotBody(snapshotOf(catalog, NOON)))).toEqual(body);
+  });
+
+  test("gives its catalog back as it was", () => {
+    const catalog = aCatalog(30);
+    expect(catalogOf(snapshotOf(catalog, NOON))).toEqual(catalog);
+  });
+
+  test("has a weak tag of 22 characters that is the same an hour later and another when 1 price is another", () => {
+    const { etag } = snapshotOf(aCatalog(), NOON);
+    expect(etag).toMatch(/^W\/"[A-Za-z0-9_-]{22}"$/);
+    expect(snapshotOf(aCatalog(), NOON + 3_600_000).etag).toBe(etag);
+    const repriced = aCatalog(4, {
+      data_plans: [...aCatalog(3).data_plans, aPlan({ id: 104, name: "4GB", price: 500.01 })],
+    });
+    expect(repriced.data_plans).toHaveLength(4);
+    expect(snapshotOf(repriced, NOON).etag).not.toBe(etag);
+  });
+});
+
+test("plans and networks are found by their ids, and others are not", () => {
+  const { networks, plans } = indexPlans(aCatalog(2));
+  expect([networks.get(1)?.code, plans.get(102)?.name]).toEqual(["mtn", "2GB"]);
+  expect([networks.get(2), plans.get(103)]).toEqual([undefined, undefined]);
+});
+
+describe("a catalog is unusable", () => {
+  const twoNetworks = [
+    { id: 1, name: "MTN", code: "mtn" },
+    { id: 1, name: "Airtel", code: "airtel" },
+  ];
+  const wrong: readonly (readonly [string, Catalog])[] = [
+    ["in which 2 networks share an id", aCatalog(1, { networks: twoNetworks })],
+    ["in which 2 plans share an id", aCatalog(0, { data_plans: [aPlan(), aPlan({ price: 600 })] })],
+    ["in which a plan belongs to no network", aCatalog(0, { data_plans: [aPlan({ network_id: 2 })] })],
+    ["that has plans and no network", aCatalog(1, { networks: [] })],
+  ];
+  test.for(wrong)("%s", ([, catalog]) => {
+    expect(catalogSchema.safeParse(catalog).success).toBe(true);
+    expect(consistentCatalog.safeParse(catalog).success).toBe(false);
+  });
+
+  test.for([
+    ["a price of 0", { price: 0 }],
+    ["a negative price", { price: -500 }],
+    ["a price with 3 decimals", { price: 500.005 }],
+    ["a price in text", { price: "500" }],
+    ["a price above 10,000,000", { price: 10_000_000.01 }],
+    ["an id of 0", { id: 0 }],
+    ["an id with decimals", { id: 101.5 }],
+    ["an empty name", { name: " " }],
+    ["no validity", { validity: undefined }],
+  ] as const)("with a plan that has %s", ([, changes]) => {
+    expect(consistentCatalog.safeParse({ ...aCatalog(0), data_plans: [{ ...aPlan(), ...changes }] }).success).toBe(
+      false,
+    );
+    expect(consistentCatalog.safeParse({ ...aCatalog(0), data_plans: [aPlan()] }).success).toBe(true);
+  });
+});
+
+test("each price with 2 decimals from 0.01 to 2,000 NGN is a price: 200,000 of 200,000", () => {
+  const price = catalogSchema.shape.data_plans.element.shape.price;
+  const refused: number[] = [];
+  for (let kobo = 1; kobo <= 200_000; kobo += 1) if (!price.safeParse(kobo / 100).success) refused.push(kobo);
+  expect(refused).toEqual([]);
+});
+
+test("names are trimmed, network codes become lower-case, and unknown fields of the upstream stay out", () => {
+  const sent = {
+    networks: [{ id: 1, name: " MTN ", code: " MTN ", logo: "mtn.png" }],
+    data_plans: [{ ...aPlan({ name: " 1GB " }), cost: 480 }],
+    secret: true,
+  };
+  expect(consistentCatalog.parse(sent)).toEqual({
+    networks: [{ id: 1, name: "MTN", code: "mtn" }],
+    data_plans: [aPlan()],
+  });
+});
+
+test("the built-in catalog is consistent, and what is listed can be bought", () => {
+  const listed = catalogOf(builtInSnapshot);
+  expect(consistentCatalog.safeParse(listed).success).toBe(true);
+  expect(listed.data_plans.length).toBeGreaterThan(0);
+  expect([...builtInPlans.plans.values()]).toEqual(listed.data_plans);
+  expect([...builtInPlans.networks.values()]).toEqual(listed.networks);
+});
