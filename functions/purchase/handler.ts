@@ -5,8 +5,10 @@ import { routes } from "../../shared/contract/routes.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { environment, readEnv } from "../../shared/platform/env.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { buyAirtime } from "../../shared/purchase/buy-airtime.ts";
 import { buyData } from "../../shared/purchase/buy-data.ts";
 import { statusQueue } from "../../shared/status/status-queue.ts";
 import { httpProvider } from "../../shared/upstream/http-provider.ts";
@@ -22,6 +24,7 @@ const env = readEnv(
     UPSTREAM_BASE_URL: true,
     UPSTREAM_KEY_SECRET_ID: true,
     REFERENCE_KEY_SECRET_ID: true,
+    AIRTIME_NAIRA_MAX: true,
     PURCHASES: true,
   }),
 );
@@ -35,9 +38,11 @@ const deps = {
   statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),
   purchases: env.PURCHASES,
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
+  airtimeKoboMax: koboFromNaira(env.AIRTIME_NAIRA_MAX),
 };
 
 /** Purchases: one debit, one order to the upstream, one outcome. */
 export const handler = apiHandler("purchase", admitting(db, env.ACCESS_TABLE), {
   buyData: operation(routes.buyData, buyData(deps)),
+  buyAirtime: operation(routes.buyAirtime, buyAirtime(deps)),
 });

@@ -13,6 +13,7 @@ const random = (): string => randomBytes(32).toString("base64url");
 const secretsFile = z.object({
   /** Names transactions; see shared/wallet/naming.ts. */
   "reference-key": z.string().min(1).default(random),
+  "replay-key": z.string().min(1).default(random),
   /** The live key of the simulator, or of a provider elsewhere. */
   "upstream-key": z
     .string()

@@ -10,14 +10,15 @@ export type ServiceDetails = {
   readonly accounts: readonly DemoAccount[];
 };
 
+/** Removes a file left behind by a kill -9, which would say that we are ready already. */
+export const removeStaleServiceFile = (path: string): void => sayingWhich(path, () => rmSync(path, { force: true }));
+
 /** Writes the file in one step; its presence says that the service is ready. Returns what removes it again. */
 export const writeServiceFile = (path: string, details: ServiceDetails): (() => void) => {
-  try {
+  const written = sayingWhich(path, () => {
     writeJsonFile(path, details);
-  } catch (error) {
-    throw new SettingsError(`SERVICE_FILE ${path} cannot be written: ${errorText(error)}.`, { cause: error });
-  }
-  const written = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
+  });
   return () => {
     try {
       // By now it may be another service's.
@@ -26,4 +27,12 @@ export const writeServiceFile = (path: string, details: ServiceDetails): (() => 
       // Somebody removed it already.
     }
   };
+};
+
+const sayingWhich = <Result>(path: string, work: () => Result): Result => {
+  try {
+    return work();
+  } catch (error) {
+    throw new SettingsError(`SERVICE_FILE ${path} cannot be used: ${errorText(error)}.`, { cause: error });
+  }
 };

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
 import { documentClient } from "../../shared/platform/aws.ts";
@@ -15,7 +14,7 @@ import { consumeQueue } from "./queue-consumer.ts";
 import { startQueues } from "./queues.ts";
 import { startSchedule } from "./schedules.ts";
 import { loadSecrets, startSecretsManager } from "./secrets.ts";
-import { type ServiceDetails, writeServiceFile } from "./service-file.ts";
+import { removeStaleServiceFile, type ServiceDetails, writeServiceFile } from "./service-file.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/server.ts";
 import { createTables, dropCacheTable, tableNames } from "./tables.ts";
@@ -24,6 +23,11 @@ const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const DEFAULT_FUNCTION = "reject-route";
 const SCHEDULED_FUNCTION = "refresh-catalog";
 const SIMULATED = "simulator";
+/** NGN. */
+const IDENTITY_PRICES = {
+  nin: { basic: 150, advanced: 250, retrieve: 400 },
+  bvn: { basic: 100, advanced: 200, retrieve: 300 },
+};
 
 /** Everything can be left out: then a free port is taken, and nothing outlives the service. */
 export type ServiceSettings = Partial<Settings> & {
@@ -58,8 +62,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       dataDir.forget();
       if (settings.dynamodbEndpoint) say(`The tables at ${settings.dynamodbEndpoint} are left as they are`);
     }
-    // Left behind after a kill -9, it would say that we are ready already.
-    if (settings.serviceFile !== undefined) rmSync(settings.serviceFile, { force: true });
+    if (settings.serviceFile !== undefined) removeStaleServiceFile(settings.serviceFile);
 
     const gateway = await gatewayAt(settings.port ?? 0);
     shutdown.first.push(gateway.close);
@@ -103,6 +106,9 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       UPSTREAM_BASE_URL: upstream.baseUrl,
       UPSTREAM_KEY_SECRET_ID: "upstream-key",
       REFERENCE_KEY_SECRET_ID: "reference-key",
+      REPLAY_KEY_SECRET_ID: "replay-key",
+      IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES),
+      AIRTIME_NAIRA_MAX: "50000",
       PURCHASES: "on",
     };
     const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };

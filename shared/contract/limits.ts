@@ -2,6 +2,9 @@
 export const rateGroups = { vtu: 60, identity: 30, catalog: 120 } as const;
 export type RateGroup = keyof typeof rateGroups;
 
+/** Smallest airtime top-up. Source: INTERFACE "Limits". */
+export const AIRTIME_NAIRA_MIN = 50;
+
 /** Largest request body, in bytes. Source: docs/decisions/0001-contract-gaps.md. */
 export const BODY_BYTES_MAX = 16 * 1_024;
 

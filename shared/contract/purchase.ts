@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
+import { AIRTIME_NAIRA_MIN } from "./limits.ts";
 import { purchasedTransaction } from "./transaction.ts";
 
 /** POST /vtu/data/purchase. Unknown fields are ignored: v1 only grows. */
@@ -10,5 +11,20 @@ export const dataPurchaseRequest = z.object({
   reference: referenceField.optional(),
 });
 export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
+
+/** NGN. The largest amount is a setting of the deployment. */
+const amountField = z
+  .number("Must be a number")
+  .min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`)
+  .refine((naira) => Math.round(naira * 100) / 100 === naira, "Must have at most 2 decimals");
+
+/** POST /vtu/airtime/purchase. Which networks there are, the catalog says. */
+export const airtimePurchaseRequest = z.object({
+  network: z.string("Must be a string").trim().toLowerCase().min(1, "Must not be empty"),
+  phone_number: phoneNumberField,
+  amount: amountField,
+  reference: referenceField.optional(),
+});
+export type AirtimePurchaseRequest = z.infer<typeof airtimePurchaseRequest>;
 
 export const purchaseResult = z.object({ transaction: purchasedTransaction });

@@ -1,7 +1,17 @@
 import * as z from "zod";
 import { catalogSchema } from "./catalog.ts";
+import type { ErrorCode } from "./errors.ts";
+import {
+  bvnRetrievalResult,
+  bvnVerifyRequest,
+  bvnVerifyResult,
+  ninRetrievalResult,
+  ninVerifyRequest,
+  ninVerifyResult,
+  retrieveRequest,
+} from "./identity.ts";
 import type { RateGroup } from "./limits.ts";
-import { dataPurchaseRequest, purchaseResult } from "./purchase.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { transactionPage, transactionPath, transactionQuery, transactionView } from "./transaction.ts";
 import { walletResult } from "./wallet.ts";
 
@@ -23,9 +33,65 @@ export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodTyp
   /** `data` of the success envelope. */
   readonly data: Data;
   readonly summary: string;
+  /** What it can answer beside the errors of every route with a key (and of every POST). */
+  readonly errors: readonly ErrorCode[];
+  readonly example: { readonly input: unknown; readonly data: unknown };
 };
 
+/** Errors of every route; those of a POST; those of an operation that takes money. */
+const keyErrors = [
+  "missing_api_key",
+  "invalid_api_key",
+  "account_restricted",
+  "ip_not_whitelisted",
+  "rate_limited",
+  "internal_error",
+] as const;
+const bodyErrors = ["invalid_json", "missing_parameter", "validation_failed"] as const;
+const orderErrors = ["insufficient_balance", "reference_reused", "provider_unavailable"] as const;
+
+/** Every error that a route documents. */
+export const errorsOf = ({ method, permission, errors }: Route): readonly ErrorCode[] => [
+  ...keyErrors,
+  ...(permission ? (["permission_denied"] as const) : []),
+  ...(method === "POST" ? bodyErrors : []),
+  ...errors,
+];
+
 const nothing = z.object({});
+
+/** 1 GB for 500 NGN, as every example buys it. */
+const exampleOrder = { phone_number: "08031234567", reference: "order-1042" };
+const exampleReference = "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ";
+const exampleTransaction = {
+  reference: exampleReference,
+  status: "success",
+  amount: 500,
+  description: "MTN 1GB data for 08031234567",
+};
+const exampleView = {
+  ...exampleTransaction,
+  type: "data",
+  caller_reference: "order-1042",
+  network: "MTN",
+  phone_number: "08031234567",
+  error_code: null,
+  created_at: "2026-11-21T09:30:00.000Z",
+  updated_at: "2026-11-21T09:30:01.200Z",
+};
+const examplePerson = {
+  first_name: "ADAEZE",
+  last_name: "OKAFOR",
+  middle_name: "NGOZI",
+  gender: "F",
+  date_of_birth: "1990-04-17",
+};
+const exampleCheck = (title: string, amount: number, reference: string) => ({
+  title,
+  amount,
+  reference,
+  status: "success",
+});
 
 /** The one list of routes, by operation. */
 export const routes = {
@@ -37,6 +103,14 @@ export const routes = {
     input: nothing,
     data: catalogSchema,
     summary: "List active networks and data plans",
+    errors: ["provider_unavailable"],
+    example: {
+      input: {},
+      data: {
+        networks: [{ id: 1, name: "MTN", code: "mtn" }],
+        data_plans: [{ id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" }],
+      },
+    },
   },
   buyData: {
     method: "POST",
@@ -47,6 +121,102 @@ export const routes = {
     input: dataPurchaseRequest,
     data: purchaseResult,
     summary: "Buy a data bundle",
+    errors: [...orderErrors, "plan_unavailable", "delivery_failed"],
+    example: { input: { network_id: 1, plan_id: 101, ...exampleOrder }, data: { transaction: exampleTransaction } },
+  },
+  buyAirtime: {
+    method: "POST",
+    path: "/v1/vtu/airtime/purchase",
+    function: "purchase",
+    group: "vtu",
+    permission: "vtu",
+    input: airtimePurchaseRequest,
+    data: purchaseResult,
+    summary: "Buy airtime",
+    errors: [...orderErrors, "delivery_failed"],
+    example: {
+      input: { network: "mtn", amount: 500, ...exampleOrder },
+      data: {
+        transaction: {
+          reference: "AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+          status: "success",
+          amount: 500,
+          description: "MTN airtime for 08031234567",
+        },
+      },
+    },
+  },
+  verifyNin: {
+    method: "POST",
+    path: "/v1/identity/nin/verify",
+    function: "check-identity",
+    group: "identity",
+    permission: "identity",
+    input: ninVerifyRequest,
+    data: ninVerifyResult,
+    summary: "Verify a NIN",
+    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    example: {
+      input: { nin: "00000000000", is_consent: true, mode: "basic" },
+      data: {
+        transaction: exampleCheck("NIN Verification", 150, "VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"),
+        result: examplePerson,
+      },
+    },
+  },
+  retrieveNin: {
+    method: "POST",
+    path: "/v1/identity/nin/retrieve",
+    function: "check-identity",
+    group: "identity",
+    permission: "identity:retrieve",
+    input: retrieveRequest,
+    data: ninRetrievalResult,
+    summary: "Find NIN details by phone number",
+    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    example: {
+      input: { phone_number: "08000000000", is_consent: true },
+      data: {
+        transaction: exampleCheck("NIN Retrieval", 400, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"),
+        result: { nin: "00000000000", ...examplePerson, phone_number: "08000000000" },
+      },
+    },
+  },
+  verifyBvn: {
+    method: "POST",
+    path: "/v1/identity/bvn/verify",
+    function: "check-identity",
+    group: "identity",
+    permission: "identity",
+    input: bvnVerifyRequest,
+    data: bvnVerifyResult,
+    summary: "Verify a BVN",
+    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    example: {
+      input: { bvn: "00000000000", is_consent: true, mode: "basic" },
+      data: {
+        transaction: exampleCheck("BVN Verification", 100, "VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HK"),
+        result: { ...examplePerson, phone_number: "08000000000" },
+      },
+    },
+  },
+  retrieveBvn: {
+    method: "POST",
+    path: "/v1/identity/bvn/retrieve",
+    function: "check-identity",
+    group: "identity",
+    permission: "identity:retrieve",
+    input: retrieveRequest,
+    data: bvnRetrievalResult,
+    summary: "Find BVN details by phone number",
+    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    example: {
+      input: { phone_number: "08000000000", is_consent: true },
+      data: {
+        transaction: exampleCheck("BVN Retrieval", 300, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HK"),
+        result: { bvn: "00000000000", ...examplePerson, phone_number: "08000000000" },
+      },
+    },
   },
   getWallet: {
     method: "GET",
@@ -56,6 +226,18 @@ export const routes = {
     input: nothing,
     data: walletResult,
     summary: "Show the prepaid wallet",
+    errors: [],
+    example: {
+      input: {},
+      data: {
+        wallet: {
+          currency: "NGN",
+          balance: 99_500,
+          low_balance_threshold: null,
+          updated_at: "2026-11-21T09:30:01.200Z",
+        },
+      },
+    },
   },
   getTransaction: {
     method: "GET",
@@ -65,6 +247,8 @@ export const routes = {
     input: transactionPath,
     data: z.object({ transaction: transactionView }),
     summary: "Look a transaction up by our reference or the caller's",
+    errors: ["not_found", "validation_failed"],
+    example: { input: { reference: exampleReference }, data: { transaction: exampleView } },
   },
   listTransactions: {
     method: "GET",
@@ -74,6 +258,8 @@ export const routes = {
     input: transactionQuery,
     data: transactionPage,
     summary: "List transactions, newest first",
+    errors: ["validation_failed"],
+    example: { input: { status: "success" }, data: { transactions: [exampleView], next_cursor: null } },
   },
 } as const satisfies Record<string, Route>;
 

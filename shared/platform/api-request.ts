@@ -41,7 +41,12 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
   if (key !== undefined && input.reference !== key) {
     wrong.reference = ["Differs from the Idempotency-Key: send one of them, or the same in both"];
   }
-  if (Object.keys(absent).length > 0) throw new ServiceError("missing_parameter", { fields: absent });
+  const absentFields = Object.keys(absent);
+  if (absentFields.length > 0) {
+    throw new ServiceError(absentFields.join() === "is_consent" ? "consent_required" : "missing_parameter", {
+      fields: absent,
+    });
+  }
   if (parsed.data === undefined || Object.keys(wrong).length > 0) throw invalid(wrong);
   return parsed.data;
 };

@@ -12,6 +12,12 @@ export const environment = z.object({
   UPSTREAM_KEY_SECRET_ID: z.string().min(1),
   /** Id of the secret that names transactions; generated once, never rotated. */
   REFERENCE_KEY_SECRET_ID: z.string().min(1),
+  /** Id of the secret that seals identity results for their 10 minutes of replay; generated. */
+  REPLAY_KEY_SECRET_ID: z.string().min(1),
+  /** Prices of identity requests as JSON, NGN; shared/identity/prices.ts says which. */
+  IDENTITY_PRICES: z.string().min(1),
+  /** Largest airtime top-up, NGN. */
+  AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
   /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
 });

@@ -17,11 +17,16 @@ import { purchaseAnswer } from "./purchase-answer.ts";
 /** Prices older than this are not charged. */
 const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
 const RETRY_AFTER_S = 60;
+/** Keeps the transaction's item below 1 KB. */
+const BUNDLE_NAME_LENGTH_MAX = 90;
 
 export type PurchaseDeps = OrderDeps & {
   readonly catalog: CatalogMemory;
   readonly providers: Readonly<Record<Mode, Provider>>;
 };
+
+/** A price, with the order that it is for. */
+export type OrderQuote = Quote & { readonly order: Order };
 
 /** POST /vtu/data/purchase. */
 export const buyData =
@@ -29,7 +34,6 @@ export const buyData =
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
     const provider = deps.providers[caller.mode];
-    const order: Order = { kind: "data", networkId, planId, phoneNumber };
     const placed = await placeOrder(
       deps,
       {
@@ -39,10 +43,10 @@ export const buyData =
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
           const quote = quoteData(await pricedPlans(deps.catalog, caller.mode, deps.ledger.clock), input);
-          await provider.assertReady(order, deadline);
+          await provider.assertReady(quote.order, deadline);
           return quote;
         },
-        fulfil: (row) => deliver(provider, order, row, deadline),
+        fulfil: (row, { order }) => deliver(provider, order, row, deadline),
       },
       deadline,
     );
@@ -61,15 +65,16 @@ const pricedPlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Pr
 const quoteData = (
   { networks, plans }: PlanIndex,
   { network_id, plan_id, phone_number }: DataPurchaseRequest,
-): Quote => {
+): OrderQuote => {
   const network = networks.get(network_id);
   if (network === undefined) throw invalid({ network_id: ["Is no network of the catalog"] });
   const plan = plans.get(plan_id);
   if (plan === undefined) throw planUnavailable("Is no plan of the catalog");
   if (plan.network_id !== network_id) throw planUnavailable("Belongs to another network");
   return {
+    order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
     amountKobo: koboFromNaira(plan.price),
-    description: `${network.name} ${plan.name} data for ${phone_number}`,
+    description: `${`${network.name} ${plan.name}`.slice(0, BUNDLE_NAME_LENGTH_MAX)} data for ${phone_number}`,
     network: network.name,
     phoneNumber: phone_number,
   };

@@ -10,7 +10,7 @@ import type { StatusMessage, StatusQueue } from "../status/status-queue.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { findByCallerReference } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
-import { openTransaction } from "../wallet/open.ts";
+import { openTransaction, type RecordItem } from "../wallet/open.ts";
 import { settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { ownerOf, referenceOf, type TransactionRow, transactionPk } from "../wallet/transaction.ts";
 
@@ -23,16 +23,18 @@ export type OrderDeps = {
 };
 
 /** What a caller asks for, and how it is had. */
-export type Wish = {
+export type Wish<Priced extends Quote = Quote> = {
   readonly caller: Caller;
   readonly type: TransactionType;
   readonly reference: string | undefined;
   /** The request's normalised fields: a repeat of the same order has the same ones. */
   readonly fields: readonly string[];
   /** What is bought and for how much. Throws a ServiceError where it cannot be had now; nothing has happened then. */
-  readonly quote: () => Promise<Quote>;
+  readonly quote: () => Promise<Priced>;
+  /** Further items that are put in the debit's own write. */
+  readonly alongside?: (row: TransactionRow, naming: Naming) => readonly RecordItem[];
   /** Called once, after the debit, with the row that stands in the ledger. */
-  readonly fulfil: (row: TransactionRow) => Promise<Fulfilment>;
+  readonly fulfil: (row: TransactionRow, quote: Priced) => Promise<Fulfilment>;
 };
 export type Quote = {
   readonly amountKobo: Kobo;
@@ -59,14 +61,18 @@ const NEVER_SENT_DELAY_S = 60;
  * Until the debit, whatever goes wrong is an error and has changed nothing. From the debit on there are only two ways to
  * answer: with the transaction as it is known to stand, or as `processing`.
  */
-export const placeOrder = async (deps: OrderDeps, wish: Wish, deadline: Deadline): Promise<Placed> => {
+export const placeOrder = async <Priced extends Quote>(
+  deps: OrderDeps,
+  wish: Wish<Priced>,
+  deadline: Deadline,
+): Promise<Placed> => {
   const naming = await deps.naming();
   const fingerprint = naming.fingerprint([wish.type, ...wish.fields]);
   const quote = await quoteOrEarlier(deps, naming, wish);
-  if ("earlier" in quote) return repeated(quote.earlier, fingerprint);
+  if (quote.kind === "earlier") return repeated(quote.row, fingerprint);
 
-  const row = newRow(deps.ledger, naming, wish, quote, fingerprint);
-  const opening = await openTransaction(deps.ledger, row);
+  const row = newRow(deps.ledger, naming, wish, quote.priced, fingerprint);
+  const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? []);
   switch (opening.kind) {
     case "exists":
       return repeated(opening.row, fingerprint);
@@ -78,23 +84,25 @@ export const placeOrder = async (deps: OrderDeps, wish: Wish, deadline: Deadline
       await takeBack(deps.statusQueue, row, deadline);
       throw new ServiceError("provider_unavailable", { transactionReference: referenceOf(row) });
     case "opened":
-      return { row: await fulfil(deps, wish, row, deadline), replayed: false };
+      return { row: await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline), replayed: false };
   }
 };
 
 /** The quote; or, where nothing can be quoted any more, the order that already stands under this reference. */
-const quoteOrEarlier = async (
+const quoteOrEarlier = async <Priced extends Quote>(
   { ledger, purchases }: OrderDeps,
   naming: Naming,
-  wish: Wish,
-): Promise<Quote | { readonly earlier: TransactionRow }> => {
+  wish: Wish<Priced>,
+): Promise<
+  { readonly kind: "priced"; readonly priced: Priced } | { readonly kind: "earlier"; readonly row: TransactionRow }
+> => {
   try {
     if (purchases === "off") throw new ServiceError("provider_unavailable", { retryAfterS: 300 });
-    return await wish.quote();
+    return { kind: "priced", priced: await wish.quote() };
   } catch (refusal) {
     // A plan that is gone, or an upstream that is down, says nothing about an order that was made before.
-    const earlier = wish.reference && (await findByCallerReference(ledger, naming, wish.caller, wish.reference));
-    if (earlier) return { earlier };
+    const row = wish.reference && (await findByCallerReference(ledger, naming, wish.caller, wish.reference));
+    if (row) return { kind: "earlier", row };
     throw refusal;
   }
 };
@@ -109,7 +117,7 @@ const repeated = (row: TransactionRow, fingerprint: string): Placed => {
 const newRow = (
   { clock }: Ledger,
   naming: Naming,
-  { caller, type, reference }: Wish,
+  { caller, type, reference }: Pick<Wish, "caller" | "type" | "reference">,
   { amountKobo, description, network, phoneNumber }: Quote,
   fingerprint: string,
 ): TransactionRow => {
@@ -138,12 +146,12 @@ const newRow = (
 /** From the provider's answer to the row as it stands. Throws nothing: the money is taken, so that no error may leave. */
 const fulfil = async (
   { ledger, statusQueue }: OrderDeps,
-  wish: Wish,
+  outcome: () => Promise<Fulfilment>,
   row: TransactionRow,
   deadline: Deadline,
 ): Promise<TransactionRow> => {
   try {
-    const { verdict, later } = await wish.fulfil(row);
+    const { verdict, later } = await outcome();
     if (later !== undefined) await statusQueue.send(messageOf(row, later.verdict), later.after_s, deadline);
     if (verdict === undefined) return row;
     const settlement = await settleTransaction(ledger, row, verdict, deadline);

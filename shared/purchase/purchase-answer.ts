@@ -28,7 +28,8 @@ export const purchaseAnswer = ({ row, replayed }: Placed): Answer<z.input<typeof
   };
 };
 
-const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError =>
+/** The error that a failed transaction is answered with, first and repeated. */
+export const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError =>
   new ServiceError(failure?.code ?? "delivery_failed", {
     transactionReference: referenceOf(row),
     replayed,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Kobo, koboFromNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
-import { type Outcome, orderFields, type UpstreamFacts } from "./provider.ts";
+import { type CheckOutcome, type Outcome, orderFields, type UpstreamFacts } from "./provider.ts";
 
 /** An answer's body as far as we read it: only the status of an envelope must be there. */
 const answerBody = z.object({
@@ -10,11 +10,15 @@ const answerBody = z.object({
   errors: z.record(z.string(), z.unknown()).catch({}),
   data: z
     .object({
-      transaction: z.object({
-        reference: z.string().min(1).max(100).optional().catch(undefined),
-        status: z.string(),
-        amount: z.number().optional().catch(undefined),
-      }),
+      result: z.record(z.string(), z.unknown()).optional().catch(undefined),
+      transaction: z
+        .object({
+          reference: z.string().min(1).max(100).optional().catch(undefined),
+          status: z.string(),
+          amount: z.number().optional().catch(undefined),
+        })
+        .optional()
+        .catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -52,6 +56,27 @@ export const classify = (result: Exchange): Outcome => {
   if (status === 400 && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
   return { kind: "refused", fields: status === 422 ? blamedFields(body) : [], ...facts };
 };
+
+/**
+ * What an answer to an identity check means: the record, that there is none, or why there is no answer. A record counts even if
+ * the upstream is still busy with its own transaction: it is what was asked for.
+ */
+export const classifyCheck = (result: Exchange): CheckOutcome => {
+  const body = result.kind === "answered" ? parsedBody(result.body) : undefined;
+  const record = body?.status ? body.data?.result : undefined;
+  const outcome = classify(result);
+  const facts = factsOf(body?.data?.transaction);
+  if (result.kind === "answered" && result.status === 200 && record !== undefined) {
+    return outcome.kind === "refused" ? { ...outcome, ...facts } : { kind: "found", record, ...facts };
+  }
+  if (outcome.kind === "refused" && body !== undefined && saysNoRecord(result, body))
+    return { kind: "no_record", ...facts };
+  return outcome.kind === "delivered" ? { kind: "unknown", reason: "missing_result", ...facts } : outcome;
+};
+
+/** A 404 in the envelope, or a 200 with status false whose message says so. */
+const saysNoRecord = (result: Exchange, { message }: AnswerBody): boolean =>
+  result.kind === "answered" && (result.status === 404 || /\b(not found|no record)\b/i.test(message));
 
 /** A 200 whose transaction is absent or `failed`. */
 const judgeOk = (body: AnswerBody | undefined, hasFailed: boolean, facts: UpstreamFacts): Outcome => {

@@ -2,11 +2,12 @@ import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { type Deadline, upstreamBudget_ms } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
+import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
-import { classify } from "./classify.ts";
+import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import type { Order, Outcome, Provider } from "./provider.ts";
+import type { Check, Order, Provider } from "./provider.ts";
 import { retryAfter_s, type UpstreamLimit, upstreamLimit } from "./upstream-limit.ts";
 
 export type UpstreamAccess = {
@@ -27,6 +28,8 @@ const BUDGET_MS_MIN = 1_000;
 /** An order that met a 429 is sent once more, if the wait is short. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_ANSWER_BYTES_MAX = 1_048_576;
+/** An advanced record holds a photo. What Lambda can answer ends at 6 MB. */
+const CHECK_ANSWER_BYTES_MAX = 5_767_168;
 const CATALOG_BYTES_MAX = 8_388_608;
 
 /** A client of an upstream that speaks the same interface as we do. */
@@ -34,19 +37,26 @@ export const httpProvider = ({ baseUrl, liveKey, clock = systemClock }: Upstream
   const limit = upstreamLimit(clock);
   const send = sender(baseUrl, limit);
   return {
-    assertReady: async (_order, deadline) => {
-      const wait_s = limit.wait_s("vtu");
+    assertReady: async (request, deadline) => {
+      const wait_s = limit.wait_s(groupOf(request));
       if (wait_s > 0) throw unavailable("upstream_limit", wait_s);
       if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
       if (upstreamBudget_ms(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
     },
-    buy: (order, reference, deadline) => placeOrder(orderRequest(order, reference), deadline, liveKey, send),
+    buy: async (order, reference, deadline) => {
+      const result = await sendOnce(orderRequest(order, reference), deadline, liveKey, send);
+      return classify(result);
+    },
+    check: async (check, reference, deadline) => {
+      const result = await sendOnce(checkRequest(check, reference), deadline, liveKey, send);
+      return classifyCheck(result);
+    },
     fetchCatalog: async (deadline) => {
       for (;;) {
         const key = await liveKey.value();
         if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
         const result = await withFreshKey(key, liveKey, (current) =>
-          send({ group: "catalog", path: "/vtu/data", key: current, total_ms: upstreamBudget_ms(deadline) }),
+          send({ ...catalogRequest, key: current, total_ms: upstreamBudget_ms(deadline) }),
         );
         const wait_ms = limit.wait_s("catalog") * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
@@ -57,17 +67,17 @@ export const httpProvider = ({ baseUrl, liveKey, clock = systemClock }: Upstream
   };
 };
 
-type Send = (call: {
+type UpstreamRequest = {
   readonly group: RateGroup;
   readonly path: string;
-  readonly key: string;
-  readonly total_ms: number;
-  readonly body?: Readonly<Record<string, string | number>>;
-}) => Promise<Exchange>;
+  readonly body?: Readonly<Record<string, string | number | boolean>>;
+  readonly bytesMax: number;
+};
+type Send = (request: UpstreamRequest & { readonly key: string; readonly total_ms: number }) => Promise<Exchange>;
 
 const sender =
   (baseUrl: string, limit: UpstreamLimit): Send =>
-  async ({ group, path, key, total_ms, body }) => {
+  async ({ group, path, body, bytesMax, key, total_ms }) => {
     const result = await exchange(
       {
         method: body === undefined ? "GET" : "POST",
@@ -79,32 +89,36 @@ const sender =
         },
         ...(body && { body: JSON.stringify(body) }),
       },
-      { total_ms, bytesMax: body === undefined ? CATALOG_BYTES_MAX : ORDER_ANSWER_BYTES_MAX },
+      { total_ms, bytesMax },
     );
     limit.note(group, result);
     return result;
   };
 
 /**
- * Places one order. It is sent once more at most, and only after an answer which is certain to have refused it: a 401 while
- * the key was being rotated, or a 429 with a short wait. It is never sent again to find out what became of it.
+ * Sends one order or check. It is sent once more at most, and only after an answer which is certain to have refused it: a 401
+ * while the key was being rotated, or a 429 with a short wait. It is never sent again to find out what became of it.
  */
-const placeOrder = async (request: OrderRequest, deadline: Deadline, liveKey: Secret, send: Send): Promise<Outcome> => {
+const sendOnce = async (
+  request: UpstreamRequest,
+  deadline: Deadline,
+  liveKey: Secret,
+  send: Send,
+): Promise<Exchange> => {
   const attempt = (key: string): Promise<Exchange> =>
     upstreamBudget_ms(deadline) < BUDGET_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
-      : send({ group: "vtu", key, total_ms: upstreamBudget_ms(deadline), ...request });
+      : send({ ...request, key, total_ms: upstreamBudget_ms(deadline) });
 
   const key = await liveKey.value();
-  if (key === undefined) return { kind: "ours", reason: "no_upstream_key" };
+  if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
   const first = await attempt(key);
-  const outcome = classify(first);
-  if (outcome.kind !== "ours" || first.kind !== "answered") return outcome;
-  if (first.status === 401) return classify(await withFreshKeyAfter(first, key, liveKey, attempt));
+  if (first.kind !== "answered" || classify(first).kind !== "ours") return first;
+  if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, attempt);
   const wait_s = retryAfter_s(first);
-  if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return outcome;
+  if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return first;
   await sleep(wait_s * 1_000);
-  return classify(await attempt(key));
+  return attempt(key);
 };
 
 /** A read that met a 401 asks once for the key as it is now. */
@@ -127,16 +141,34 @@ const withFreshKeyAfter = async (
   return fresh === undefined || fresh === key ? refused : attempt(fresh);
 };
 
-type OrderRequest = ReturnType<typeof orderRequest>;
-const orderRequest = (order: Order, reference: string) => ({
-  path: "/vtu/data/purchase",
-  body: {
-    network_id: order.networkId,
-    plan_id: order.planId,
-    phone_number: order.phoneNumber,
-    reference,
-  },
-});
+const groupOf = (request: Order | Check): RateGroup => (request.kind === "identity" ? "identity" : "vtu");
+
+const catalogRequest: UpstreamRequest = { group: "catalog", path: "/vtu/data", bytesMax: CATALOG_BYTES_MAX };
+
+const orderRequest = (order: Order, reference: string): UpstreamRequest => {
+  const common = { phone_number: order.phoneNumber, reference };
+  const request = { group: groupOf(order), bytesMax: ORDER_ANSWER_BYTES_MAX };
+  if (order.kind === "airtime") {
+    const body = { network: order.network, amount: nairaFromKobo(order.amountKobo), ...common };
+    return { ...request, path: "/vtu/airtime/purchase", body };
+  }
+  return {
+    ...request,
+    path: "/vtu/data/purchase",
+    body: { network_id: order.networkId, plan_id: order.planId, ...common },
+  };
+};
+
+const checkRequest = (check: Check, reference: string): UpstreamRequest => {
+  const common = { is_consent: true, reference };
+  const request = { group: groupOf(check), bytesMax: CHECK_ANSWER_BYTES_MAX };
+  const path = `/identity/${check.subject}`;
+  if ("phoneNumber" in check.by) {
+    return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };
+  }
+  const { number, mode } = check.by;
+  return { ...request, path: `${path}/verify`, body: { [check.subject]: number, mode, ...common } };
+};
 
 const unavailable = (reason: string, retryAfterS: number): ServiceError => {
   log.warn("upstream.not_ready", { reason });

@@ -1,16 +1,21 @@
+import type { IdentityMode } from "../contract/identity.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { Kobo } from "../platform/money.ts";
 
 /** What can be bought, in the upstream's own terms. */
-export type Order = {
-  readonly kind: "data";
-  readonly networkId: number;
-  readonly planId: number;
-  readonly phoneNumber: string;
+export type Order =
+  | { readonly kind: "data"; readonly networkId: number; readonly planId: number; readonly phoneNumber: string }
+  | { readonly kind: "airtime"; readonly network: string; readonly amountKobo: Kobo; readonly phoneNumber: string };
+
+/** Whose record is asked for, and how it is found. */
+export type Check = {
+  readonly kind: "identity";
+  readonly subject: "nin" | "bvn";
+  readonly by: { readonly number: string; readonly mode: IdentityMode } | { readonly phoneNumber: string };
 };
 
-/** Fields of an order that an upstream may refuse, and that a caller of ours knows by the same name. */
-export const orderFields = ["network_id", "plan_id", "phone_number", "network", "amount"] as const;
+/** Fields of an order or check that an upstream may refuse, and that a caller of ours knows by the same name. */
+export const orderFields = ["network_id", "plan_id", "phone_number", "network", "amount", "nin", "bvn"] as const;
 export type OrderField = (typeof orderFields)[number];
 
 /** What the upstream calls an order, and what it charged us for it. */
@@ -31,10 +36,20 @@ export type Outcome = UpstreamFacts &
 /** How a sandbox order ends afterwards, as an event would tell it. */
 export type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
 
+/** What one check came to. Only `found` is charged for. */
+export type CheckOutcome = UpstreamFacts &
+  (
+    | { readonly kind: "found"; readonly record: Readonly<Record<string, unknown>> }
+    | { readonly kind: "no_record" }
+    | Extract<Outcome, { kind: "refused" | "ours" | "unknown" }>
+  );
+
 /** Whoever fulfils orders: the upstream over HTTP for live keys, the sandbox for test keys. */
 export type Provider = {
-  /** Throws a ServiceError when it is known, before any debit, that this order could not be placed now. */
-  readonly assertReady: (order: Order, deadline: Deadline) => Promise<void>;
+  /** Throws a ServiceError when it is known, before any debit, that this could not be placed now. */
+  readonly assertReady: (request: Order | Check, deadline: Deadline) => Promise<void>;
   /** Places one order under our reference, once. What is not certain is `unknown`. */
   readonly buy: (order: Order, reference: string, deadline: Deadline) => Promise<Outcome>;
+  /** Asks once for one person's record. */
+  readonly check: (check: Check, reference: string, deadline: Deadline) => Promise<CheckOutcome>;
 };

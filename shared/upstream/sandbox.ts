@@ -1,11 +1,12 @@
 import { ServiceError } from "../contract/errors.ts";
-import type { Outcome, Provider } from "./provider.ts";
+import { mockRecord } from "./mock-person.ts";
+import type { Check, CheckOutcome, Order, Outcome, Provider } from "./provider.ts";
 
 /**
  * What a test purchase for a number comes to; any other number is delivered. The time-out row does not keep anybody waiting.
  * Source: README, "Magic values".
  */
-const outcomes: Readonly<Record<string, Outcome>> = {
+const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
   "08000000001": { kind: "refused", fields: [] },
   "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", after_s: 5 } },
   "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", after_s: 5 } },
@@ -13,12 +14,31 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "08000000006": { kind: "ours", reason: "sandbox" },
   "08000000007": { kind: "unknown", reason: "timeout" },
 };
-const POOR_NUMBER = "08000000005";
+const POOR_PHONE_NUMBER = "08000000005";
+
+/** What a test check comes to, by the last digit of a number whose other digits are 0; any other number is found. */
+const checkOutcomes: Readonly<Record<string, (check: Check) => CheckOutcome>> = {
+  "1": () => ({ kind: "no_record" }),
+  "2": ({ subject, by }) => ({ kind: "refused", fields: ["phoneNumber" in by ? "phone_number" : subject] }),
+  "3": () => ({ kind: "ours", reason: "sandbox" }),
+  "4": (check) => ({ kind: "found", record: mockRecord(check, "minimal") }),
+  "6": () => ({ kind: "unknown", reason: "timeout" }),
+};
+const POOR_DIGIT = "5";
+
+/** The magic digit: `0000000000N`, or `0800000000N` for a retrieval by phone number. */
+const magicDigit = ({ by }: Check): string | undefined =>
+  /^(?:0{10}|0800000000)([0-9])$/.exec("phoneNumber" in by ? by.phoneNumber : by.number)?.[1];
+
+const isPoor = (request: Order | Check): boolean =>
+  request.kind === "identity" ? magicDigit(request) === POOR_DIGIT : request.phoneNumber === POOR_PHONE_NUMBER;
 
 /** Answers test keys. It has no connection to anything, so that a test key cannot reach the upstream. */
 export const sandboxProvider: Provider = {
-  assertReady: async ({ phoneNumber }) => {
-    if (phoneNumber === POOR_NUMBER) throw new ServiceError("insufficient_balance");
+  assertReady: async (request) => {
+    if (isPoor(request)) throw new ServiceError("insufficient_balance");
   },
-  buy: async ({ phoneNumber }) => outcomes[phoneNumber] ?? { kind: "delivered" },
+  buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
+  check: async (check) =>
+    checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },
 };

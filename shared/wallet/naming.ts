@@ -12,6 +12,8 @@ export type Naming = {
   readonly id: (order: { readonly accountId: string; readonly mode: Mode; readonly reference?: string }) => string;
   /** What was ordered, as one comparable text that gives nothing away. */
   readonly fingerprint: (fields: readonly string[]) => string;
+  /** A person's number as it may be kept: the same number gives the same text, and the text does not give the number. */
+  readonly subject: (kind: string, number: string) => string;
 };
 
 /** Loads the secret once a process. */
@@ -37,6 +39,7 @@ const namingWith = (key: string | undefined): Naming => {
           ? randomBytes(ID_BYTES)
           : hmac("id", [accountId, mode, reference]).subarray(0, ID_BYTES),
       ),
+    subject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
     fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),
   };
 };

@@ -7,6 +7,9 @@ import { walletDebit } from "./wallet.ts";
 /** How long an order waits for its turn at a busy wallet. */
 const DEBIT_PATIENCE_MS = 2_000;
 
+/** An item that is kept with a transaction, such as the record of a consent. */
+export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
+
 export type Opening =
   /** The transaction stands and its price is taken: go on to the upstream. */
   | { readonly kind: "opened" }
@@ -19,17 +22,21 @@ export type Opening =
   | { readonly kind: "doubt" };
 
 /**
- * Debits the wallet and puts the transaction, in one write or not at all. A test transaction touches no wallet.
+ * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction touches no wallet.
  *
  * An answer that was lost is asked for again with the same token, and then by a strong read: the row's random `attempt` says
  * whether what stands there is ours.
  */
-export const openTransaction = async (ledger: Ledger, row: TransactionRow): Promise<Opening> => {
+export const openTransaction = async (
+  ledger: Ledger,
+  row: TransactionRow,
+  records: readonly RecordItem[],
+): Promise<Opening> => {
   const givesUpAt_ms = ledger.clock() + DEBIT_PATIENCE_MS;
   let losses = 0;
   for (let round = 0; ; round += 1) {
     try {
-      await ledger.db.send(openingWrite(ledger, row));
+      await ledger.db.send(openingWrite(ledger, row, records));
       return { kind: "opened" };
     } catch (error) {
       const collision = collisionOf(error);
@@ -47,7 +54,7 @@ export const openTransaction = async (ledger: Ledger, row: TransactionRow): Prom
   }
 };
 
-const openingWrite = (ledger: Ledger, row: TransactionRow) =>
+const openingWrite = (ledger: Ledger, row: TransactionRow, records: readonly RecordItem[]) =>
   new TransactWriteCommand({
     ClientRequestToken: row.attempt,
     TransactItems: [
@@ -60,6 +67,7 @@ const openingWrite = (ledger: Ledger, row: TransactionRow) =>
         },
       },
       ...(row.mode === "live" ? [walletDebit(ledger, row.account_id, row.amount_kobo)] : []),
+      ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
     ],
   });
 

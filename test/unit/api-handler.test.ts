@@ -25,9 +25,9 @@ const answerSchema = z.object({
   isBase64Encoded: z.boolean().optional(),
 });
 
-/** Sends one request to a function that serves nothing but data purchases. */
+/** Sends one request to a function that serves nothing but data purchases. Any function of one operation will do. */
 const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
-  const handler = apiHandler("purchase", admit, { buyData: operation(routes.buyData, run) });
+  const handler = apiHandler("list-catalog", admit, { listCatalog: operation(routes.buyData, run) });
   return async (changes: ApiEventChanges = {}) => {
     const event = anApiEvent({
       method: "POST",

@@ -168,6 +168,14 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "unknown",
     "unknown",
   ],
+  [
+    "errors.reference beside a failed one",
+    refusal({ data: transaction("failed"), errors: { reference: ["?"] } }),
+    "unknown",
+    "unknown",
+    "unknown",
+    "unknown",
+  ],
   // Our own balance at the upstream is ours to mend.
   ["our balance", refusal({ message: "Insufficient wallet balance." }), "ours", "ours", "ours", "ours"],
   // The order's own fields.

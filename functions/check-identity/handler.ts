@@ -1,0 +1,49 @@
+import { admitting } from "../../shared/access/admit.ts";
+import { routes } from "../../shared/contract/routes.ts";
+import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
+import { parseIdentityPrices } from "../../shared/identity/prices.ts";
+import { replays } from "../../shared/identity/replay.ts";
+import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { environment, readEnv } from "../../shared/platform/env.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { statusQueue } from "../../shared/status/status-queue.ts";
+import { httpProvider } from "../../shared/upstream/http-provider.ts";
+import { sandboxProvider } from "../../shared/upstream/sandbox.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+
+const env = readEnv(
+  environment.pick({
+    ACCESS_TABLE: true,
+    LEDGER_TABLE: true,
+    CACHE_TABLE: true,
+    STATUS_QUEUE_URL: true,
+    UPSTREAM_BASE_URL: true,
+    UPSTREAM_KEY_SECRET_ID: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    REPLAY_KEY_SECRET_ID: true,
+    IDENTITY_PRICES: true,
+    PURCHASES: true,
+  }),
+);
+const db = documentClient();
+const secrets = secretsClient();
+const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
+const deps = {
+  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
+  naming: namingFrom(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  providers: { live: httpProvider({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxProvider },
+  statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),
+  purchases: env.PURCHASES,
+  prices: parseIdentityPrices(env.IDENTITY_PRICES),
+  replays: replays(db, env.CACHE_TABLE, secret(secrets, env.REPLAY_KEY_SECRET_ID), systemClock),
+};
+
+/** Identity: verification by number, retrieval by phone number. */
+export const handler = apiHandler("check-identity", admitting(db, env.ACCESS_TABLE), {
+  verifyNin: operation(routes.verifyNin, verifyNin(deps)),
+  retrieveNin: operation(routes.retrieveNin, retrieveNin(deps)),
+  verifyBvn: operation(routes.verifyBvn, verifyBvn(deps)),
+  retrieveBvn: operation(routes.retrieveBvn, retrieveBvn(deps)),
+});

@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { phoneNumberField, referenceField } from "./fields.ts";
+import { transactionStatus } from "./transaction.ts";
+
+const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
+
+const ninField = z
+  .string("Must be a string of 11 digits")
+  .refine((text) => !VIRTUAL_NIN.test(text), {
+    error: "Is a virtual NIN: send the 11-digit NIN itself",
+    abort: true,
+  })
+  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits");
+
+const bvnField = z.string("Must be a string of 11 digits").regex(/^[0-9]{11}$/, "Must be exactly 11 digits");
+
+/** JSON `true` and nothing else: consent is never implied. Absent is 400, anything else is 422. */
+const consentField = z.literal(true, "Must be true: the individual's consent is required");
+
+export const identityMode = z.enum(["basic", "advanced"]);
+export type IdentityMode = z.infer<typeof identityMode>;
+
+const modeField = z
+  .string("Must be basic or advanced")
+  .toLowerCase()
+  .pipe(z.enum(identityMode.options, "Must be basic or advanced"))
+  .default("basic");
+
+/** What every identity request may carry; `purpose` is kept with the record of the consent. */
+const common = {
+  is_consent: consentField,
+  purpose: z.string("Must be a string").max(100, "Must have at most 100 characters").optional(),
+  reference: referenceField.optional(),
+};
+
+/** POST /identity/nin/verify. */
+export const ninVerifyRequest = z.object({ nin: ninField, mode: modeField, ...common });
+/** POST /identity/bvn/verify. */
+export const bvnVerifyRequest = z.object({ bvn: bvnField, mode: modeField, ...common });
+/** POST /identity/nin/retrieve and POST /identity/bvn/retrieve. */
+export const retrieveRequest = z.object({ phone_number: phoneNumberField, ...common });
+
+const text = z.string().nullable();
+
+/** What is known of a person; what the provider does not say is null. */
+const person = {
+  first_name: text,
+  last_name: text,
+  middle_name: text,
+  gender: z.enum(["M", "F"]).nullable(),
+  date_of_birth: z.iso.date().nullable(),
+};
+const advancedPerson = {
+  ...person,
+  photo: text,
+  phone_number: text,
+  email: text,
+  title: text,
+  marital_status: text,
+  nationality: text,
+  residential_address: text,
+  state_of_origin: text,
+  lga_of_origin: text,
+};
+
+/** INTERFACE "NIN verification result": exactly these five. */
+export const ninBasicResult = z.object(person);
+/** Beyond these the provider's further fields are passed on. */
+export const ninAdvancedResult = z.object({ nin: z.string(), ...advancedPerson }).loose();
+export const bvnBasicResult = z.object({ ...person, phone_number: text });
+export const bvnAdvancedResult = z
+  .object({
+    bvn: z.string(),
+    ...advancedPerson,
+    enrollment_bank: text,
+    registration_date: z.iso.date().nullable(),
+    watch_listed: z.boolean().nullable(),
+  })
+  .loose();
+export const ninRetrieveResult = z.object({ nin: text, ...person, phone_number: text });
+export const bvnRetrieveResult = z.object({ bvn: text, ...person, phone_number: text });
+
+/** `data.transaction` of an identity answer (INTERFACE "Transaction"). */
+export const identityTransaction = z.object({
+  title: z.string(),
+  amount: z.number(),
+  reference: z.string(),
+  status: transactionStatus,
+});
+
+/** `result` is null only while a repeat meets its first request in flight. */
+const identityAnswer = <Result extends z.ZodType>(result: Result) =>
+  z.object({ transaction: identityTransaction, result: result.nullable() });
+
+export const ninVerifyResult = identityAnswer(z.union([ninAdvancedResult, ninBasicResult]));
+export const bvnVerifyResult = identityAnswer(z.union([bvnAdvancedResult, bvnBasicResult]));
+export const ninRetrievalResult = identityAnswer(ninRetrieveResult);
+export const bvnRetrievalResult = identityAnswer(bvnRetrieveResult);

@@ -1,0 +1,240 @@
+import type * as z from "zod";
+import { ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import {
+  bvnAdvancedResult,
+  bvnBasicResult,
+  bvnRetrieveResult,
+  type IdentityMode,
+  ninAdvancedResult,
+  ninBasicResult,
+  ninRetrieveResult,
+} from "../contract/identity.ts";
+import type { Mode, TransactionType } from "../contract/transaction.ts";
+import type { Call } from "../platform/api-handler.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { type Kobo, nairaFromKobo } from "../platform/money.ts";
+import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
+import { failureOf } from "../purchase/purchase-answer.ts";
+import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
+import type { Naming } from "../wallet/naming.ts";
+import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import { normaliseRecord } from "./normalise-record.ts";
+import type { IdentityPrices } from "./prices.ts";
+import type { Replays } from "./replay.ts";
+
+export type IdentityDeps = OrderDeps & {
+  readonly providers: Readonly<Record<Mode, Provider>>;
+  readonly prices: IdentityPrices;
+  readonly replays: Replays;
+};
+
+/** What is sold under each name. */
+const products = {
+  nin: {
+    verify: { type: "nin_verification", title: "NIN Verification" },
+    retrieve: { type: "nin_retrieval", title: "NIN Retrieval" },
+  },
+  bvn: {
+    verify: { type: "bvn_verification", title: "BVN Verification" },
+    retrieve: { type: "bvn_retrieval", title: "BVN Retrieval" },
+  },
+} as const satisfies Record<Check["subject"], Record<string, { type: TransactionType; title: string }>>;
+
+type Common = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
+type Verification = Common & { readonly mode: IdentityMode };
+type Retrieval = Common & { readonly phone_number: string };
+type IdentityCall<Input> = Pick<Call<Input>, "input" | "caller" | "request" | "deadline">;
+
+/** POST /identity/nin/verify. */
+export const verifyNin = (deps: IdentityDeps) => (call: IdentityCall<Verification & { readonly nin: string }>) =>
+  checkIdentity(deps, call, {
+    ...verification(deps, "nin", call.input.nin, call.input.mode),
+    result: call.input.mode === "advanced" ? ninAdvancedResult : ninBasicResult,
+  });
+
+/** POST /identity/bvn/verify. */
+export const verifyBvn = (deps: IdentityDeps) => (call: IdentityCall<Verification & { readonly bvn: string }>) =>
+  checkIdentity(deps, call, {
+    ...verification(deps, "bvn", call.input.bvn, call.input.mode),
+    result: call.input.mode === "advanced" ? bvnAdvancedResult : bvnBasicResult,
+  });
+
+/** POST /identity/nin/retrieve. */
+export const retrieveNin = (deps: IdentityDeps) => (call: IdentityCall<Retrieval>) =>
+  checkIdentity(deps, call, { ...retrieval(deps, "nin", call.input.phone_number), result: ninRetrieveResult });
+
+/** POST /identity/bvn/retrieve. */
+export const retrieveBvn = (deps: IdentityDeps) => (call: IdentityCall<Retrieval>) =>
+  checkIdentity(deps, call, { ...retrieval(deps, "bvn", call.input.phone_number), result: bvnRetrieveResult });
+
+/** One product, and the number by which a person is sought: it is sent upstream, and kept only as an HMAC. */
+type Search<Result extends z.ZodObject> = {
+  readonly type: TransactionType;
+  readonly title: string;
+  readonly extent: IdentityMode | "retrieval";
+  readonly amountKobo: Kobo;
+  readonly check: Check;
+  readonly sought: { readonly field: string; readonly number: string };
+  readonly result: Result;
+};
+
+type Product = Omit<Search<z.ZodObject>, "result">;
+
+const verification = (
+  { prices }: IdentityDeps,
+  subject: Check["subject"],
+  number: string,
+  mode: IdentityMode,
+): Product => ({
+  ...products[subject].verify,
+  extent: mode,
+  amountKobo: prices[subject][mode],
+  check: { kind: "identity", subject, by: { number, mode } },
+  sought: { field: subject, number },
+});
+
+const retrieval = ({ prices }: IdentityDeps, subject: Check["subject"], phoneNumber: string): Product => ({
+  ...products[subject].retrieve,
+  extent: "retrieval",
+  amountKobo: prices[subject].retrieve,
+  check: { kind: "identity", subject, by: { phoneNumber } },
+  sought: { field: "phone_number", number: phoneNumber },
+});
+
+/**
+ * An identity check: the same path as a purchase, with the result in the answer. It never stays open: without a result it is
+ * refunded. First the replay entry, then the settling write, then the answer; if that write finds the transaction refunded, no
+ * result leaves.
+ */
+const checkIdentity = async <Result extends z.ZodObject>(
+  deps: IdentityDeps,
+  { input, caller, request, deadline }: IdentityCall<Common>,
+  search: Search<Result>,
+) => {
+  const provider = deps.providers[caller.mode];
+  const { field, number } = search.sought;
+  let found: z.output<Result> | undefined;
+  const placed = await placeOrder(
+    deps,
+    {
+      caller,
+      type: search.type,
+      reference: input.reference,
+      fields: [field, number, search.extent],
+      quote: async () => {
+        await provider.assertReady(search.check, deadline);
+        return { amountKobo: search.amountKobo, description: search.title };
+      },
+      alongside: (row, naming) => [consentRecord(row, naming, search, request.requestContext.requestId, input.purpose)],
+      fulfil: async (row) => {
+        const outcome = await askProvider(provider, search.check, row, deadline);
+        if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
+        found = normaliseRecord(outcome.record, search.result, { [field]: number });
+        if (found === undefined) return refund({ code: "provider_unavailable" }, outcome);
+        await keepForReplay(deps.replays, row, found);
+        return { verdict: { status: "success", ...factsOf(outcome) } };
+      },
+    },
+    deadline,
+  );
+  return answerOf(placed, search.title, await resultFor(deps.replays, placed, search.result, found));
+};
+
+/** The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. */
+const resultFor = async <Result extends z.ZodObject>(
+  kept: Replays,
+  { row, replayed }: Placed,
+  schema: Result,
+  found: z.output<Result> | undefined,
+): Promise<z.output<Result> | null> => {
+  if (row.status === "failed") throw failureOf(row, replayed);
+  if (row.status === "processing") return null;
+  const result = replayed ? schema.safeParse(await kept.find(row)).data : found;
+  if (result !== undefined) return result;
+  throw new ServiceError("reference_reused", {
+    fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
+    transactionReference: referenceOf(row),
+  });
+};
+
+const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Result | null) => {
+  const reference = referenceOf(row);
+  return {
+    message: result === null ? "The check is being processed" : "The record was found",
+    data: {
+      transaction: { title, amount: nairaFromKobo(row.amount_kobo), reference, status: row.status },
+      result,
+    },
+    headers: {
+      [headers.transactionReference]: reference,
+      ...(replayed && { [headers.idempotentReplayed]: "true" }),
+    },
+  };
+};
+
+const askProvider = async (
+  provider: Provider,
+  check: Check,
+  row: TransactionRow,
+  deadline: Deadline,
+): Promise<CheckOutcome> => {
+  const outcome = await provider.check(check, referenceOf(row), deadline);
+  const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
+  if (outcome.kind === "ours" && row.mode === "live") log.error("upstream.trouble_is_ours", fields);
+  if (outcome.kind === "unknown") log.warn("upstream.outcome_unknown", fields);
+  return outcome;
+};
+
+/** A result that cannot be kept is not kept: the request goes on. */
+const keepForReplay = async (
+  kept: Replays,
+  row: TransactionRow,
+  result: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  if (row.caller_reference === undefined) return;
+  try {
+    await kept.keep(row, result);
+  } catch (error) {
+    log.warn("replay.not_kept", { reference: referenceOf(row), ...errorFields(error) });
+  }
+};
+
+const factsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
+  upstream_reference: upstreamReference,
+  upstream_amount_kobo: upstreamAmountKobo,
+});
+
+const refund = (failure: Failure, facts: UpstreamFacts): Fulfilment => ({
+  verdict: { status: "failed", failure, ...factsOf(facts) },
+});
+
+const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure => {
+  if (outcome.kind === "no_record") return { code: "record_not_found" };
+  if (outcome.kind === "refused" && outcome.fields.length > 0) {
+    return { code: "validation_failed", fields: [...outcome.fields] };
+  }
+  if (outcome.kind === "unknown" && outcome.reason === "timeout") return { code: "provider_timeout" };
+  return { code: "provider_unavailable" };
+};
+
+/** Who asked for whom, on whose consent: kept for every accepted request, in the debit's own write. */
+const consentRecord = (
+  row: TransactionRow,
+  naming: Naming,
+  { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
+  requestId: string,
+  purpose: string | undefined,
+) => ({
+  pk: `consent#${row.pk}`,
+  account_id: row.account_id,
+  key_id: row.key_id,
+  mode: row.mode,
+  subject: naming.subject(sought.field, sought.number),
+  operation: row.type,
+  extent,
+  ...(purpose !== undefined && { purpose }),
+  request_id: requestId,
+  created_at: row.created_at,
+});
