@@ -29,9 +29,10 @@ export const welcome = async (details: ServiceDetails, spendsRealMoney: boolean)
   };
   const authorized = `-H 'Authorization: Bearer ${key}'`;
   const realMoney = spendsRealMoney ? " (the second one buys at the upstream, with real money)" : "";
+  const noCatalog = plan === undefined ? "\nThere is no catalog yet; the upstream is asked again every minute.\n" : "";
   return `
 Ready at ${url}
-${accounts.join("\n")}
+${noCatalog}${accounts.join("\n")}
 
 To try${realMoney}:
   curl ${url}/vtu/data ${authorized}

@@ -1,15 +1,10 @@
-import { createHash } from "node:crypto";
-import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod";
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
+import { documentText, type PreparedDocument, prepareDocument } from "../platform/prepared-document.ts";
 
 /** The catalog as it is served: the answer's bytes, made once by whoever refreshed it. */
-export type Snapshot = {
-  /** The whole answer, gzip. */
-  readonly gzip: Uint8Array<ArrayBuffer>;
-  /** Weak, because the same catalog is served with and without gzip. */
-  readonly etag: string;
+export type Snapshot = PreparedDocument & {
   /** When the upstream last said so. */
   readonly fetchedAt_ms: number;
 };
@@ -17,14 +12,11 @@ export type Snapshot = {
 /** Makes the bytes that are served, with their tag. */
 export const snapshotOf = (catalog: Catalog, fetchedAt_ms: number): Snapshot => {
   const body = JSON.stringify({ status: true, message: "Networks and data plans", data: catalog });
-  const digest = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-  return { gzip: gzipSync(body, { level: 9 }), etag: `W/"${digest}"`, fetchedAt_ms };
+  return { ...prepareDocument(body), fetchedAt_ms };
 };
 
-export const snapshotBody = ({ gzip }: Snapshot): string => gunzipSync(gzip).toString("utf8");
-
 const servedEnvelope = successEnvelope(catalogSchema);
-export const catalogOf = (snapshot: Snapshot): Catalog => servedEnvelope.parse(JSON.parse(snapshotBody(snapshot))).data;
+export const catalogOf = (snapshot: Snapshot): Catalog => servedEnvelope.parse(JSON.parse(documentText(snapshot))).data;
 
 /** A catalog made ready for finding plans. */
 export type PlanIndex = {

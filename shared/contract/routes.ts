@@ -32,6 +32,8 @@ export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodTyp
   readonly input: Input;
   /** `data` of the success envelope. */
   readonly data: Data;
+  /** A document that is served as it is, without key and envelope: its media type. */
+  readonly document?: "application/json" | "text/html";
   readonly summary: string;
   /** What it can answer beside the errors of every route with a key (and of every POST). */
   readonly errors: readonly ErrorCode[];
@@ -51,8 +53,8 @@ const bodyErrors = ["invalid_json", "missing_parameter", "validation_failed"] as
 const orderErrors = ["insufficient_balance", "reference_reused", "provider_unavailable"] as const;
 
 /** Every error that a route documents. */
-export const errorsOf = ({ method, permission, errors }: Route): readonly ErrorCode[] => [
-  ...keyErrors,
+export const errorsOf = ({ method, permission, document, errors }: Route): readonly ErrorCode[] => [
+  ...(document ? (["internal_error"] as const) : keyErrors),
   ...(permission ? (["permission_denied"] as const) : []),
   ...(method === "POST" ? bodyErrors : []),
   ...errors,
@@ -260,6 +262,30 @@ export const routes = {
     summary: "List transactions, newest first",
     errors: ["validation_failed"],
     example: { input: { status: "success" }, data: { transactions: [exampleView], next_cursor: null } },
+  },
+  describeApi: {
+    method: "GET",
+    path: "/v1/openapi.json",
+    function: "describe-api",
+    group: "catalog",
+    input: nothing,
+    data: z.looseObject({ openapi: z.string() }),
+    document: "application/json",
+    summary: "This description of the interface (OpenAPI 3.1)",
+    errors: [],
+    example: { input: {}, data: { openapi: "3.1.1" } },
+  },
+  showDocs: {
+    method: "GET",
+    path: "/v1/docs",
+    function: "describe-api",
+    group: "catalog",
+    input: nothing,
+    data: z.string(),
+    document: "text/html",
+    summary: "The same description as a page to read",
+    errors: [],
+    example: { input: {}, data: "<!doctype html>" },
   },
 } as const satisfies Record<string, Route>;
 

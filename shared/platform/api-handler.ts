@@ -56,6 +56,12 @@ export const operation = <Input extends z.ZodObject, Data extends z.ZodType>(
   },
 });
 
+/** The gate of what is public: no key, no count. */
+export const admitAnyone: Admit = async (route) => ({
+  rate: fullRate(route),
+  caller: { accountId: "public", keyId: "public", mode: "test" },
+});
+
 /** What is known of the request while it is served. */
 type Progress = {
   readonly startedAt_ms: number;

@@ -53,10 +53,19 @@ const start = ({ program = [process.execPath, "infra/local/start.ts"], ...option
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const exitCode = once(child, "close").then(([code]) => code);
   cleanups.push(async () => {
-    child.kill("SIGKILL");
+    if (child.pid !== undefined) killGroup(child.pid);
     await exitCode;
   });
   return { folder, child, output: () => output, exitCode };
+};
+
+/** All that a run started, also what outlived the program itself. */
+const killGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing of it is left.
+  }
 };
 
 const ready = async (run: Run): Promise<ServiceDetails> => {

@@ -5,11 +5,12 @@ import { type Simulator, startSimulator } from "../../infra/local/simulator/serv
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
 import { catalogMemory } from "../../shared/catalog/memory.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
-import { catalogOf, snapshotBody, snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { catalogOf, snapshotOf } from "../../shared/catalog/snapshot.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import type { Catalog } from "../../shared/contract/catalog.ts";
 import { apiEvent } from "../../shared/platform/api-request.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { documentText } from "../../shared/platform/prepared-document.ts";
 import { httpProvider } from "../../shared/upstream/http-provider.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { aCatalog, aPlan } from "../builders/catalog.ts";
@@ -60,7 +61,7 @@ describe("the table", () => {
     const read = await store.read();
     expect(read).toMatchObject({ etag: snapshot.etag, fetchedAt_ms: NOON + 7 });
     expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
-    expect(snapshotBody(read ?? snapshotOf(aCatalog(0), 0))).toBe(snapshotBody(snapshot));
+    expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
   });
 });
 

@@ -92,6 +92,16 @@ describe("an answer", () => {
     expect(await post(url)).toMatchObject({ kind: "answered", body: '{"name":"é"}' });
   });
 
+  test("may take 19 s once the connection stands: the 5 s are for connecting only", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { url, seen, sockets } = await aRawServer(() => {});
+    const result = post(url, { total_ms: 20_000 });
+    while (seen.requests.length === 0) await new Promise((turn) => setImmediate(turn));
+    await vi.advanceTimersByTimeAsync(19_000);
+    for (const socket of sockets) socket.end(response("{}"));
+    expect(await result).toMatchObject({ kind: "answered", body: "{}" });
+  });
+
   test("of a GET needs no body: none is sent", async () => {
     const server = createServer((socket) => socket.once("data", (chunk) => socket.end(response(chunk.toString()))));
     const port = await listen(server);

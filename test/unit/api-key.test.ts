@@ -38,6 +38,21 @@ describe("a key that is not well-formed", () => {
     expect(isWellFormedKey(key)).toBe(false);
   });
 
+  test("is one whose checksum is right but whose form is not: another prefix, 31 or 33 characters, a blank", () => {
+    const a = (count: number): string => "a".repeat(count);
+    const unchecked = [
+      `prod_${a(32)}`,
+      `LIVE_${a(32)}`,
+      `live_${a(31)}`,
+      `live_${a(33)}`,
+      `live_${a(31)} `,
+      `live_${a(31)}\n`,
+    ];
+    // The checksum of a key is the first 6 characters of the hash of the rest.
+    const keys = [`live_${a(32)}`, ...unchecked].map((text) => `${text}${keyHash(text).slice(0, 6)}`);
+    expect(keys.map(isWellFormedKey)).toEqual([true, false, false, false, false, false, false]);
+  });
+
   test("is a good one that is cut short by 1, or that has 1 character, a blank or a line break more", () => {
     const key = newApiKey("live");
     const spoilt = [key.slice(0, -1), key.slice(1), `${key}a`, `${key} `, ` ${key}`, `${key}\n`, key.toUpperCase()];

@@ -1,8 +1,9 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { builtInPlans, builtInSnapshot } from "../../shared/catalog/built-in.ts";
-import { catalogOf, consistentCatalog, indexPlans, snapshotBody, snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { catalogOf, consistentCatalog, indexPlans, snapshotOf } from "../../shared/catalog/snapshot.ts";
 import { type Catalog, catalogSchema } from "../../shared/contract/catalog.ts";
+import { documentText } from "../../shared/platform/prepared-document.ts";
 import { aCatalog, aPlan } from "../builders/catalog.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
@@ -13,7 +14,7 @@ describe("a snapshot", () => {
     const { gzip } = snapshotOf(catalog, NOON);
     const body: unknown = JSON.parse(gunzipSync(gzip).toString("utf8"));
     expect(body).toEqual({ status: true, message: expect.any(String), data: catalog });
-    expect(JSON.parse(snapshotBody(snapshotOf(catalog, NOON)))).toEqual(body);
+    expect(JSON.parse(documentText(snapshotOf(catalog, NOON)))).toEqual(body);
   });
 
   test("gives its catalog back as it was", () => {
