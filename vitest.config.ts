@@ -7,6 +7,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/builders/emulators.ts"],
     reporters: ["default", new ClosingLine()],
+    // The functions log as they do in production; only a failing test shows it.
+    silent: "passed-only",
     testTimeout: 20_000,
     // Two cores: more workers only make timing tests wait for each other.
     maxWorkers: 2,

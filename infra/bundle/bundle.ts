@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
+import { docsPageForBundle } from "../../functions/describe-api/docs-page.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -13,6 +14,8 @@ export const bundleOptions = {
   // With zod's and the SDK's ES modules, unused parts fall away; the default prefers their CommonJS.
   mainFields: ["module", "main"],
   alias: { "@aws-sdk/credential-provider-node": `${root}infra/bundle/function-credentials.ts` },
+  // Used by describe-api alone; the others do not get it.
+  define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
   // Some dependencies still call require; an ES module has none of its own.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;

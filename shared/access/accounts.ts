@@ -11,53 +11,16 @@ import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { type Clock, isoTime, systemClock } from "../platform/time.ts";
 import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import { keyHash, newApiKey } from "./api-key.ts";
-import { type IpRange, parseIpRange, WHITELIST_ENTRIES_MAX } from "./ip-whitelist.ts";
+import { formatIpRange, type IpRange, parseIpRange, WHITELIST_ENTRIES_MAX } from "./ip-whitelist.ts";
 import { accountStatus, type KeyRow } from "./key-store.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
 
-/**
- * One account's item in the ledger table. It lists its keys, so that status and whitelist reach all of them in one transaction;
- * `version` rises with every change. `owner` puts it into the index by which accounts are listed.
- */
-export const accountRow = z.object({
-  pk: z.string(),
-  account_id: z.string(),
-  name: z.string(),
-  status: accountStatus,
-  whitelist: z.array(z.string()),
-  keys: z.array(
-    z.object({
-      key_id: z.string(),
-      hash: z.string(),
-      mode: modeSchema,
-      status: z.enum(["active", "revoked"]),
-      permissions: z.array(permissionSchema),
-      created_at: z.iso.datetime(),
-    }),
-  ),
-  version: z.int(),
-  owner: z.literal("accounts"),
-  created_at: z.iso.datetime(),
-});
-export type AccountRow = z.infer<typeof accountRow>;
+/** Account and active keys change in one transaction, which has room for 100 items. */
+const ACTIVE_KEYS_MAX = 50;
 
-/** Where accounts and their keys are kept. */
-export type AccountStore = {
-  readonly db: DynamoDBDocumentClient;
-  readonly accessTable: string;
-  readonly ledgerTable: string;
-  readonly clock?: Clock;
-};
-
-const accountPk = (accountId: string): string => `account#${accountId}`;
 const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("hex")}`;
-
-/** What an operator got wrong, in a sentence. */
-export class AccountError extends Error {
-  override readonly name = "AccountError";
-}
 
 /** Makes an account with an empty wallet and without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
 export const createAccount = async (
@@ -84,17 +47,6 @@ export const createAccount = async (
   return row;
 };
 
-/** The account, read strongly; undefined where there is none. */
-export const findAccount = async (
-  { db, ledgerTable }: AccountStore,
-  accountId: string,
-): Promise<AccountRow | undefined> => {
-  const { Item } = await db.send(
-    new GetCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) }, ConsistentRead: true }),
-  );
-  return Item && accountRow.parse(Item);
-};
-
 /** Makes a key. The returned text is the only copy: the tables keep its hash. */
 export const createKey = async (
   store: AccountStore,
@@ -103,6 +55,9 @@ export const createKey = async (
 ): Promise<{ readonly key: string; readonly keyId: string }> => {
   const { accessTable, clock = systemClock } = store;
   const account = await requireAccount(store, accountId);
+  if (account.keys.filter(({ status }) => status === "active").length >= ACTIVE_KEYS_MAX) {
+    throw new AccountError(`Account ${accountId} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`);
+  }
   const text = newApiKey(key.mode);
   const entry: AccountRow["keys"][number] = {
     key_id: newId("key"),
@@ -132,7 +87,7 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
     throw new AccountError(`Account ${accountId} has no key ${keyId}`);
   }
   const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
-  await writeThrough(store, { ...account, keys });
+  await writeThrough(store, { ...account, keys }, keyId);
 };
 
 /** Restricts an account or lifts that; all its keys follow in the same transaction. */
@@ -152,15 +107,13 @@ export const setWhitelist = async (
   await writeThrough(store, { ...(await requireAccount(store, accountId)), whitelist: [...whitelist] });
 };
 
-const requireAccount = async (store: AccountStore, accountId: string): Promise<AccountRow> => {
-  const account = await findAccount(store, accountId);
-  if (account === undefined) throw new AccountError(`There is no account ${accountId}`);
-  return account;
-};
-
-/** Writes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched. */
-const writeThrough = async (store: AccountStore, account: AccountRow): Promise<void> => {
-  const updates = account.keys.map((key) => {
+/**
+ * Writes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched, and so do keys
+ * that were `revoked` before: they are refused whatever else they say.
+ */
+const writeThrough = async (store: AccountStore, account: AccountRow, revoked?: string): Promise<void> => {
+  const changed = account.keys.filter(({ key_id, status }) => status === "active" || key_id === revoked);
+  const updates = changed.map((key) => {
     const { account_status, status, permissions, whitelist } = keyItem(account, key);
     const sets = { account_status, status, permissions, whitelist };
     const present = Object.entries(sets).filter(([, value]) => value !== undefined);
@@ -182,29 +135,6 @@ const writeThrough = async (store: AccountStore, account: AccountRow): Promise<v
   await replaceAccount(store, account, updates);
 };
 
-const replaceAccount = async (
-  { db, ledgerTable }: AccountStore,
-  account: AccountRow,
-  others: NonNullable<TransactWriteCommandInput["TransactItems"]>,
-): Promise<void> => {
-  await db.send(
-    new TransactWriteCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName: ledgerTable,
-            Item: { ...account, version: account.version + 1 },
-            // Two operators at once: the second one reads again instead of undoing the first.
-            ConditionExpression: "version = :read",
-            ExpressionAttributeValues: { ":read": account.version },
-          },
-        },
-        ...others,
-      ],
-    }),
-  );
-};
-
 const keyItem = (account: AccountRow, key: AccountRow["keys"][number]): KeyRow => {
   const ranges = whitelistRanges(account.whitelist);
   return {
@@ -224,9 +154,11 @@ const whitelistRanges = (entries: readonly string[]): IpRange[] => {
   if (entries.length > WHITELIST_ENTRIES_MAX) {
     throw new AccountError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
   }
-  return entries.map((entry) => {
+  const ranges = entries.map((entry) => {
     const range = parseIpRange(entry);
     if (range === undefined) throw new AccountError(`"${entry}" is no IP address or CIDR range`);
     return range;
   });
+  // Two spellings of one range are one member of the key's set.
+  return [...new Map(ranges.map((range) => [formatIpRange(range), range])).values()];
 };

@@ -12,7 +12,8 @@ export type IpRange = Uint8Array<ArrayBuffer>;
 /** Reads `203.0.113.7`, `203.0.113.0/24`, `2001:db8::1` or `2001:db8::/64`; undefined when it is none of these. */
 export const parseIpRange = (text: string): IpRange | undefined => {
   const [address = "", bits, ...rest] = text.split("/");
-  if (rest.length > 0 || !isPlainAddress(address) || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
+  if (rest.length > 0 || !isPlainAddress(address) || (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits)))
+    return undefined;
   const bytes = ipaddr.parse(address).toByteArray();
   const prefixBits = bits === undefined ? bytes.length * 8 : Number(bits);
   if (prefixBits > bytes.length * 8) return undefined;
@@ -43,6 +44,10 @@ const mask = (prefixBits: number, byteIndex: number): number => {
   return (0xff << (8 - covered)) & 0xff;
 };
 
-/** Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`. */
+/**
+ * Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`, and no IPv4 address in
+ * IPv6 form, for such a caller is seen under the IPv4 address.
+ */
 const isPlainAddress = (address: string): boolean =>
-  ipaddr.IPv4.isValidFourPartDecimal(address) || (ipaddr.IPv6.isValid(address) && !address.includes("%"));
+  ipaddr.IPv4.isValidFourPartDecimal(address) ||
+  (ipaddr.IPv6.isValid(address) && !address.includes("%") && !ipaddr.IPv6.parse(address).isIPv4MappedAddress());

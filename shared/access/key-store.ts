@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { errorFields, log } from "../platform/log.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
 
@@ -73,13 +74,13 @@ const removeStaleCounters = async (
 ): Promise<void> => {
   const stale = Object.keys(row).filter((name) => Number(COUNTER.exec(name)?.[2] ?? minute) < minute);
   if (stale.length < STALE_COUNTERS_MAX) return;
-  await db.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: { pk: row.pk },
-      UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
-      ConditionExpression: "attribute_exists(pk)",
-      ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
-    }),
-  );
+  const removal = new UpdateCommand({
+    TableName: table,
+    Key: { pk: row.pk },
+    UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
+  });
+  // The request is counted and its key is known: it does not fail for want of tidiness. The next one tries again.
+  await db.send(removal).catch((error: unknown) => log.warn("counters.not_removed", errorFields(error)));
 };

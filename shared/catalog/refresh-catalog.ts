@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Catalog, catalogSchema, type DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { log } from "../platform/log.ts";
+import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpProvider } from "../upstream/http-provider.ts";
 import { catalogOf, consistentCatalog, snapshotOf } from "./snapshot.ts";
@@ -29,7 +29,7 @@ export type RefreshDeps = {
 
 /** Fetches the upstream's catalog when it is due, and stores it as the bytes to be served, unless something is wrong with it. */
 export const refreshCatalog = async ({ store, upstream, clock }: RefreshDeps, deadline: Deadline): Promise<Refresh> => {
-  const before = await store.read();
+  const before = await readable(store);
   if (before !== undefined && clock() - before.fetchedAt_ms < REFRESH_AFTER_MS) return { kind: "fresh_enough" };
 
   const result = await upstream.fetchCatalog(deadline);
@@ -41,7 +41,7 @@ export const refreshCatalog = async ({ store, upstream, clock }: RefreshDeps, de
   const catalog = parsed.data.data;
   const plans = catalog.data_plans.length;
   if (plans === 0 || catalog.networks.length === 0) return refuse("empty", {});
-  const known = before && catalogOf(before);
+  const known = before?.catalog;
   if (known && plans < known.data_plans.length * SHRINK_LIMIT) {
     return refuse("halved", { plans, plans_before: known.data_plans.length });
   }
@@ -50,6 +50,17 @@ export const refreshCatalog = async ({ store, upstream, clock }: RefreshDeps, de
   await store.write(snapshot);
   log.info("catalog.replaced", { plans, ...changes(known ?? { networks: [], data_plans: [] }, catalog) });
   return { kind: "replaced", plans };
+};
+
+/** The catalog before, or undefined where there is none that this version can read: then it is replaced. */
+const readable = async (store: CatalogStore) => {
+  try {
+    const snapshot = await store.read();
+    return snapshot && { fetchedAt_ms: snapshot.fetchedAt_ms, catalog: catalogOf(snapshot) };
+  } catch (error) {
+    log.error("catalog.unreadable", errorFields(error));
+    return undefined;
+  }
 };
 
 const servedCatalog = successEnvelope(z.pipe(catalogSchema, consistentCatalog));

@@ -45,8 +45,9 @@ const date: Reader = (value) => {
 };
 
 const instantDate = (written: string): string | undefined => {
-  const at_ms = Date.parse(written);
-  return Number.isNaN(at_ms) ? undefined : new Date(at_ms + LAGOS_OFFSET_MS).toISOString().slice(0, 10);
+  const inLagos = new Date(Date.parse(written) + LAGOS_OFFSET_MS);
+  const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
+  return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
 };
 
 /** Undefined for a day that no calendar has. */
@@ -102,18 +103,18 @@ export const normaliseRecord = <Result extends z.ZodObject>(
   known: Readonly<Record<string, string>>,
 ): z.output<Result> | undefined => {
   const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
-  const readField = (name: string): string | boolean | undefined => {
-    const { spellings, read } = isFieldName(name) ? fields[name] : field(text, plainName(name));
+  const wanted = Object.keys(schema.shape).map((name) => ({ name, ...fieldOf(name) }));
+  const found = wanted.map(({ name, spellings, read }) => {
     const values = spellings.flatMap((spelling) => sent.filter(({ plain }) => plain === spelling));
-    return values.map((entry) => read(entry.value)).find((result) => result !== undefined);
-  };
-  const found = Object.keys(schema.shape).map((name) => ({ name, value: readField(name) }));
+    return { name, value: values.map((entry) => read(entry.value)).find((value) => value !== undefined) };
+  });
   if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;
-  const beyond = sent.filter(({ plain }) => !knownSpellings.has(plain)).map(({ name, value }) => [name, value]);
+  const read = new Set(wanted.flatMap(({ spellings }) => spellings));
+  const beyond = sent.filter(({ plain }) => !read.has(plain)).map(({ name, value }) => [name, value]);
   const answered = found.map(({ name, value }) => [name, value ?? known[name] ?? null]);
   return schema.safeParse(Object.fromEntries([...beyond, ...answered])).data;
 };
 
+const fieldOf = (name: string): Field => (isFieldName(name) ? fields[name] : field(text, plainName(name)));
 const isFieldName = (name: string): name is keyof typeof fields => Object.hasOwn(fields, name);
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
-const knownSpellings = new Set(Object.values(fields).flatMap(({ spellings }) => [...spellings]));

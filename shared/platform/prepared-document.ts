@@ -42,6 +42,15 @@ export const serveDocument = (
   };
 };
 
+/** An operation that serves one document, made at the first request. */
+export const servingDocument = (make: () => PreparedDocument, caching: Caching) => {
+  let made: PreparedDocument | undefined;
+  return async ({ request }: { readonly request: Pick<ApiRequest, "headers"> }): Promise<PreparedAnswer> => {
+    made ??= make();
+    return serveDocument(made, request, caching);
+  };
+};
+
 /** RFC 9110, 13.1.2: weak comparison against each tag of the list; `*` matches whatever there is. */
 const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");

@@ -3,30 +3,31 @@ import { type Kobo, koboFromNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import { type CheckOutcome, type Outcome, orderFields, type UpstreamFacts } from "./provider.ts";
 
-/** An answer's body as far as we read it: only the status of an envelope must be there. */
+/** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
+const answeredTransaction = z
+  .object({
+    reference: z.string().min(1).max(100).optional().catch(undefined),
+    status: z.string().optional().catch(undefined),
+    amount: z.number().optional().catch(undefined),
+  })
+  .catch({});
+
+/** An answer's body as far as we read it. Any JSON object is one: what cannot be read is left out, and no more than that. */
 const answerBody = z.object({
-  status: z.boolean(),
+  status: z.boolean().optional().catch(undefined),
   message: z.string().catch(""),
   errors: z.record(z.string(), z.unknown()).catch({}),
   data: z
     .object({
       result: z.record(z.string(), z.unknown()).optional().catch(undefined),
-      transaction: z
-        .object({
-          reference: z.string().min(1).max(100).optional().catch(undefined),
-          status: z.string(),
-          amount: z.number().optional().catch(undefined),
-        })
-        .optional()
-        .catch(undefined),
+      transaction: answeredTransaction.nullish(),
     })
-    .optional()
-    .catch(undefined),
+    .catch({}),
 });
 type AnswerBody = z.infer<typeof answerBody>;
 
 /** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
-const DEFINITE = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
+const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
 /** Refusals whose cause is our key, our address or our limit. */
 const OURS = new Set([401, 403, 429]);
 
@@ -42,19 +43,19 @@ export const classify = (result: Exchange): Outcome => {
 
   const { status } = result;
   const body = parsedBody(result.body);
-  const transaction = body?.data?.transaction;
+  const transaction = body?.data.transaction ?? undefined;
   const facts = factsOf(transaction);
   if (transaction !== undefined && transaction.status !== "failed") {
     if (status !== 200 || !body?.status) return { kind: "unknown", reason: `transaction_in_${status}`, ...facts };
     if (transaction.status === "success") return { kind: "delivered", ...facts };
     return { kind: "unknown", reason: "processing", ...facts };
   }
-  if (status === 200) return judgeOk(body, transaction !== undefined, facts);
-  if (!DEFINITE.has(status) && status !== 429) return { kind: "unknown", reason: `status_${status}` };
+  const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSING.has(status);
+  if (!isRefusal) return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}` };
   if (body !== undefined && complainsOfReference(body)) return { kind: "unknown", reason: "duplicate_reference" };
   if (OURS.has(status)) return { kind: "ours", reason: `status_${status}` };
-  if (status === 400 && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
-  return { kind: "refused", fields: status === 422 ? blamedFields(body) : [], ...facts };
+  if (body !== undefined && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
+  return { kind: "refused", fields: status === 422 && body !== undefined ? blamedFields(body) : [], ...facts };
 };
 
 /**
@@ -62,44 +63,33 @@ export const classify = (result: Exchange): Outcome => {
  * the upstream is still busy with its own transaction: it is what was asked for.
  */
 export const classifyCheck = (result: Exchange): CheckOutcome => {
-  const body = result.kind === "answered" ? parsedBody(result.body) : undefined;
-  const record = body?.status ? body.data?.result : undefined;
   const outcome = classify(result);
-  const facts = factsOf(body?.data?.transaction);
-  if (result.kind === "answered" && result.status === 200 && record !== undefined) {
-    return outcome.kind === "refused" ? { ...outcome, ...facts } : { kind: "found", record, ...facts };
-  }
-  if (outcome.kind === "refused" && body !== undefined && saysNoRecord(result, body))
-    return { kind: "no_record", ...facts };
-  return outcome.kind === "delivered" ? { kind: "unknown", reason: "missing_result", ...facts } : outcome;
+  const body = result.kind === "answered" ? parsedBody(result.body) : undefined;
+  if (body === undefined || result.kind !== "answered") return withoutRecord(outcome);
+  const { result: record, transaction } = body.data;
+  const facts = factsOf(transaction ?? undefined);
+  if (outcome.kind === "refused" && saysNoRecord(result.status, body)) return { kind: "no_record", ...facts };
+  const isFound = result.status === 200 && body.status === true && record !== undefined;
+  const isRefused = outcome.kind === "refused" || outcome.kind === "ours";
+  return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
 };
 
-/** A 404 in the envelope, or a 200 with status false whose message says so. */
-const saysNoRecord = (result: Exchange, { message }: AnswerBody): boolean =>
-  result.kind === "answered" && (result.status === 404 || /\b(not found|no record)\b/i.test(message));
+/** Delivered, the upstream says, but what it delivered is not there. */
+const withoutRecord = (outcome: Outcome): CheckOutcome =>
+  outcome.kind === "delivered" ? { ...outcome, kind: "unknown", reason: "missing_result" } : outcome;
 
-/** A 200 whose transaction is absent or `failed`. */
-const judgeOk = (body: AnswerBody | undefined, hasFailed: boolean, facts: UpstreamFacts): Outcome => {
-  if (body === undefined) return { kind: "unknown", reason: "not_an_envelope" };
-  if (hasFailed) return { kind: "refused", fields: [], ...facts };
-  if (body.status) return { kind: "unknown", reason: "missing_transaction" };
-  if (complainsOfReference(body)) return { kind: "unknown", reason: "duplicate_reference" };
-  if (isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
-  return { kind: "refused", fields: [] };
-};
+/** A 404 in the envelope, or a refusal whose message says so. */
+const saysNoRecord = (status: number, { message }: AnswerBody): boolean =>
+  status === 404 || /\b(not found|no record)\b/i.test(message);
 
 const complainsOfReference = ({ errors, message }: AnswerBody): boolean =>
   Object.hasOwn(errors, "reference") || /\b(reference|duplicate)\b/i.test(message);
 
-const isOurBalance = (body: AnswerBody | undefined): boolean =>
-  body !== undefined && /\b(balance|insufficient|fund)/i.test(body.message);
+const isOurBalance = ({ message }: AnswerBody): boolean => /\b(balance|insufficient|fund)/i.test(message);
 
-const blamedFields = (body: AnswerBody | undefined) =>
-  orderFields.filter((field) => body !== undefined && Object.hasOwn(body.errors, field));
+const blamedFields = ({ errors }: AnswerBody) => orderFields.filter((field) => Object.hasOwn(errors, field));
 
-type AnsweredTransaction = NonNullable<AnswerBody["data"]>["transaction"];
-
-const factsOf = (transaction: AnsweredTransaction | undefined): UpstreamFacts => {
+const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
   const amountKobo = transaction?.amount === undefined ? undefined : toKobo(transaction.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),

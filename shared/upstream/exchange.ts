@@ -37,7 +37,16 @@ const https = process.getBuiltinModule("node:https");
  * Sends one request over a connection of its own and reads the answer. The connection is fresh, because the pooled socket of a
  * function that was frozen may be dead; the request is written once and never again; redirects are not followed.
  */
-export const exchange = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Promise<Exchange> =>
+export const exchange = async (request: Request, limits: ExchangeLimits): Promise<Exchange> => {
+  try {
+    return await attempt(request, limits);
+  } catch (error) {
+    // Node refuses a request that it cannot write, such as one with a line break in its key, before it connects.
+    return { kind: "never_sent", reason: error instanceof Error ? error.name : "unwritable" };
+  }
+};
+
+const attempt = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Promise<Exchange> =>
   new Promise((resolve) => {
     const isTls = request.url.startsWith("https:");
     let stood = false;

@@ -33,7 +33,12 @@ const CHECK_ANSWER_BYTES_MAX = 5_767_168;
 const CATALOG_BYTES_MAX = 8_388_608;
 
 /** A client of an upstream that speaks the same interface as we do. */
-export const httpProvider = ({ baseUrl, liveKey, clock = systemClock }: UpstreamAccess): HttpProvider => {
+export const httpProvider = ({
+  baseUrl,
+  liveKey: liveKeySecret,
+  clock = systemClock,
+}: UpstreamAccess): HttpProvider => {
+  const liveKey = writable(liveKeySecret);
   const limit = upstreamLimit(clock);
   const send = sender(baseUrl, limit);
   return {
@@ -58,12 +63,22 @@ export const httpProvider = ({ baseUrl, liveKey, clock = systemClock }: Upstream
         const result = await withFreshKey(key, liveKey, (current) =>
           send({ ...catalogRequest, key: current, total_ms: upstreamBudget_ms(deadline) }),
         );
-        const wait_ms = limit.wait_s("catalog") * 1_000;
+        const wait_ms = Math.max(1, limit.wait_s("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
         if (!isLimited || upstreamBudget_ms(deadline) - wait_ms < BUDGET_MS_MIN) return result;
         await sleep(wait_ms);
       }
     },
+  };
+};
+
+/** A key that no header can hold, such as one pasted with a line break in it, counts as absent: no order is taken for it. */
+const writable = (key: Secret): Secret => {
+  const usable = (value: string | undefined) =>
+    value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
+  return {
+    value: async () => usable(await key.value()),
+    refetch: async () => usable(await key.refetch()),
   };
 };
 

@@ -39,7 +39,7 @@ export const findTransaction = async (
   return findByCallerReference(ledger, naming, owner, reference);
 };
 
-const cursorSchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+const cursorSchema = z.object({ pk: z.string().startsWith(transactionPk("")), created_at: z.iso.datetime() });
 type Cursor = z.infer<typeof cursorSchema>;
 
 export const encodeCursor = ({ pk, created_at }: Cursor): string =>
@@ -57,22 +57,36 @@ export const decodeCursor = (text: string): Cursor | undefined => {
 /** Keys looked at for one page, so that a filter that matches little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
+/** The times of a list as the index has them, both inclusive. A date alone means that whole day, in UTC. */
+export type TimeRange = { readonly from: string; readonly to: string };
+
+/** Undefined where nothing can lie in between. */
+export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): TimeRange | undefined => {
+  const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
+  const range = {
+    from: from === undefined ? "0000" : new Date(from).toISOString(),
+    to: to === undefined ? "9999" : isDateOnly(to) ? `${to}T23:59:59.999Z` : new Date(to).toISOString(),
+  };
+  return range.from <= range.to ? range : undefined;
+};
+
 export type TransactionList = { readonly rows: readonly TransactionRow[]; readonly next: Cursor | undefined };
 
 /** One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read. */
 export const listTransactions = async (
   ledger: Ledger,
   owner: Owner,
-  query: Omit<TransactionQuery, "cursor">,
+  filter: Pick<TransactionQuery, "status" | "type">,
+  range: TimeRange,
   start: Cursor | undefined,
 ): Promise<TransactionList> => {
   const rows: TransactionRow[] = [];
   let from = start;
   for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
-    const page = await queryKeys(ledger, owner, query, from);
+    const page = await queryKeys(ledger, owner, range, from);
     for (const row of await readAll(ledger, page.keys)) {
-      if (query.status !== undefined && row.status !== query.status) continue;
-      if (query.type !== undefined && row.type !== query.type) continue;
+      if (filter.status !== undefined && row.status !== filter.status) continue;
+      if (filter.type !== undefined && row.type !== filter.type) continue;
       rows.push(row);
       // The page is full: the next one starts behind this row.
       if (rows.length === PAGE_TRANSACTIONS_MAX) return { rows, next: row };
@@ -88,7 +102,7 @@ const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 const queryKeys = async (
   { db, table }: Ledger,
   owner: Owner,
-  { from, to }: Pick<TransactionQuery, "from" | "to">,
+  { from, to }: TimeRange,
   start: Cursor | undefined,
 ): Promise<{ readonly keys: readonly Cursor[]; readonly next: Cursor | undefined }> => {
   const partition = ownerOf(owner.accountId, owner.mode);
@@ -100,8 +114,8 @@ const queryKeys = async (
       ExpressionAttributeNames: { "#owner": "owner" },
       ExpressionAttributeValues: {
         ":owner": partition,
-        ":from": from === undefined ? "0000" : startOf(from),
-        ":to": to === undefined ? "9999" : endOf(to),
+        ":from": from,
+        ":to": to,
       },
       ScanIndexForward: false,
       Limit: PAGE_TRANSACTIONS_MAX,
@@ -113,11 +127,6 @@ const queryKeys = async (
     next: LastEvaluatedKey && indexKey.parse(LastEvaluatedKey),
   };
 };
-
-const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
-const startOf = (moment: string): string => new Date(moment).toISOString();
-/** A date alone means that whole day, in UTC. */
-const endOf = (moment: string): string => (isDateOnly(moment) ? `${moment}T23:59:59.999Z` : startOf(moment));
 
 const BATCH_ROUNDS_MAX = 5;
 

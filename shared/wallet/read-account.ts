@@ -5,7 +5,7 @@ import type { Call } from "../platform/api-handler.ts";
 import { invalid } from "../platform/api-request.ts";
 import { nairaFromKobo } from "../platform/money.ts";
 import type { Ledger } from "./ledger.ts";
-import { decodeCursor, encodeCursor, findTransaction, listTransactions } from "./lookup.ts";
+import { decodeCursor, encodeCursor, findTransaction, listTransactions, timeRange } from "./lookup.ts";
 import type { Naming } from "./naming.ts";
 import { referenceOf, transactionToView } from "./transaction.ts";
 import { readWallet } from "./wallet.ts";
@@ -46,10 +46,12 @@ export const getTransaction =
 export const getTransactions =
   (ledger: Ledger) =>
   async ({ input, caller }: Pick<Call<TransactionQuery>, "input" | "caller">) => {
-    const { cursor, ...query } = input;
-    const start = cursor === undefined ? undefined : decodeCursor(cursor);
-    if (cursor !== undefined && start === undefined) throw invalid({ cursor: ["Is no cursor of this list"] });
-    const { rows, next } = await listTransactions(ledger, caller, query, start);
+    const range = timeRange(input);
+    if (range === undefined) throw invalid({ to: ["Must not be before from"] });
+    const start = input.cursor === undefined ? undefined : decodeCursor(input.cursor);
+    const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
+    if (input.cursor !== undefined && isForeign) throw invalid({ cursor: ["Is no cursor of this list"] });
+    const { rows, next } = await listTransactions(ledger, caller, input, range, start);
     return {
       message: "Transactions",
       data: { transactions: rows.map(transactionToView), next_cursor: next ? encodeCursor(next) : null },

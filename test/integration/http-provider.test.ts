@@ -309,8 +309,8 @@ describe("before any debit", () => {
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 60]);
   });
 
-  test("a key of 31 characters counts as absent: 503 with Retry-After 60", async () => {
-    const { ready } = await aProvider({ key: "live_".padEnd(31, "x") });
+  test("a key with a line break in it counts as absent: 503 with Retry-After 60", async () => {
+    const { ready } = await aProvider({ key: "live_upstream\n0123456789" });
     expect((await refusalOf(ready())).details.retryAfterS).toBe(60);
   });
 

@@ -1,0 +1,212 @@
+import * as z from "zod";
+import { catalogSchema, dataPlanSchema, networkSchema } from "./catalog.ts";
+import { errorEnvelope } from "./envelope.ts";
+import { phoneNumberField, referenceField } from "./fields.ts";
+import {
+  bvnAdvancedResult,
+  bvnBasicResult,
+  bvnRetrievalResult,
+  bvnRetrieveResult,
+  bvnVerifyRequest,
+  bvnVerifyResult,
+  identityMode,
+  identityTransaction,
+  ninAdvancedResult,
+  ninBasicResult,
+  ninRetrievalResult,
+  ninRetrieveResult,
+  ninVerifyRequest,
+  ninVerifyResult,
+  retrieveRequest,
+} from "./identity.ts";
+import { transactionUpdated } from "./openapi-event.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
+import { routes } from "./routes.ts";
+import {
+  purchasedTransaction,
+  transactionPage,
+  transactionPath,
+  transactionQuery,
+  transactionStatus,
+  transactionType,
+  transactionView,
+} from "./transaction.ts";
+import { walletResult } from "./wallet.ts";
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** What callers send. */
+const sent = {
+  AirtimePurchaseRequest: airtimePurchaseRequest,
+  BvnVerifyRequest: bvnVerifyRequest,
+  DataPurchaseRequest: dataPurchaseRequest,
+  NinVerifyRequest: ninVerifyRequest,
+  PhoneNumber: phoneNumberField,
+  Reference: referenceField,
+  RetrieveRequest: retrieveRequest,
+  TransactionPath: transactionPath,
+  TransactionQuery: transactionQuery,
+  TransactionStatus: transactionStatus,
+  TransactionType: transactionType,
+};
+
+/** What they receive. */
+const received = {
+  BvnAdvancedResult: bvnAdvancedResult,
+  BvnBasicResult: bvnBasicResult,
+  BvnRetrieval: bvnRetrievalResult,
+  BvnRetrieveResult: bvnRetrieveResult,
+  BvnVerification: bvnVerifyResult,
+  Catalog: catalogSchema,
+  DataPlan: dataPlanSchema,
+  ErrorEnvelope: errorEnvelope,
+  IdentityTransaction: identityTransaction,
+  Network: networkSchema,
+  NinAdvancedResult: ninAdvancedResult,
+  NinBasicResult: ninBasicResult,
+  NinRetrieval: ninRetrievalResult,
+  NinRetrieveResult: ninRetrieveResult,
+  NinVerification: ninVerifyResult,
+  OpenApiDocument: routes.describeApi.data,
+  Purchase: purchaseResult,
+  PurchasedTransaction: purchasedTransaction,
+  Transaction: transactionView,
+  TransactionLookup: routes.getTransaction.data,
+  TransactionPage: transactionPage,
+  TransactionStatus: transactionStatus,
+  TransactionType: transactionType,
+  TransactionUpdated: transactionUpdated,
+  Wallet: walletResult,
+};
+
+const names = new Map<z.ZodType, string>(
+  [...Object.entries(sent), ...Object.entries(received)].map(([name, schema]) => [schema, name]),
+);
+
+const serviceReference = {
+  description: "The service's reference: what was bought, or `TEST`, then `_` and 26 characters.",
+};
+
+/** What the document says of single fields, by `Schema.field`, or by `field` where it means the same everywhere. */
+export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
+  PhoneNumber: { description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] },
+  Reference: { description: "A caller's own name for an order.", examples: ["order-1042"] },
+  TransactionStatus: { description: "`success` and `failed` are final." },
+
+  amount: { description: "NGN, at most 2 decimals." },
+  "AirtimePurchaseRequest.amount": {
+    description: "NGN, at most 2 decimals. The largest amount is a setting of the deployment.",
+  },
+  balance: { description: "NGN, at most 2 decimals." },
+  bvn: { description: "The bank verification number, 11 digits." },
+  caller_reference: { description: "The `reference` that the caller sent; null without one." },
+  "Network.code": { description: "Lower-case network code: `network` of an airtime purchase." },
+  created_at: { description: "When it was made, in UTC." },
+  cursor: { description: "`next_cursor` of the page before." },
+  date_of_birth: { description: "`YYYY-MM-DD`." },
+  description: { description: "What was bought, and for whom." },
+  enrollment_bank: { description: "The bank where the BVN was registered." },
+  error_code: { description: "Why it failed: one of the codes of `X-Error-Code`; null unless `failed`." },
+  errors: { description: "Messages by request field, where single fields are to blame." },
+  from: { description: "Made at or after: a date, meaning that day's beginning in UTC, or a time." },
+  "Network.id": { description: "`network_id` of a data purchase." },
+  "DataPlan.id": { description: "`plan_id` of a data purchase." },
+  is_consent: { description: "The individual's consent was obtained. JSON `true` and nothing else." },
+  lga_of_origin: { description: "Local government area." },
+  low_balance_threshold: { description: "NGN; null while none is set." },
+  message: { description: "A sentence for people." },
+  mode: {
+    description:
+      "`basic`: name, gender, date of birth. `advanced`: the whole profile, with a photo. In any case of letters.",
+    enum: [...identityMode.options],
+  },
+  "Transaction.network": { description: "The network's display name; null where there is none." },
+  "TransactionUpdated.network": { description: "The network's display name; null where there is none." },
+  "AirtimePurchaseRequest.network": {
+    description:
+      "A network's `code` in the catalog, in any case of letters; `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
+    examples: ["mtn"],
+  },
+  network_id: { description: "The `id` of a network in the catalog." },
+  next_cursor: { description: "Send it as `cursor` for the next page; null on the last." },
+  nin: { description: "The national identification number, 11 digits." },
+  photo: { description: "Base64, without a `data:` prefix." },
+  plan_id: { description: "The `id` of a plan in the catalog; it must belong to the network." },
+  price: { description: "NGN taken from the wallet, at most 2 decimals." },
+  purpose: { description: "Why the person is looked up; kept with the record of the consent." },
+  "PurchasedTransaction.reference": serviceReference,
+  "IdentityTransaction.reference": serviceReference,
+  "Transaction.reference": serviceReference,
+  "TransactionUpdated.reference": serviceReference,
+  "TransactionPath.reference": { description: "The service's reference, or the caller's own." },
+  registration_date: { description: "`YYYY-MM-DD`." },
+  result: { description: "Null only while a repeated reference meets its first request in flight." },
+  "IdentityTransaction.title": { description: "What was done, such as `NIN Verification`." },
+  to: { description: "Made at or before: a date, meaning that whole day in UTC, or a time." },
+  transactions: { description: "Newest first." },
+  updated_at: { description: "When it last changed, in UTC." },
+  validity: { description: "How long it lasts, for people." },
+};
+
+/** `components.schemas`, and the schemas of parameters beside them. */
+export const namedSchemas = (): Record<string, JsonSchema> => {
+  const all = { ...jsonSchemas(received, "output"), ...jsonSchemas(sent, "input") };
+  return Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, withNotes(name, tidy(schema))]));
+};
+
+/** The reference to a named schema. */
+export const schemaRef = (schema: z.ZodType): { $ref: string } => {
+  const name = names.get(schema);
+  if (name === undefined) throw new Error("A schema of the route table has no name in the OpenAPI document");
+  return { $ref: refTo(name) };
+};
+
+/** The name under which a schema stands in the document. */
+export const schemaName = (schema: z.ZodType): string | undefined => names.get(schema);
+
+const refTo = (name: string): string => `#/components/schemas/${name}`;
+
+const jsonSchemas = (schemas: Readonly<Record<string, z.ZodType>>, io: "input" | "output") => {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  return z.toJSONSchema(registry, { io, uri: refTo }).schemas;
+};
+
+/**
+ * Leaves out what only repeats or misleads: ids and dialects, the patterns behind formats, the bounds of whole numbers,
+ * `multipleOf` (0.01 is no binary fraction), and closed objects, for v1 may grow.
+ */
+const tidy = (schema: JsonSchema): JsonSchema => {
+  const { $schema: _dialect, $id: _id, multipleOf: _step, propertyNames: _names, ...kept } = schema;
+  const { pattern, additionalProperties, maximum, ...rest } = kept;
+  return {
+    ...rest,
+    ...(pattern !== undefined && rest.format === undefined && { pattern }),
+    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+    ...(typeof additionalProperties === "object" && {
+      additionalProperties: Object.keys(additionalProperties).length === 0 || tidy(additionalProperties),
+    }),
+    ...(rest.properties && { properties: mapValues(rest.properties, tidySub) }),
+    ...(typeof rest.items === "object" && !Array.isArray(rest.items) && { items: tidy(rest.items) }),
+    ...(rest.anyOf && { anyOf: rest.anyOf.map(tidy).flatMap((option) => option.anyOf ?? [option]) }),
+  };
+};
+
+const tidySub = (schema: JsonSchema | boolean): JsonSchema | boolean =>
+  typeof schema === "boolean" ? schema : tidy(schema);
+
+const withNotes = (name: string, schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  ...fieldNotes[name],
+  ...(schema.properties && {
+    properties: mapValues(schema.properties, (property, field) => noted(name, field, property)),
+  }),
+});
+
+const noted = (name: string, field: string, property: JsonSchema | boolean): JsonSchema | boolean => {
+  if (typeof property === "boolean") return property;
+  return { ...withNotes(name, property), ...(fieldNotes[`${name}.${field}`] ?? fieldNotes[field]) };
+};
+
+const mapValues = <From, To>(record: Readonly<Record<string, From>>, to: (value: From, name: string) => To) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value, name)]));
