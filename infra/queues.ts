@@ -1,6 +1,11 @@
 /** Every queue with the function that reads it; each has dead letters of its own, named `<queue>-dead-letters`. */
 export const queues = {
-  status: { consumer: "apply-status", batchSize: 10, visibilityTimeoutS: 180, receivesMax: 5 },
+  status: { consumer: "apply-status", batchSize: 10, visibilityTimeoutS: 180, receivesMax: 8 },
+  /**
+   * Waits between attempts are visibility timeouts. Each attempt is a receive; those that an endpoint can cause are 9, the others
+   * are for faults of ours.
+   */
+  delivery: { consumer: "deliver-webhook", batchSize: 1, visibilityTimeoutS: 180, receivesMax: 50 },
 } as const satisfies Record<
   string,
   { consumer: string; batchSize: number; visibilityTimeoutS: number; receivesMax: number }

@@ -12,6 +12,8 @@ export type TableShape = {
   readonly partition: Attribute;
   readonly indexes: readonly TableIndex[];
   readonly ttl?: string;
+  /** Whether each change is told, with the item as it was and as it is; infra/streams.ts says to whom. */
+  readonly stream?: true;
 };
 
 export const tables = {
@@ -22,9 +24,15 @@ export const tables = {
     partition: "pk",
     indexes: [
       { name: "by_owner", partition: "owner", sort: "created_at" },
-      { name: "by_upstream_reference", partition: "upstream_reference", includes: ["status"] },
+      {
+        name: "by_upstream_reference",
+        partition: "upstream_reference",
+        // What an event needs to end its transaction without reading it first.
+        includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
+      },
       { name: "by_open", partition: "open", sort: "created_at" },
     ],
+    stream: true,
   },
   /** What can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },

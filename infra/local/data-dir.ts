@@ -16,12 +16,20 @@ const files = {
   tablesProcess: "dynoxide.pid",
   tablesLog: "dynoxide.log",
   queues: "queues",
+  ledgerStream: "ledger-stream.json",
   secrets: "secrets.json",
   demoAccount: "demo-account.json",
   upstream: "upstream.json",
 } as const;
 const sqliteFiles = [files.tables, join(files.queues, "fauxqs.db")];
-const plainFiles = [files.tablesProcess, files.tablesLog, files.secrets, files.demoAccount, files.upstream];
+const plainFiles = [
+  files.tablesProcess,
+  files.tablesLog,
+  files.ledgerStream,
+  files.secrets,
+  files.demoAccount,
+  files.upstream,
+];
 
 export type DataDir = {
   readonly path: string;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import { type AccountStore, createAccount, createKey, findAccount } from "../../shared/access/accounts.ts";
+import { type AccountStore, findAccount } from "../../shared/access/account-store.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";

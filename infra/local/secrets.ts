@@ -14,6 +14,8 @@ const secretsFile = z.object({
   /** Names transactions; see shared/wallet/naming.ts. */
   "reference-key": z.string().min(1).default(random),
   "replay-key": z.string().min(1).default(random),
+  /** Seals the accounts' webhook secrets. */
+  "webhook-key": z.string().min(1).default(random),
   /** The live key of the simulator, or of a provider elsewhere. */
   "upstream-key": z
     .string()
@@ -35,7 +37,7 @@ export const loadSecrets = (path: string): Secrets => {
 
 export type SecretsManager = { readonly endpoint: string; readonly stop: () => Promise<void> };
 
-const getSecretValue = z.object({ SecretId: z.string() });
+const getSecretValue = z.object({ SecretId: z.string(), VersionStage: z.string().default("AWSCURRENT") });
 
 /** The one operation of Secrets Manager that the service uses, GetSecretValue, on loopback. */
 export const startSecretsManager = async (secrets: Readonly<Record<string, string>>): Promise<SecretsManager> => {
@@ -66,7 +68,9 @@ const secretValue = (secrets: Readonly<Record<string, string>>, body: string): R
   const parsed = getSecretValue.safeParse(parsedJson(body));
   if (!parsed.success) return refusal("InvalidRequestException", "SecretId is required.");
   const name = parsed.data.SecretId.split(":").at(-1) ?? "";
-  const value = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+  // A secret that was never rotated has no version but the current one.
+  const isCurrent = parsed.data.VersionStage === "AWSCURRENT";
+  const value = isCurrent && Object.hasOwn(secrets, name) ? secrets[name] : undefined;
   if (value === undefined) {
     return refusal("ResourceNotFoundException", "Secrets Manager can't find the specified secret.");
   }

@@ -62,16 +62,17 @@ const createTable = async (client: DynamoDBClient, name: string, shape: TableSha
   }
 };
 
-/** A table of an earlier version of the code may lack an index, which would show much later and look like a bug. */
+/** A table of an earlier version of the code may lack an index or its stream, which would show much later and look like a bug. */
 const requireShape = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   const present = new Set(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName));
-  if (shape.indexes.some((index) => !present.has(index.name))) {
+  const hasStream = Table?.StreamSpecification?.StreamEnabled === true;
+  if (shape.indexes.some((index) => !present.has(index.name)) || (shape.stream && !hasStream)) {
     throw new SettingsError(`The table ${name} was made by another version: npm start -- --fresh begins anew.`);
   }
 };
 
-const definition = (name: string, { partition, indexes }: TableShape): CreateTableCommandInput => {
+const definition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
   const attributes = new Set([partition, ...indexes.flatMap((index) => keysOf(index))]);
   return {
     TableName: name,
@@ -79,6 +80,7 @@ const definition = (name: string, { partition, indexes }: TableShape): CreateTab
     AttributeDefinitions: [...attributes].map((attribute) => ({ AttributeName: attribute, AttributeType: "S" })),
     KeySchema: [{ AttributeName: partition, KeyType: "HASH" }],
     ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(indexDefinition) }),
+    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } }),
   };
 };
 

@@ -1,15 +1,32 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  QueryCommand,
+  paginateQuery,
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
+
+/** Every account's partition in the index by owner. */
+const ACCOUNTS = "accounts";
+
+/** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhook/endpoint.ts. */
+export const webhookField = z.object({
+  url: z.string().optional(),
+  status: z.enum(["on", "off"]),
+  /** Since when no event was taken. */
+  failing_since: z.iso.datetime().optional(),
+  secret: z.string(),
+  /** The one before, which signs too until `previous_until`. */
+  previous_secret: z.string().optional(),
+  previous_until: z.iso.datetime().optional(),
+});
+export type WebhookField = z.infer<typeof webhookField>;
 
 /**
  * One account's item in the ledger table. It lists its keys, so that status and whitelist reach all of them in one transaction;
@@ -31,8 +48,9 @@ export const accountRow = z.object({
       created_at: z.iso.datetime(),
     }),
   ),
+  webhook: webhookField.optional(),
   version: z.int(),
-  owner: z.literal("accounts"),
+  owner: z.literal(ACCOUNTS),
   created_at: z.iso.datetime(),
 });
 export type AccountRow = z.infer<typeof accountRow>;
@@ -45,6 +63,9 @@ export type AccountStore = {
   readonly clock?: Clock;
 };
 
+/** The part of it that holds the accounts themselves. */
+export type AccountTable = Pick<AccountStore, "db" | "ledgerTable">;
+
 const PK_PREFIX = "account#";
 export const accountPk = (accountId: string): string => `${PK_PREFIX}${accountId}`;
 
@@ -55,7 +76,7 @@ export class AccountError extends Error {
 
 /** The account, read strongly; undefined where there is none. */
 export const findAccount = async (
-  { db, ledgerTable }: AccountStore,
+  { db, ledgerTable }: AccountTable,
   accountId: string,
 ): Promise<AccountRow | undefined> => {
   const { Item } = await db.send(
@@ -64,14 +85,15 @@ export const findAccount = async (
   return Item && accountRow.parse(Item);
 };
 
-export const requireAccount = async (store: AccountStore, accountId: string): Promise<AccountRow> => {
+export const requireAccount = async (store: AccountTable, accountId: string): Promise<AccountRow> => {
   const account = await findAccount(store, accountId);
   if (account === undefined) throw new AccountError(`There is no account ${accountId}`);
   return account;
 };
 
+/** Puts an account in the place of the one that was read, together with other writes. */
 export const replaceAccount = async (
-  { db, ledgerTable }: AccountStore,
+  { db, ledgerTable }: AccountTable,
   account: AccountRow,
   others: NonNullable<TransactWriteCommandInput["TransactItems"]>,
 ): Promise<void> => {
@@ -93,3 +115,47 @@ export const replaceAccount = async (
   );
 };
 
+const CHANGE_ROUNDS_MAX = 8;
+
+/**
+ * Changes an account by itself, without its keys. `change` may be asked several times, each time with the account as it stands;
+ * undefined means that there is nothing to change. Resolves with the account as it stands then.
+ */
+export const changeAccount = async (
+  store: AccountTable,
+  accountId: string,
+  change: (account: AccountRow) => AccountRow | undefined,
+): Promise<AccountRow> => {
+  for (let round = 0; ; round += 1) {
+    const account = await requireAccount(store, accountId);
+    const changed = change(account);
+    if (changed === undefined) return account;
+    try {
+      await replaceAccount(store, changed, []);
+      return { ...changed, version: account.version + 1 };
+    } catch (error) {
+      const isCollision = error instanceof TransactionCanceledException;
+      if (!isCollision || round === CHANGE_ROUNDS_MAX) throw error;
+      await sleep(jitter_ms(20 * 2 ** round));
+    }
+  }
+};
+
+const accountKey = z.object({ pk: z.string().startsWith(PK_PREFIX) });
+
+/** The ids of all accounts, oldest first. */
+export async function* accountIds({ db, ledgerTable }: AccountTable): AsyncGenerator<string, void, void> {
+  const pages = paginateQuery(
+    { client: db },
+    {
+      TableName: ledgerTable,
+      IndexName: "by_owner",
+      KeyConditionExpression: "#owner = :accounts",
+      ExpressionAttributeNames: { "#owner": "owner" },
+      ExpressionAttributeValues: { ":accounts": ACCOUNTS },
+    },
+  );
+  for await (const { Items = [] } of pages) {
+    for (const item of Items) yield accountKey.parse(item).pk.slice(PK_PREFIX.length);
+  }
+}

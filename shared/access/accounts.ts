@@ -1,21 +1,26 @@
 import { randomBytes } from "node:crypto";
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
-import { type Permission, permissionSchema } from "../contract/routes.ts";
-import { type Mode, modeSchema } from "../contract/transaction.ts";
-import { type Clock, isoTime, systemClock } from "../platform/time.ts";
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import type { Permission } from "../contract/routes.ts";
+import type { Mode } from "../contract/transaction.ts";
+import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
+import { isoTime, systemClock } from "../platform/time.ts";
 import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
+import {
+  AccountError,
+  type AccountRow,
+  type AccountStore,
+  accountPk,
+  replaceAccount,
+  requireAccount,
+} from "./account-store.ts";
 import { keyHash, newApiKey } from "./api-key.ts";
-import { formatIpRange, type IpRange, parseIpRange, WHITELIST_ENTRIES_MAX } from "./ip-whitelist.ts";
-import { accountStatus, type KeyRow } from "./key-store.ts";
+import type { KeyRow } from "./key-store.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
+
+/** Entries of an account's whitelist; so many keep a key's item below one write unit. */
+export const WHITELIST_ENTRIES_MAX = 20;
 
 /** Account and active keys change in one transaction, which has room for 100 items. */
 const ACTIVE_KEYS_MAX = 50;

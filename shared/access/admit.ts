@@ -5,9 +5,10 @@ import { rateGroups } from "../contract/limits.ts";
 import type { Route } from "../contract/routes.ts";
 import type { Rate } from "../platform/api-answer.ts";
 import type { Admit } from "../platform/api-handler.ts";
+import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
 import { isWellFormedKey, keyHash } from "./api-key.ts";
-import { isWhitelisted } from "./ip-whitelist.ts";
+
 import { countRequest, type KeyRow } from "./key-store.ts";
 
 /**
@@ -36,7 +37,7 @@ export const admitting =
 const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): ServiceError | undefined => {
   if (row.account_status === "restricted") return new ServiceError("account_restricted");
   if (permission !== undefined && !row.permissions?.has(permission)) return new ServiceError("permission_denied");
-  if (isWhitelisted(sourceIp, row.whitelist ?? [])) return undefined;
+  if (isWithin(sourceIp, row.whitelist ?? [])) return undefined;
   // Only the address that the platform saw is believed and named, never X-Forwarded-For.
   return new ServiceError("ip_not_whitelisted", { message: `The IP address ${sourceIp} is not whitelisted` });
 };

@@ -12,7 +12,7 @@ import {
   sharedResponses,
 } from "./openapi-responses.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
-import { type Route, routes } from "./routes.ts";
+import { appRoutes, type Route } from "./routes.ts";
 
 /** Where the paths of the document begin. */
 const PREFIX = "/v1";
@@ -29,7 +29,7 @@ export const openApiDocument = () => {
     security: [{ bearer: [] }, { apiKey: [] }],
     tags,
     paths: Object.fromEntries(
-      Object.entries<Route>(routes).map(([id, route]) => [
+      Object.entries(appRoutes).map(([id, route]) => [
         route.path.slice(PREFIX.length),
         { [route.method.toLowerCase()]: operation(id, route, schemas) },
       ]),
@@ -39,8 +39,8 @@ export const openApiDocument = () => {
       schemas: shown,
       parameters,
       headers: headerComponents,
-      responses: sharedResponses(Object.values<Route>(routes)),
-      examples: errorExamples(Object.values<Route>(routes)),
+      responses: sharedResponses(Object.values(appRoutes)),
+      examples: errorExamples(Object.values(appRoutes)),
       securitySchemes,
     },
   };

@@ -13,6 +13,7 @@ import {
 import type { RateGroup } from "./limits.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { transactionPage, transactionPath, transactionQuery, transactionView } from "./transaction.ts";
+import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
 
 /** The rights that a key can hold. New keys get `vtu` and `identity`. */
@@ -34,6 +35,8 @@ export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodTyp
   readonly data: Data;
   /** A document that is served as it is, without key and envelope: its media type. */
   readonly document?: "application/json" | "text/html";
+  /** Set where it is not an app that calls. */
+  readonly audience?: "upstream";
   readonly summary: string;
   /** What it can answer beside the errors of every route with a key (and of every POST). */
   readonly errors: readonly ErrorCode[];
@@ -287,7 +290,30 @@ export const routes = {
     errors: [],
     example: { input: {}, data: "<!doctype html>" },
   },
+  receiveStatus: {
+    method: "POST",
+    path: "/v1/webhooks/upstream/{token}",
+    function: "receive-status",
+    group: "catalog",
+    audience: "upstream",
+    input: upstreamEvent,
+    data: upstreamEventReceipt,
+    summary: "Take an event of the upstream in",
+    errors: ["not_found", "provider_unavailable"],
+    example: {
+      input: {
+        event: "transaction.updated",
+        data: { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" },
+      },
+      data: { outcome: "accepted" },
+    },
+  },
 } as const satisfies Record<string, Route>;
+
+/** The routes that apps call: the interface as it is described to them. */
+export const appRoutes: Readonly<Record<string, Route>> = Object.fromEntries(
+  Object.entries<Route>(routes).filter(([, { audience }]) => audience === undefined),
+);
 
 export type Operation = keyof typeof routes;
 

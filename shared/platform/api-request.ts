@@ -54,8 +54,12 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
 /** 422 with messages by field. */
 export const invalid = (fields: FieldErrors): ServiceError => new ServiceError("validation_failed", { fields });
 
-const jsonBody = ({ body = "", isBase64Encoded }: ApiRequest): JsonObject => {
-  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+/** The body as it was sent. */
+export const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
+  Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+
+const jsonBody = (request: ApiRequest): JsonObject => {
+  const bytes = bodyBytes(request);
   if (bytes.length > BODY_BYTES_MAX) throw badJson("The request body is larger than 16 KB");
   if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
   const value = parsedJson(bytes.toString("utf8"));

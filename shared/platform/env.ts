@@ -6,6 +6,13 @@ export const environment = z.object({
   LEDGER_TABLE: z.string().min(1),
   CACHE_TABLE: z.string().min(1),
   STATUS_QUEUE_URL: z.url(),
+  DELIVERY_QUEUE_URL: z.url(),
+  /** Addresses and CIDR ranges that the upstream's events come from, comma separated; empty where it has named none. */
+  UPSTREAM_WEBHOOK_IPS: z.string(),
+  /** Id of the secret that ends the path at which the upstream reports; generated. */
+  WEBHOOK_TOKEN_SECRET_ID: z.string().min(1),
+  /** Id of the secret with which the upstream signs its events; empty until the operator fills it, where it signs at all. */
+  UPSTREAM_HMAC_SECRET_ID: z.string().min(1),
   /** Where the upstream serves its interface, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   /** Id of the secret that holds the upstream's live key; the operator fills it. */
@@ -14,6 +21,12 @@ export const environment = z.object({
   REFERENCE_KEY_SECRET_ID: z.string().min(1),
   /** Id of the secret that seals identity results for their 10 minutes of replay; generated. */
   REPLAY_KEY_SECRET_ID: z.string().min(1),
+  /** Id of the secret that seals the accounts' webhook secrets; generated once, never rotated. */
+  WEBHOOK_KEY_SECRET_ID: z.string().min(1),
+  /** Ranges inside that webhooks may reach, over plain http and at any port too; comma-separated, may be empty. */
+  WEBHOOK_ALLOWED_CIDRS: z.string(),
+  /** Our own hosts and the upstream's, which no webhook may name; comma-separated, may be empty. */
+  WEBHOOK_REFUSED_HOSTS: z.string(),
   /** Prices of identity requests as JSON, NGN; shared/identity/prices.ts says which. */
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */

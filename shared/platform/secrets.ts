@@ -13,11 +13,16 @@ export type Secret = {
 };
 
 /** Reads a secret through a cache of 5 minutes; an outage of Secrets Manager does not take a known value away. */
-export const secret = (client: SecretsManagerClient, secretId: string, clock: Clock = systemClock): Secret => {
+export const secret = (
+  client: SecretsManagerClient,
+  secretId: string,
+  clock: Clock = systemClock,
+  stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
+): Secret => {
   let cached: { readonly value: string | undefined; readonly until_ms: number } | undefined;
 
   const refetch = async (): Promise<string | undefined> => {
-    const value = await read(client, secretId);
+    const value = await read(client, secretId, stage);
     // An absent value is asked for each time, so that the first purchase after the operator fills it works.
     cached = value === undefined ? undefined : { value, until_ms: clock() + SECRET_CACHE_MS };
     return value;
@@ -36,9 +41,13 @@ export const secret = (client: SecretsManagerClient, secretId: string, clock: Cl
   return { value, refetch };
 };
 
-const read = async (client: SecretsManagerClient, secretId: string): Promise<string | undefined> => {
+const read = async (
+  client: SecretsManagerClient,
+  secretId: string,
+  stage: "AWSCURRENT" | "AWSPREVIOUS",
+): Promise<string | undefined> => {
   try {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage: stage }));
     return SecretString?.trim() || undefined;
   } catch (error) {
     // A secret that was created empty has no current version, which AWS reports in this way.

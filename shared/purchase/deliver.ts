@@ -17,7 +17,9 @@ export const deliver = async (
   if (outcome.kind === "ours")
     log.error("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
-  log.warn("upstream.outcome_unknown", { reference: referenceOf(row), reason: outcome.reason });
+  if (outcome.reason !== "processing") {
+    log.warn("upstream.outcome_unknown", { reference: referenceOf(row), reason: outcome.reason });
+  }
   return { ...(verdict && { verdict }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
 };
 

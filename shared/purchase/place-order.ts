@@ -11,7 +11,7 @@ import type { Ledger } from "../wallet/ledger.ts";
 import { findByCallerReference } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { openTransaction, type RecordItem } from "../wallet/open.ts";
-import { settleTransaction, type Verdict } from "../wallet/settle.ts";
+import { settledRow, settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { ownerOf, referenceOf, type TransactionRow, transactionPk } from "../wallet/transaction.ts";
 
 export type OrderDeps = {
@@ -155,7 +155,8 @@ const fulfil = async (
     if (later !== undefined) await statusQueue.send(messageOf(row, later.verdict), later.after_s, deadline);
     if (verdict === undefined) return row;
     const settlement = await settleTransaction(ledger, row, verdict, deadline);
-    if (settlement.kind !== "not_known") return settlement.row;
+    if (settlement.kind === "applied") return settledRow(row, verdict);
+    if (settlement.kind === "stands") return settlement.row;
     await statusQueue.send(messageOf(row, verdict), 0, deadline);
   } catch (error) {
     log.error("order.left_open", { reference: referenceOf(row), ...errorFields(error) });

@@ -1,31 +1,147 @@
 import type { Deadline } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
 import type { MessageResult } from "../platform/queue-handler.ts";
+import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { readTransaction } from "../wallet/lookup.ts";
-import { settleTransaction } from "../wallet/settle.ts";
-import { transitions } from "../wallet/transaction.ts";
-import type { StatusMessage } from "./status-queue.ts";
+import type { Naming } from "../wallet/naming.ts";
+import { type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
+import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { type EventReason, recordEvent } from "./event-records.ts";
+import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
+import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
+
+export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<Naming> };
 
 /** Applies one message by one conditional write. A duplicate, or a verdict on what has ended, changes nothing. */
 export const applyStatus =
-  (ledger: Ledger) =>
-  async (message: StatusMessage, deadline: Deadline): Promise<MessageResult> => {
-    const row = await readTransaction(ledger, message.transaction);
-    // Never written, or written by another request: the verdict speaks of something that does not exist.
-    if (row === undefined || row.attempt !== message.attempt || row.mode !== message.mode) {
-      return { kind: "done", outcome: "no_such_attempt" };
-    }
-    if (transitions[row.status].length === 0) return { kind: "done", outcome: contradiction(message, row.status) };
-    const settlement = await settleTransaction(ledger, row, message.verdict, deadline);
-    if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
-    if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
-    return { kind: "done", outcome: contradiction(message, settlement.row.status) };
-  };
+  (deps: ApplyDeps) =>
+  (message: StatusMessage, deadline: Deadline): Promise<MessageResult> =>
+    message.kind === "verdict" ? applyVerdict(deps, message, deadline) : applyEvent(deps, message, deadline);
 
-/** A final status stands. What speaks against it is said aloud, for the operator, and not applied. */
-const contradiction = ({ transaction, verdict }: StatusMessage, status: string): string => {
-  if (verdict.status === "processing" || verdict.status === status) return "duplicate";
-  log.error("status.contradicted", { transaction, stands: status, says: verdict.status });
-  return "contradiction";
+const isFinal = (status: keyof typeof transitions): boolean => transitions[status].length === 0;
+
+/** Our own verdict on a transaction of ours. */
+const applyVerdict = async (
+  { ledger }: ApplyDeps,
+  message: VerdictMessage,
+  deadline: Deadline,
+): Promise<MessageResult> => {
+  const row = await readTransaction(ledger, message.transaction);
+  // Never written, or written by another request: the verdict speaks of something that does not exist.
+  if (row === undefined || row.attempt !== message.attempt || row.mode !== message.mode) {
+    return { kind: "done", outcome: "no_such_attempt" };
+  }
+  const settlement: Settlement = isFinal(row.status)
+    ? { kind: "stands", row }
+    : await settleTransaction(ledger, row, message.verdict, deadline);
+  if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
+  const { status } = settlement.row;
+  if (message.verdict.status === "processing" || message.verdict.status === status) {
+    return { kind: "done", outcome: "duplicate" };
+  }
+  log.error("status.contradicted", { transaction: row.pk, stands: status, says: message.verdict.status });
+  return { kind: "done", outcome: "contradiction" };
+};
+
+/** What the upstream reported, about a reference that we know or about one that we may yet learn. */
+const applyEvent = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+  const [named, ...others] = await findByUpstreamReference(deps.ledger, event.reference);
+  if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, deadline);
+  if (named !== undefined) return leaveToOperator(deps, event, "several_candidates");
+  const wait_s = stillWaits_s(deps.ledger.clock() - Date.parse(event.received_at));
+  if (wait_s !== undefined) return { kind: "retry", reason: "reference_unknown", after_s: wait_s };
+  return matchByGuess(deps, event, deadline);
+};
+
+const applyToNamed = async (
+  deps: ApplyDeps,
+  named: NamedTransaction,
+  event: EventMessage,
+  deadline: Deadline,
+): Promise<MessageResult> => {
+  if (named.mode !== event.mode) return leaveToOperator(deps, event, "no_candidate");
+  if (isFinal(named.status)) return judgeFinal(deps, named.pk, named.status, event);
+  if (event.status === "failed" && !event.trusted) return leaveToOperator(deps, event, "not_vouched_for", named.pk);
+  if (event.amount_kobo !== named.amount_kobo) {
+    log.error("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
+  }
+  const settlement = await settleTransaction(deps.ledger, named, verdictOf(event), deadline);
+  if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
+  return judgeFinal(deps, named.pk, settlement.row.status, event);
+};
+
+/** A final status stands. What speaks against it is kept and said aloud, for the operator, and not applied. */
+const judgeFinal = async (
+  deps: ApplyDeps,
+  transaction: string,
+  status: string,
+  event: EventMessage,
+): Promise<MessageResult> =>
+  status === event.status
+    ? { kind: "done", outcome: "duplicate" }
+    : leaveToOperator(deps, event, "contradiction", transaction);
+
+/**
+ * A reference that nobody knows: the call that would have told us may have timed out. A delivered order is matched if exactly one
+ * open transaction without an upstream reference fits. A failure is never matched by guess: it would give money back.
+ */
+const matchByGuess = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+  if (event.status === "failed") return leaveToOperator(deps, event, "unknown_failure");
+  const candidates = await candidatesFor(deps, event);
+  const [candidate, ...others] = candidates;
+  if (candidate === undefined) return leaveToOperator(deps, event, "no_candidate");
+  if (others.length > 0) return leaveToOperator(deps, event, "several_candidates");
+  const settlement = await settleTransaction(deps.ledger, candidate, verdictOf(event), deadline, "unnamed");
+  if (settlement.kind === "applied") return { kind: "done", outcome: "matched" };
+  return { kind: "retry", reason: "candidate_moved", after_s: 1 };
+};
+
+/** Orders this much older than the event may be its own. */
+const MATCH_WINDOW_MS = 30 * 60_000;
+
+const candidatesFor = async (
+  { ledger, naming }: ApplyDeps,
+  event: EventMessage,
+): Promise<readonly TransactionRow[]> => {
+  const received_ms = Date.parse(event.received_at);
+  const range = { from: isoTime(received_ms - MATCH_WINDOW_MS), to: event.received_at };
+  const { subject } = await naming();
+  return (await openTransactions(ledger, range)).filter(
+    (row) =>
+      row.upstream_reference === undefined &&
+      row.type === event.type &&
+      row.amount_kobo === event.amount_kobo &&
+      row.phone_number !== undefined &&
+      subject("phone_number", row.phone_number) === event.phone?.hmac,
+  );
+};
+
+/** Until an event is this old, our own write of its reference may still be on its way, or its order in flight. */
+const UNKNOWN_PATIENCE_MS = 180_000;
+/** Looks after 5 s, 30 s and then at the end: an event that was faster than our write is applied soon. */
+const LOOKS_MS = [5_000, 30_000, UNKNOWN_PATIENCE_MS];
+
+/** Seconds until the next look, or undefined once the event is old enough to be decided. */
+const stillWaits_s = (age_ms: number): number | undefined => {
+  const next_ms = LOOKS_MS.find((look_ms) => look_ms > age_ms);
+  return next_ms === undefined ? undefined : Math.max(1, Math.ceil((next_ms - age_ms) / 1_000));
+};
+
+const verdictOf = ({ status, reference, amount_kobo }: EventMessage): Verdict => {
+  const facts = { upstream_reference: reference, upstream_amount_kobo: amount_kobo };
+  return status === "success" ? { status, ...facts } : { status, failure: { code: "delivery_failed" }, ...facts };
+};
+
+const leaveToOperator = async (
+  { ledger }: ApplyDeps,
+  event: EventMessage,
+  reason: EventReason,
+  transaction?: string,
+): Promise<MessageResult> => {
+  await recordEvent(ledger, event, reason, transaction);
+  log.error("status.left_to_operator", { reason, upstream_reference: event.reference, transaction });
+  return { kind: "done", outcome: reason };
 };

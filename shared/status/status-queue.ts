@@ -2,20 +2,42 @@ import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
+import { koboSchema } from "../platform/money.ts";
 import { verdictSchema } from "../wallet/settle.ts";
 
 /**
- * A message of the status queue: what was learnt about one transaction of ours. It holds no personal data. `mode` is set by
- * whoever sends it; with `attempt` it makes sure that the verdict meets the very transaction that it speaks of.
+ * What was learnt about one transaction of ours, by ourselves. `mode` and `attempt` make sure that the verdict meets the very
+ * transaction that it speaks of.
  */
-export const statusMessage = z.object({
+const verdictMessage = z.object({
   kind: z.literal("verdict"),
   mode: modeSchema,
   transaction: z.string(),
   attempt: z.string(),
   verdict: verdictSchema,
 });
+
+/** What the upstream reported. The phone number travels as an HMAC, and masked for the operator's eye. */
+const eventMessage = z.object({
+  kind: z.literal("event"),
+  /** Set by the receiver, never read from the event. */
+  mode: z.literal("live"),
+  received_at: z.iso.datetime(),
+  /** Whether an address list or a signature vouches for it, beside the secret path. */
+  trusted: z.boolean(),
+  reference: z.string(),
+  status: z.enum(["success", "failed"]),
+  /** Absent where the amount is no whole number of kobo. */
+  amount_kobo: koboSchema.optional(),
+  type: z.string(),
+  phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
+});
+export type EventMessage = z.infer<typeof eventMessage>;
+
+/** A message of the status queue. It holds no personal data. */
+export const statusMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage]);
 export type StatusMessage = z.infer<typeof statusMessage>;
+export type VerdictMessage = z.infer<typeof verdictMessage>;
 
 /** Left for writing the answer. */
 const ANSWER_RESERVE_MS = 500;

@@ -84,7 +84,7 @@ export const listTransactions = async (
   let from = start;
   for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
     const page = await queryKeys(ledger, owner, range, from);
-    for (const row of await readAll(ledger, page.keys)) {
+    for (const row of await readTransactions(ledger, page.keys)) {
       if (filter.status !== undefined && row.status !== filter.status) continue;
       if (filter.type !== undefined && row.type !== filter.type) continue;
       rows.push(row);
@@ -130,8 +130,25 @@ const queryKeys = async (
 
 const BATCH_ROUNDS_MAX = 5;
 
-/** The items of these keys, in the keys' order. */
-const readAll = async ({ db, table }: Ledger, keys: readonly Cursor[]): Promise<readonly TransactionRow[]> => {
+/** What BatchGetItem takes at once. */
+const BATCH_KEYS_MAX = 100;
+
+/** The items of these keys, read strongly, in the keys' order. */
+export const readTransactions = async (
+  ledger: Ledger,
+  keys: readonly { readonly pk: string }[],
+): Promise<readonly TransactionRow[]> => {
+  const rows: TransactionRow[] = [];
+  for (let start = 0; start < keys.length; start += BATCH_KEYS_MAX) {
+    rows.push(...(await readBatch(ledger, keys.slice(start, start + BATCH_KEYS_MAX))));
+  }
+  return rows;
+};
+
+const readBatch = async (
+  { db, table }: Ledger,
+  keys: readonly { readonly pk: string }[],
+): Promise<readonly TransactionRow[]> => {
   const found = new Map<string, TransactionRow>();
   let wanted: readonly { readonly pk: string }[] = keys.map(({ pk }) => ({ pk }));
   for (let round = 0; wanted.length > 0; round += 1) {
@@ -139,7 +156,7 @@ const readAll = async ({ db, table }: Ledger, keys: readonly Cursor[]): Promise<
     if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
     if (round > 0) await sleep(50 * 2 ** round);
     const { Responses, UnprocessedKeys } = await db.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted] } } }),
+      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
     );
     for (const item of Responses?.[table] ?? []) {
       const row = transactionRow.parse(item);

@@ -22,11 +22,21 @@ export const verdictSchema = z.discriminatedUnion("status", [
 export type Verdict = z.infer<typeof verdictSchema>;
 
 export type Settlement =
-  | { readonly kind: "applied"; readonly row: TransactionRow }
-  /** It had ended before, by this verdict or by another; this is how it stands. */
-  | { readonly kind: "already_final"; readonly row: TransactionRow }
+  | { readonly kind: "applied" }
+  /** Nothing was written: this is how the transaction stands, by this verdict, which came before, or by another. */
+  | { readonly kind: "stands"; readonly row: TransactionRow }
   /** The time was up before the write was known to have happened. */
   | { readonly kind: "not_known" };
+
+/** What must be known of a transaction to settle it; the index by upstream reference has as much. */
+export const settleTarget = transactionRow.pick({
+  pk: true,
+  mode: true,
+  attempt: true,
+  account_id: true,
+  amount_kobo: true,
+});
+export type SettleTarget = z.infer<typeof settleTarget>;
 
 /** An attempt at the write is cut off so that this much is left for what follows it. */
 const RESERVE_MS = 3_500;
@@ -39,20 +49,21 @@ const RESERVE_MS = 3_500;
  */
 export const settleTransaction = async (
   ledger: Ledger,
-  row: TransactionRow,
+  target: SettleTarget,
   verdict: Verdict,
   deadline: Deadline,
+  /** `unnamed` settles only what has no upstream reference yet: a match by guess must not overrule knowledge. */
+  only: "any" | "unnamed" = "any",
 ): Promise<Settlement> => {
   for (let round = 0; ; round += 1) {
     try {
-      return { kind: "applied", row: await write(ledger, row, verdict, deadline.remaining_ms() - RESERVE_MS) };
+      await write(ledger, target, verdict, only, deadline.remaining_ms() - RESERVE_MS);
+      return { kind: "applied" };
     } catch (error) {
       const collision = collisionOf(error);
-      if (collision.kind === "refused" && collision.row !== undefined) {
-        return { kind: "already_final", row: collision.row };
-      }
+      if (collision.kind === "refused" && collision.row !== undefined) return { kind: "stands", row: collision.row };
       if (collision.kind !== "conflict") {
-        log.warn("settle.attempt_failed", { attempt: row.attempt, ...errorFields(error) });
+        log.warn("settle.attempt_failed", { attempt: target.attempt, ...errorFields(error) });
       }
     }
     if (deadline.remaining_ms() <= RESERVE_MS) return { kind: "not_known" };
@@ -60,55 +71,56 @@ export const settleTransaction = async (
   }
 };
 
-/** One attempt; resolves with the row as it now stands. */
+/** What an applied verdict made of a row. */
+export const settledRow = ({ open: _open, ...row }: TransactionRow, verdict: Verdict): TransactionRow => ({
+  ...row,
+  ...verdict,
+});
+
 const write = async (
   ledger: Ledger,
-  row: TransactionRow,
+  target: SettleTarget,
   verdict: Verdict,
+  only: "any" | "unnamed",
   patience_ms: number,
-): Promise<TransactionRow> => {
+): Promise<void> => {
   const abort = { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) };
-  const now = isoTime(ledger.clock());
-  const update = transactionUpdate(ledger, row, verdict, now);
-  if (verdict.status === "failed" && row.mode === "live") {
-    const refund = walletCredit(ledger, row.account_id, row.amount_kobo);
+  const update = transactionUpdate(ledger, target, verdict, only);
+  if (verdict.status === "failed" && target.mode === "live") {
+    const refund = walletCredit(ledger, target.account_id, target.amount_kobo);
     await ledger.db.send(new TransactWriteCommand({ TransactItems: [{ Update: update }, refund] }), abort);
-    return settledRow(row, verdict, now);
+    return;
   }
-  const { Attributes } = await ledger.db.send(new UpdateCommand({ ...update, ReturnValues: "ALL_NEW" }), abort);
-  return transactionRow.parse(Attributes);
+  await ledger.db.send(new UpdateCommand(update), abort);
 };
 
-const transactionUpdate = ({ table }: Ledger, row: TransactionRow, verdict: Verdict, now: string) => {
+const transactionUpdate = (
+  { table, clock }: Ledger,
+  target: SettleTarget,
+  verdict: Verdict,
+  only: "any" | "unnamed",
+) => {
   const { status, ...facts } = verdict;
-  const sets = Object.entries({ updated_at: now, ...facts }).filter(([, value]) => value !== undefined);
+  const sets = Object.entries({ updated_at: isoTime(clock()), ...facts }).filter(([, value]) => value !== undefined);
+  const isFinal = status !== "processing";
   return {
     TableName: table,
-    Key: { pk: row.pk },
+    Key: { pk: target.pk },
     UpdateExpression: `SET #status = :status, ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
-      status === "processing" ? "" : " REMOVE #open"
+      isFinal ? " REMOVE #open" : ""
     }`,
     // `attempt` and `mode` make sure that this is the very transaction that the verdict speaks of.
-    ConditionExpression: "#status = :processing AND #mode = :mode AND attempt = :attempt",
-    ExpressionAttributeNames: {
-      "#status": "status",
-      "#mode": "mode",
-      ...(status !== "processing" && { "#open": "open" }),
-    },
+    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${
+      only === "unnamed" ? " AND attribute_not_exists(upstream_reference)" : ""
+    }`,
+    ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
     ExpressionAttributeValues: {
       ":status": status,
       ":processing": "processing",
-      ":mode": row.mode,
-      ":attempt": row.attempt,
+      ":mode": target.mode,
+      ":attempt": target.attempt,
       ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
   };
 };
-
-/** A transaction's write returns no item; this is what it made of it. */
-const settledRow = ({ open: _open, ...row }: TransactionRow, verdict: Verdict, now: string): TransactionRow => ({
-  ...row,
-  ...verdict,
-  updated_at: now,
-});

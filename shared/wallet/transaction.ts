@@ -64,7 +64,8 @@ export type TransactionRow = z.infer<typeof transactionRow>;
 
 const PK_PREFIX = "transaction#";
 export const transactionPk = (id: string): string => `${PK_PREFIX}${id}`;
-const transactionId = (row: TransactionRow): string => row.pk.slice(PK_PREFIX.length);
+export const isTransactionPk = (pk: string): boolean => pk.startsWith(PK_PREFIX);
+export const transactionId = ({ pk }: Pick<TransactionRow, "pk">): string => pk.slice(PK_PREFIX.length);
 
 export const ownerOf = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
 

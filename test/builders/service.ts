@@ -7,7 +7,8 @@ import { startDynoxide } from "../../infra/local/dynamodb.ts";
 import { startService } from "../../infra/local/service.ts";
 import type { Simulator } from "../../infra/local/simulator/server.ts";
 import { tableNames } from "../../infra/local/tables.ts";
-import { type AccountStore, createAccount, createKey } from "../../shared/access/accounts.ts";
+import type { AccountStore } from "../../shared/access/account-store.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { type Permission, permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
@@ -80,7 +81,10 @@ export type TestService = {
 /** The whole service on this machine, with a proxy before its tables and a simulator that does not limit. */
 export const startTestService = async (options: { readonly slowAnswerMs?: number } = {}): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), "service-test-"));
-  const dynamodb = await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
+  const dynamodb = await startDynoxide({
+    pidFile: join(folder, "dynoxide.pid"),
+    logFile: join(folder, "dynoxide.log"),
+  });
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,

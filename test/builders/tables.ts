@@ -52,5 +52,8 @@ const tableInput = (table: string, shape: TableShape) => {
           : { ProjectionType: "KEYS_ONLY" as const },
       })),
     }),
+    ...(shape.stream && {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" as const },
+    }),
   };
 };

@@ -1,14 +1,7 @@
 import { GetCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import {
-  AccountError,
-  createAccount,
-  createKey,
-  findAccount,
-  revokeKey,
-  setAccountStatus,
-  setWhitelist,
-} from "../../shared/access/accounts.ts";
+import { AccountError, findAccount } from "../../shared/access/account-store.ts";
+import { createAccount, createKey, revokeKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { admitting } from "../../shared/access/admit.ts";
 import { keyHash, newApiKey } from "../../shared/access/api-key.ts";
 import { keyRow } from "../../shared/access/key-store.ts";

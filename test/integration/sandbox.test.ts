@@ -17,7 +17,7 @@ import {
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const FUNDS = 1_000;
 /** An order of the sandbox ends this long after it was made, and a little more until the queue has been read. */
-const LATER = { timeout: 12_000, interval: 200 };
+const LATER = { timeout: 12_000, interval: 500 };
 
 let service: TestService;
 let caller: TestCaller;
@@ -120,7 +120,7 @@ describe("with a catalog", () => {
         const { created_at, updated_at } = await viewOf(reference);
         const took_ms = Date.parse(updated_at) - Date.parse(created_at);
         expect(took_ms).toBeGreaterThanOrEqual(4_500);
-        expect(took_ms).toBeLessThan(9_000);
+        expect(took_ms).toBeLessThan(10_000);
       }
       expect(await viewOf(never)).toMatchObject({ status: "processing" });
       expect(await caller.balance()).toBe(FUNDS);
@@ -194,12 +194,10 @@ describe("with a catalog", () => {
         const answer = await service.call("POST", path, { key: testKey, body: { ...body, [field]: subject } });
         return checkOf(answer).result;
       };
-      const one = await find(body.is_consent && field === "phone_number" ? "08099999991" : "99999999991");
-      const again = await find(field === "phone_number" ? "08099999991" : "99999999991");
-      expect(again).toEqual(one);
-      const others = await Promise.all(
-        ["2", "3", "4", "5"].map((digit) => find(`${field === "phone_number" ? "0809999999" : "9999999999"}${digit}`)),
-      );
+      const digits = field === "phone_number" ? "0809999999" : "9999999999";
+      const one = await find(`${digits}1`);
+      expect(await find(`${digits}1`)).toEqual(one);
+      const others = await Promise.all(["2", "3", "4", "5"].map((digit) => find(`${digits}${digit}`)));
       expect(others.some((other) => other?.first_name !== one?.first_name)).toBe(true);
       // Nothing of an advanced result is left open: an app sees every field filled.
       expect(Object.values(one ?? {})).not.toContain(null);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatIpRange, type IpRange, isWhitelisted, parseIpRange } from "../../shared/access/ip-whitelist.ts";
+import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../../shared/platform/ip-range.ts";
 
 /** Ranges that must be readable. */
 const ranges = (...texts: readonly string[]): IpRange[] =>
@@ -32,7 +32,7 @@ describe("an address is let in", () => {
     ["2001:db8::4/127", "2001:db8::5"],
     ["::/0", "2001:db8::1"],
   ] as const)("by %s: %s", ([range, address]) => {
-    expect(isWhitelisted(address, ranges(range))).toBe(true);
+    expect(isWithin(address, ranges(range))).toBe(true);
   });
 });
 
@@ -58,24 +58,24 @@ describe("an address is kept out", () => {
     ["203.0.113.7", ""],
     ["0.0.0.0/0", "nobody"],
   ] as const)("by %s: %s", ([range, address]) => {
-    expect(isWhitelisted(address, ranges(range))).toBe(false);
+    expect(isWithin(address, ranges(range))).toBe(false);
   });
 
   test("by an empty whitelist, which means nobody", () => {
-    expect(isWhitelisted("203.0.113.7", [])).toBe(false);
+    expect(isWithin("203.0.113.7", [])).toBe(false);
   });
 });
 
 test("the last of 20 ranges lets in, as the first does", () => {
   const twenty = ranges(...Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`));
-  expect([isWhitelisted("203.0.113.0", twenty), isWhitelisted("203.0.113.19", twenty)]).toEqual([true, true]);
-  expect(isWhitelisted("203.0.113.20", twenty)).toBe(false);
+  expect([isWithin("203.0.113.0", twenty), isWithin("203.0.113.19", twenty)]).toEqual([true, true]);
+  expect(isWithin("203.0.113.20", twenty)).toBe(false);
 });
 
 test("an entry in the IPv4-mapped form either is refused or lets that IPv4 address in", () => {
   for (const entry of ["::ffff:203.0.113.7", "::ffff:cb00:7107", "::ffff:203.0.113.7/128"]) {
     const range = parseIpRange(entry);
-    expect(range === undefined || isWhitelisted("203.0.113.7", [range]), entry).toBe(true);
+    expect(range === undefined || isWithin("203.0.113.7", [range]), entry).toBe(true);
   }
 });
 

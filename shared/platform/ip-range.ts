@@ -1,10 +1,7 @@
 import ipaddr from "ipaddr.js";
 
-/** Entries per account. Source: docs/decisions/0001-contract-gaps.md. */
-export const WHITELIST_ENTRIES_MAX = 20;
-
 /**
- * One whitelisted range as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at most 340
+ * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at most 340
  * bytes, so that a key's item stays below one write unit.
  */
 export type IpRange = Uint8Array<ArrayBuffer>;
@@ -27,7 +24,7 @@ export const formatIpRange = ([prefixBits = 0, ...network]: IpRange): string => 
 };
 
 /** Whether an address lies in one of the ranges. No range at all means nobody. */
-export const isWhitelisted = (address: string, ranges: Iterable<IpRange>): boolean => {
+export const isWithin = (address: string, ranges: Iterable<IpRange>): boolean => {
   if (!ipaddr.isValid(address)) return false;
   // `process` turns an IPv4-mapped IPv6 address back into the IPv4 address that it is.
   const bytes = ipaddr.process(address).toByteArray();
@@ -37,6 +34,18 @@ export const isWhitelisted = (address: string, ranges: Iterable<IpRange>): boole
   }
   return false;
 };
+
+/** Reads a comma separated list of ranges; throws on what is none. */
+export const parseIpRanges = (list: string): readonly IpRange[] =>
+  list
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      const range = parseIpRange(entry);
+      if (range === undefined) throw new Error(`"${entry}" is no IP address or CIDR range`);
+      return range;
+    });
 
 /** The bits of one byte of an address that a prefix covers. */
 const mask = (prefixBits: number, byteIndex: number): number => {

@@ -1,0 +1,43 @@
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { environment, readEnv } from "../../shared/platform/env.ts";
+import { postponing } from "../../shared/platform/postpone.ts";
+import { queueHandler } from "../../shared/platform/queue-handler.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { parseCidrs, splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
+import { deliverWebhook } from "../../shared/webhook/deliver-webhook.ts";
+import { deliveryMessage } from "../../shared/webhook/delivery-queue.ts";
+import { posting } from "../../shared/webhook/post.ts";
+
+const env = readEnv(
+  environment.pick({
+    LEDGER_TABLE: true,
+    DELIVERY_QUEUE_URL: true,
+    WEBHOOK_KEY_SECRET_ID: true,
+    WEBHOOK_ALLOWED_CIDRS: true,
+    WEBHOOK_REFUSED_HOSTS: true,
+  }),
+);
+const db = documentClient();
+const clock = systemClock;
+const deps = {
+  ledger: { db, table: env.LEDGER_TABLE, clock },
+  endpoints: {
+    accounts: { db, ledgerTable: env.LEDGER_TABLE },
+    webhookKey: secret(secretsClient(), env.WEBHOOK_KEY_SECRET_ID),
+    clock,
+  },
+  post: posting({
+    allowed: parseCidrs(env.WEBHOOK_ALLOWED_CIDRS),
+    refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
+    resolve: systemResolve,
+  }),
+  random: Math.random,
+};
+
+/** Tells accounts how their transactions ended: one message, one attempt. */
+export const handler = queueHandler(
+  deliveryMessage,
+  deliverWebhook(deps),
+  postponing(sqsClient(), env.DELIVERY_QUEUE_URL),
+);

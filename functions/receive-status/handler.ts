@@ -1,0 +1,41 @@
+import { routes } from "../../shared/contract/routes.ts";
+import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
+import { secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { environment, readEnv } from "../../shared/platform/env.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { receiveStatus } from "../../shared/status/receive-status.ts";
+import { statusQueue } from "../../shared/status/status-queue.ts";
+import { admitUpstream, isVouchedFor } from "../../shared/status/upstream-gate.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+
+const env = readEnv(
+  environment.pick({
+    STATUS_QUEUE_URL: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    WEBHOOK_TOKEN_SECRET_ID: true,
+    UPSTREAM_HMAC_SECRET_ID: true,
+    UPSTREAM_WEBHOOK_IPS: true,
+  }),
+);
+const secrets = secretsClient();
+const gate = {
+  token: {
+    current: secret(secrets, env.WEBHOOK_TOKEN_SECRET_ID),
+    previous: secret(secrets, env.WEBHOOK_TOKEN_SECRET_ID, systemClock, "AWSPREVIOUS"),
+  },
+  ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
+  hmacKey: secret(secrets, env.UPSTREAM_HMAC_SECRET_ID),
+};
+const deps = {
+  statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),
+  naming: namingFrom(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  isVouchedFor: () => isVouchedFor(gate),
+  clock: systemClock,
+};
+
+/** Takes the upstream's events in: refuses what does not come from it, and queues the rest. */
+export const handler = apiHandler("receive-status", admitUpstream(gate), {
+  receiveStatus: operation(routes.receiveStatus, receiveStatus(deps)),
+});

@@ -1,0 +1,31 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import type { Secret } from "./secrets.ts";
+
+const KEY_LENGTH_MIN = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The cipher key that a secret of ours stands for. */
+export const sealingKey = async (secret: Secret): Promise<Buffer> => {
+  const value = await secret.value();
+  if (value === undefined || value.length < KEY_LENGTH_MIN) throw new Error("A sealing key is absent or too short");
+  return createHash("sha256").update(value).digest();
+};
+
+/** AES-256-GCM: nonce, tag, ciphertext. What is sealed for one owner does not open for another. */
+export const seal = (key: Buffer, owner: string, plain: Buffer): Buffer => {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(owner));
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+};
+
+/** Throws where it was sealed with another key, for another owner, or was changed. */
+export const unseal = (key: Buffer, owner: string, sealed: Buffer): Buffer => {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(owner))
+    .setAuthTag(tag);
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+};

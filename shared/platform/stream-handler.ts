@@ -1,0 +1,47 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import middy from "@middy/core";
+import type { Context, DynamoDBBatchResponse } from "aws-lambda";
+import * as z from "zod";
+import type { Deadline } from "./deadline.ts";
+import { errorFields, log } from "./log.ts";
+
+/** One change of an item: how it was, and how it is. Absent where it was made or deleted. */
+export type Change = { readonly before: unknown; readonly after: unknown };
+
+const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
+
+/** What we read of Lambda's event. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
+const streamEvent = z.object({
+  Records: z.array(
+    z.object({
+      dynamodb: z.object({ SequenceNumber: z.string(), OldImage: image.optional(), NewImage: image.optional() }),
+    }),
+  ),
+});
+
+/**
+ * The handler of a function that reads a table's stream. A change that failed is reported: the stream comes again from the first
+ * such one, so that `apply` must bear to see a change twice.
+ */
+export const streamHandler = (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
+  middy<unknown, DynamoDBBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
+    async (event: unknown, context: Context): Promise<DynamoDBBatchResponse> => {
+      const deadline: Deadline = { remaining_ms: () => context.getRemainingTimeInMillis() };
+      const { Records } = streamEvent.parse(event);
+      const failed = await Promise.all(
+        Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {
+          try {
+            const change = { before: OldImage && unmarshall(OldImage), after: NewImage && unmarshall(NewImage) };
+            const outcome = await apply(change, deadline);
+            log.info("change.handled", { sequence_number: SequenceNumber, outcome });
+            return [];
+          } catch (error) {
+            log.error("change.broke", { sequence_number: SequenceNumber, ...errorFields(error) });
+            return [{ itemIdentifier: SequenceNumber }];
+          }
+        }),
+      );
+      return { batchItemFailures: failed.flat() };
+    },
+  );

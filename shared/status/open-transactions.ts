@@ -1,0 +1,62 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { Ledger } from "../wallet/ledger.ts";
+import { readTransactions } from "../wallet/lookup.ts";
+import { settleTarget } from "../wallet/settle.ts";
+import { type TransactionRow, transactionRow } from "../wallet/transaction.ts";
+
+/** What the index by upstream reference knows of a transaction. */
+const namedTransaction = settleTarget.extend({ status: transactionRow.shape.status });
+export type NamedTransaction = z.infer<typeof namedTransaction>;
+
+/** The transactions that bear an upstream reference. The index lags behind the table by moments. */
+export const findByUpstreamReference = async (
+  { db, table }: Ledger,
+  reference: string,
+): Promise<readonly NamedTransaction[]> => {
+  const { Items = [] } = await db.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: "by_upstream_reference",
+      KeyConditionExpression: "upstream_reference = :reference",
+      ExpressionAttributeValues: { ":reference": reference },
+    }),
+  );
+  return z.array(namedTransaction).parse(Items);
+};
+
+const openKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+export type OpenKey = z.infer<typeof openKey>;
+
+/** Keys of live transactions that are `processing`, oldest first. */
+export const openKeys = async (
+  { db, table }: Ledger,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<readonly OpenKey[]> => {
+  const keys: OpenKey[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await db.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: "by_open",
+        KeyConditionExpression: "#open = :live AND created_at BETWEEN :from AND :to",
+        ExpressionAttributeNames: { "#open": "open" },
+        ExpressionAttributeValues: { ":live": "live", ":from": from, ":to": to },
+        ...(start && { ExclusiveStartKey: start }),
+      }),
+    );
+    keys.push(...z.array(openKey).parse(Items));
+    start = LastEvaluatedKey;
+  } while (start !== undefined);
+  return keys;
+};
+
+/** The same with their items, read strongly; what has ended since is left out. */
+export const openTransactions = async (
+  ledger: Ledger,
+  range: { readonly from: string; readonly to: string },
+): Promise<readonly TransactionRow[]> => {
+  const rows = await readTransactions(ledger, await openKeys(ledger, range));
+  return rows.filter(({ status }) => status === "processing");
+};

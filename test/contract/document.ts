@@ -1,0 +1,164 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import * as z from "zod";
+
+/** Reads an OpenAPI document as a stranger would: from its JSON, following its references. */
+
+const json = z.record(z.string(), z.unknown());
+export type Json = z.infer<typeof json>;
+
+const referable = <Part extends z.ZodType>(part: Part) => z.union([z.object({ $ref: z.string() }), part]);
+const example = z.object({ value: z.unknown() });
+const media = z.object({
+  schema: json,
+  example: z.unknown().optional(),
+  examples: z.record(z.string(), referable(example)).default({}),
+});
+const header = z.object({ description: z.string(), required: z.boolean().default(false), schema: json });
+const response = z.object({
+  description: z.string().min(1),
+  headers: z.record(z.string(), referable(header)).default({}),
+  content: z.record(z.string(), media).default({}),
+});
+const parameter = z.object({
+  name: z.string(),
+  in: z.enum(["path", "query", "header"]),
+  required: z.boolean().default(false),
+  schema: json,
+});
+const operation = z.object({
+  operationId: z.string(),
+  summary: z.string().min(1),
+  tags: z.array(z.string()).min(1),
+  security: z.array(json).optional(),
+  parameters: z.array(referable(parameter)).default([]),
+  requestBody: z.object({ required: z.literal(true), content: z.object({ "application/json": media }) }).optional(),
+  responses: z.record(z.string(), referable(response)),
+});
+const documentShape = z.object({
+  openapi: z.string(),
+  servers: z.array(z.object({ url: z.string() })),
+  security: z.array(json),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  webhooks: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.record(z.string(), z.record(z.string(), json)),
+});
+
+export type DocumentedHeader = z.output<typeof header>;
+export type DocumentedResponse = {
+  readonly description: string;
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, DocumentedHeader>;
+  readonly mediaType: string | undefined;
+  readonly schema: Json | undefined;
+  /** The examples by name; a single one is called `example`. */
+  readonly examples: ReadonlyMap<string, unknown>;
+};
+export type DocumentedOperation = {
+  readonly id: string;
+  readonly method: string;
+  /** Below the server's URL. */
+  readonly path: string;
+  readonly isPublic: boolean;
+  readonly parameters: readonly z.output<typeof parameter>[];
+  readonly body: { readonly schema: Json; readonly example: Json } | undefined;
+  readonly responses: ReadonlyMap<number, DocumentedResponse>;
+};
+/** Undefined where the value fits the schema, else what is wrong with it. */
+export type Judge = (value: unknown) => string | undefined;
+
+export type ContractDocument = {
+  readonly operations: readonly DocumentedOperation[];
+  readonly webhooks: readonly DocumentedOperation[];
+  readonly operation: (id: string) => DocumentedOperation;
+  readonly judge: (schema: Json) => Judge;
+  readonly follow: (schema: Json) => Json;
+};
+
+/** `closed`: an object has no fields but those that are documented, unless its schema says otherwise. */
+export const readDocument = (raw: unknown, { closed = false } = {}): ContractDocument => {
+  const document = documentShape.parse(raw);
+  const follow = (part: unknown): unknown => {
+    const { $ref } = z.object({ $ref: z.string().optional() }).parse(part);
+    if ($ref === undefined) return part;
+    const [, , kind = "", name = ""] = $ref.split("/");
+    const target = document.components[kind]?.[name];
+    if (target === undefined) throw new Error(`${$ref} is not in the document`);
+    return target;
+  };
+
+  const readResponse = (part: unknown): DocumentedResponse => {
+    const { description, headers, content } = response.parse(follow(part));
+    const [mediaType] = Object.keys(content);
+    const body = mediaType === undefined ? undefined : content[mediaType];
+    const single = body?.example === undefined ? [] : [["example", body.example] as const];
+    const named = Object.entries(body?.examples ?? {}).map(
+      ([name, part]) => [name, example.parse(follow(part)).value] as const,
+    );
+    return {
+      description,
+      headers: new Map(Object.entries(headers).map(([name, part]) => [name.toLowerCase(), header.parse(follow(part))])),
+      mediaType,
+      schema: body?.schema,
+      examples: new Map([...single, ...named]),
+    };
+  };
+
+  const readOperations = (paths: z.output<typeof documentShape>["paths"]): DocumentedOperation[] =>
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses, security }]) => {
+        const body = requestBody?.content["application/json"];
+        return {
+          id: operationId,
+          method: method.toUpperCase(),
+          path,
+          isPublic: security?.length === 0,
+          parameters: parameters.map((part) => parameter.parse(follow(part))),
+          body: body && { schema: body.schema, example: json.parse(body.example) },
+          responses: new Map(Object.entries(responses).map(([status, part]) => [Number(status), readResponse(part)])),
+        };
+      }),
+    );
+
+  const operations = readOperations(document.paths);
+  const schemas = z.record(z.string(), json).parse(document.components.schemas);
+  const judge = judging(closed ? z.record(z.string(), json).parse(closedSchema(schemas)) : schemas);
+  return {
+    operations,
+    webhooks: readOperations(document.webhooks),
+    operation: (id) => {
+      const found = operations.find((operation) => operation.id === id);
+      if (found === undefined) throw new Error(`There is no operation ${id}`);
+      return found;
+    },
+    judge: (schema) => judge(json.parse(closed ? closedSchema(schema) : schema)),
+    follow: (schema) => json.parse(follow(schema)),
+  };
+};
+
+const ROOT = "openapi.json";
+
+const judging = (schemas: Readonly<Record<string, Json>>): ((schema: Json) => Judge) => {
+  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
+  addFormats.default(ajv);
+  ajv.addVocabulary(["components"]);
+  ajv.addSchema({ $id: ROOT, components: { schemas } });
+  return (schema) => {
+    const validate = ajv.compile(z.record(z.string(), z.unknown()).parse(absolute(schema)));
+    return (value) => (validate(value) ? undefined : ajv.errorsText(validate.errors));
+  };
+};
+
+/** References from outside the document's own root. */
+const absolute = (schema: Json): unknown =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${ROOT}#/`));
+
+/** Every object that does not say whether it is open is closed. */
+const closedSchema = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(closedSchema);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const inner: Json = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closedSchema(part)]));
+  return inner.type === "object" && "properties" in inner && !("additionalProperties" in inner)
+    ? { ...inner, additionalProperties: false }
+    : inner;
+};

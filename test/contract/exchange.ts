@@ -1,0 +1,67 @@
+import { sleep } from "../../shared/platform/time.ts";
+import type { DocumentedOperation, Json } from "./document.ts";
+
+/** One request to an operation; what it does not say is taken from the document's example. */
+export type Sent = {
+  readonly key?: string | undefined;
+  readonly body?: Json;
+  /** Instead of a body that is JSON. */
+  readonly raw?: string;
+  /** In the path or the query. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Received = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+};
+
+/** What is judged of an answer's headers: those of HTTP itself are the transport's own business. */
+const TRANSPORT_HEADERS = new Set([
+  "apigw-requestid",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+  "vary",
+]);
+export const contractHeaders = ({ headers }: Received): string[] =>
+  [...headers.keys()].filter((name) => !TRANSPORT_HEADERS.has(name));
+
+export const send = async (baseUrl: string, operation: DocumentedOperation, sent: Sent): Promise<Received> => {
+  const { method, path, body: documented } = operation;
+  const text = sent.raw ?? (documented && JSON.stringify(sent.body ?? documented.example));
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const [name, value] of Object.entries(sent.parameters ?? {})) {
+    if (path.includes(`{${name}}`)) filled = filled.replace(`{${name}}`, encodeURIComponent(value));
+    else query.set(name, value);
+  }
+  const response = await fetch(`${baseUrl}${filled}${query.size > 0 ? `?${query}` : ""}`, {
+    method,
+    headers: {
+      ...(sent.key !== undefined && { authorization: `Bearer ${sent.key}` }),
+      ...(text !== undefined && { "content-type": "application/json" }),
+      ...sent.headers,
+    },
+    ...(text !== undefined && { body: text }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+/** Waits out a limit that the tests themselves have used up; a face with few keys needs it. */
+export const sendPatiently = async (
+  baseUrl: string,
+  operation: DocumentedOperation,
+  sent: Sent,
+): Promise<Received> => {
+  const received = await send(baseUrl, operation, sent);
+  if (received.status !== 429) return received;
+  await sleep((Number(received.headers.get("retry-after")) + 1) * 1_000);
+  return send(baseUrl, operation, sent);
+};

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import * as z from "zod";
+import type { ErrorCode } from "../../shared/contract/errors.ts";
+import type { DocumentedOperation, Json } from "./document.ts";
+import type { Sent } from "./exchange.ts";
+
+/** How an error is met by whoever has nothing but a test key: requests, the last of which gets it. */
+type Provocation = (operation: DocumentedOperation) => readonly Sent[] | undefined;
+
+const UNKNOWN_ID = 999_999_999;
+const OTHER_PHONE_NUMBER = "08039999999";
+const OTHER_NUMBER = "11111111111";
+
+/** The sandbox's magic number: a phone number of a purchase or a retrieval, or a nin or bvn. */
+const magic = (operation: DocumentedOperation, digit: string): readonly Sent[] | undefined => {
+  const subject = subjectOf(operation);
+  if (subject === undefined) return undefined;
+  const number = subject === "phone_number" ? `0800000000${digit}` : `0000000000${digit}`;
+  return [{ body: { ...anOrderOf(operation), [subject]: number } }];
+};
+
+const isIdentity = ({ path }: DocumentedOperation): boolean => path.startsWith("/identity/");
+
+export const subjectOf = ({ body }: DocumentedOperation): string | undefined =>
+  ["phone_number", "nin", "bvn"].find((field) => body !== undefined && field in body.example);
+
+/** The example as an order that was never placed before. */
+export const anOrderOf = ({ body }: DocumentedOperation): Json => {
+  const example = body?.example ?? {};
+  return "reference" in example ? { ...example, reference: `contract-${randomUUID()}` } : example;
+};
+
+/** The field that the document's own example of this error complains about. */
+const blamedField = ({ responses }: DocumentedOperation, status: number, code: string): string | undefined => {
+  const example = responses.get(status)?.examples.get(code);
+  const { errors } = z.object({ errors: z.record(z.string(), z.unknown()).default({}) }).parse(example ?? {});
+  return Object.keys(errors)[0];
+};
+
+export const provocations: Partial<Record<ErrorCode, Provocation>> = {
+  missing_api_key: () => [{ key: undefined }],
+  invalid_api_key: () => [{ key: "test_garbage" }],
+  invalid_json: ({ body }) => body && [{ raw: "{" }],
+  missing_parameter: (operation) => without(operation, blamedField(operation, 400, "missing_parameter")),
+  consent_required: (operation) => without(operation, "is_consent"),
+  validation_failed: (operation) => {
+    const field = blamedField(operation, 422, "validation_failed");
+    if (field === undefined) return undefined;
+    if (operation.body === undefined) return [{ parameters: { [field]: "?" } }];
+    return [{ body: { ...anOrderOf(operation), [field]: "?" } }];
+  },
+  insufficient_balance: (operation) => magic(operation, "5"),
+  reference_reused: (operation) => {
+    const subject = subjectOf(operation);
+    if (subject === undefined) return undefined;
+    const first = { ...anOrderOf(operation), reference: `contract-${randomUUID()}` };
+    const other = subject === "phone_number" ? OTHER_PHONE_NUMBER : OTHER_NUMBER;
+    return [{ body: first }, { body: { ...first, [subject]: other } }];
+  },
+  plan_unavailable: (operation) => [{ body: { ...anOrderOf(operation), plan_id: UNKNOWN_ID } }],
+  record_not_found: (operation) => magic(operation, "1"),
+  delivery_failed: (operation) => magic(operation, "1"),
+  provider_unavailable: (operation) => magic(operation, isIdentity(operation) ? "3" : "6"),
+  provider_timeout: (operation) => magic(operation, "6"),
+  not_found: () => [{ parameters: { reference: `contract-${randomUUID()}` } }],
+};
+
+const without = (operation: DocumentedOperation, field: string | undefined): readonly Sent[] | undefined => {
+  const { [field ?? ""]: removed, ...body } = anOrderOf(operation);
+  return removed === undefined ? undefined : [{ body }];
+};

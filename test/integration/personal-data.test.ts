@@ -1,0 +1,339 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import type { Fault } from "../../infra/local/simulator/faults.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { statusMessage } from "../../shared/status/status-queue.ts";
+import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
+import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
+
+/**
+ * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored or queued
+ * is taken apart and searched for what was sent and found.
+ */
+let service: TestService;
+/** Everything that was written to the console or to the standard streams. */
+const logged: string[] = [];
+/** The body of each message that was sent to SQS. */
+const queued: string[] = [];
+const answers: Answer[] = [];
+
+const BUY_AIRTIME = "/vtu/airtime/purchase";
+const VERIFY_NIN = "/identity/nin/verify";
+
+/** Nobody is called this; wherever it turns up, it came from a record. */
+const stranger = {
+  firstName: "Zubaidatuwa",
+  surname: "Quartermaine",
+  middleName: "Oyinkansola",
+  birthdate: "13-October-1951",
+  residentialAddress: "77 Strangers Close, Nowhereville",
+  email: "zubaidatuwa@quartermaine.example",
+  photo: `data:image/jpeg;base64,${Buffer.from("a face that nobody may keep, ".repeat(40)).toString("base64")}`,
+  bvn: "22099887766",
+};
+const numbers = {
+  nins: ["12345678900", "73344556677", "73344556688", "00000000001", "00000000004", "99887766554"],
+  bvns: ["22345678900", "27733445566", "22099887766"],
+  phones: ["08031234567", "08031234560", "09012345678", "08000000001", "08000000002", "08000000003", "07055667788"],
+};
+const keys: string[] = [];
+
+const record = async (answer: Promise<Answer>): Promise<Answer> => {
+  answers.push(await answer);
+  return answer;
+};
+
+const underFault = async (fault: Fault, work: () => Promise<unknown>): Promise<void> => {
+  service.simulator.state.faults.add(fault);
+  await work();
+  service.simulator.state.faults.clear();
+};
+
+const newKeys = async () => {
+  const caller = await service.newCaller({ naira: 100_000 });
+  const test = await caller.newKey({ mode: "test" });
+  keys.push(caller.key, test);
+  return { live: caller.key, test };
+};
+
+/** What an app does on a good day, and on a bad one, with a key of either mode. */
+const buyAndCheck = async (key: string): Promise<void> => {
+  const post = (path: string, body: unknown) => record(service.call("POST", path, { key, body }));
+  await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
+  await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
+  await post(BUY_AIRTIME, { network: "glo", amount: 100, phone_number: "09012345678", reference: "a-top-up" });
+  for (const phone_number of ["08000000001", "08000000002", "08000000003"]) {
+    await post(BUY_DATA, anOrder({ phone_number }));
+    await post(BUY_AIRTIME, { network: "mtn", amount: 50, phone_number });
+  }
+  for (const [index, { path, body }] of identityProducts.entries()) {
+    await post(path, { ...body, reference: `a-check-${index}`, purpose: "account opening" });
+    await post(path, { ...body, reference: `a-check-${index}`, purpose: "account opening" });
+  }
+  await post(VERIFY_NIN, aNinCheck({ nin: "00000000001" }));
+  await post(VERIFY_NIN, aNinCheck({ nin: "00000000004", mode: "advanced", reference: "minimal" }));
+  // What is wrong, and how it is said to be wrong.
+  await post(VERIFY_NIN, aNinCheck({ nin: "7334455667x" }));
+  await post(VERIFY_NIN, aNinCheck({ nin: 73_344_556_677 }));
+  await post(VERIFY_NIN, aNinCheck({ nin: "73344556677", is_consent: false }));
+  await post(VERIFY_NIN, aNinCheck({ nin: "73344556677", mode: "full" }));
+  await post("/identity/bvn/verify", aBvnCheck({ bvn: "27733445566", reference: "27733445566 and a space" }));
+  await post("/identity/bvn/retrieve", aRetrieval({ phone_number: "+2347055667788" }));
+  await post(BUY_AIRTIME, { network: "mtnn", amount: 50, phone_number: "07055667788" });
+  await record(service.call("POST", VERIFY_NIN, { key, raw: `{"nin":"73344556677","is_consent":true,` }));
+  await record(service.call("POST", VERIFY_NIN, { key, raw: `"08031234567 73344556677"` }));
+};
+
+/** What upstreams say goes no further than what we make of it. */
+const meetTheUpstream = async (key: string): Promise<void> => {
+  const verify =
+    (changes: Readonly<Record<string, unknown>> = {}) =>
+    () =>
+      record(service.call("POST", VERIFY_NIN, { key, body: aNinCheck({ nin: "73344556688", ...changes }) }));
+  const envelope = (status: number, body: unknown): Fault => ({
+    kind: "custom",
+    status,
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json" },
+  });
+  const found = envelope(200, { status: true, message: "ok", data: { result: stranger } });
+  await underFault(found, verify({ mode: "advanced", reference: "stranger" }));
+  await verify({ mode: "advanced", reference: "stranger" })();
+  await underFault(found, verify({ reference: "stranger-basic" }));
+  await underFault(found, verify());
+  const words = "NIN 73344556688 of Quartermaine, 08031234567, is unknown";
+  await underFault(envelope(404, { status: false, message: words }), verify());
+  await underFault(envelope(422, { status: false, message: words, errors: { nin: [words] } }), verify());
+  await underFault(envelope(500, { status: false, message: words }), verify());
+  await underFault(envelope(400, { status: false, message: words }), verify());
+  await underFault({ kind: "custom", status: 200, body: `<html>${words}</html>` }, verify());
+  await underFault({ kind: "custom", status: 200, body: `{"status":true,"data":{"result":"${words}` }, verify());
+  await underFault({ kind: "drop_after_order" }, verify());
+  await underFault(envelope(422, { status: false, message: words, errors: { phone_number: [words] } }), () =>
+    record(service.call("POST", BUY_DATA, { key, body: anOrder() })),
+  );
+  await underFault({ kind: "drop_after_order" }, () =>
+    record(
+      service.call("POST", BUY_AIRTIME, { key, body: { network: "mtn", amount: 77, phone_number: "07055667788" } }),
+    ),
+  );
+};
+
+/** Requests that no schema sees. */
+const loseTheWay = async (key: string): Promise<void> => {
+  const wrongKey = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
+  keys.push(wrongKey);
+  await record(service.call("GET", "/wallet", { key: wrongKey }));
+  await record(service.call("GET", "/wallet", { headers: { "X-API-KEY": key, authorization: `Basic ${key}` } }));
+  await record(service.call("GET", "/transactions/73344556677", { key }));
+  await record(service.call("GET", "/transactions/08031234567?phone_number=07055667788", { key }));
+  await record(service.call("GET", "/identity/nin/73344556677?bvn=27733445566", { key }));
+  await record(service.call("GET", "/transactions?type=data&cursor=08031234567", { key }));
+};
+
+/** Tables that fail while they hold a request's data. */
+const loseTheTables = async (key: string): Promise<void> => {
+  const check = (reference: string) =>
+    record(service.call("POST", VERIFY_NIN, { key, body: aNinCheck({ nin: "99887766554", reference }) }));
+  service.proxy.fault = ({ body }) => (body.includes("replay#") ? "never_arrives" : undefined);
+  await check("no-cache");
+  await check("no-cache");
+  service.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
+  await check("too-busy");
+  service.proxy.fault = ({ operation, body }) => {
+    if (operation === "TransactWriteItems") return "answer_lost";
+    return operation === "GetItem" && body.includes("transaction#") ? "never_arrives" : undefined;
+  };
+  await check("in-doubt");
+  await record(service.call("POST", BUY_DATA, { key, body: anOrder({ reference: "in-doubt-too" }) }));
+  service.proxy.fault = () => undefined;
+};
+
+beforeAll(async () => {
+  const hear = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
+  for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+    vi.spyOn(console, level).mockImplementation(hear);
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, "write").mockImplementation((chunk) => {
+      hear(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      return true;
+    });
+  }
+  const send = SQSClient.prototype.send;
+  vi.spyOn(SQSClient.prototype, "send").mockImplementation(function (this: SQSClient, ...sent) {
+    const [command] = sent;
+    if (command instanceof SendMessageCommand) queued.push(command.input.MessageBody ?? "");
+    return Reflect.apply(send, this, sent);
+  });
+
+  service = await startTestService();
+  const { live, test: testKey } = await newKeys();
+  const others = await newKeys();
+  await buyAndCheck(live);
+  await buyAndCheck(testKey);
+  await meetTheUpstream(others.live);
+  await loseTheWay(live);
+  await loseTheTables(others.live);
+  // The sandbox's later verdicts pass through the queue.
+  await vi.waitFor(
+    async () => {
+      const rows = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
+      expect(rows.filter(({ status }) => status === "processing")).toEqual([]);
+    },
+    { timeout: 12_000, interval: 200 },
+  );
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  vi.restoreAllMocks();
+});
+
+/** Every text within a stored value, also inside of what is zipped or in Base64. */
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return [value, ...decoded(value)];
+  if (typeof value === "number" || typeof value === "bigint") return [String(value)];
+  if (value instanceof Uint8Array) return [...bytesAsTexts(value)];
+  if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(textsIn);
+  if (typeof value === "object" && value !== null) return Object.entries(value).flat().flatMap(textsIn);
+  return [];
+};
+const decoded = (text: string): string[] =>
+  /^[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text) ? bytesAsTexts(Buffer.from(text, "base64")) : [];
+const bytesAsTexts = (bytes: Uint8Array): string[] => {
+  const plain = Buffer.from(bytes);
+  const unzipped = plain[0] === 0x1f && plain[1] === 0x8b ? [gunzipSync(plain).toString("utf8")] : [];
+  return [plain.toString("utf8"), plain.toString("latin1"), ...unzipped];
+};
+
+/** The same of a line of JSON: the log, or a message. */
+const textsInLine = (line: string): string[] => {
+  try {
+    return [line, ...textsIn(JSON.parse(line))];
+  } catch {
+    return textsIn(line);
+  }
+};
+
+/** What of the forbidden is in the texts, whatever its case. */
+const foundIn = (texts: readonly string[], forbidden: readonly string[]): string[] => {
+  const haystack = texts.join("\n").toLowerCase();
+  return forbidden.filter((needle) => haystack.includes(needle.toLowerCase()));
+};
+
+/** All that was said of people in the answers: names, photos, addresses, numbers. */
+const resultTexts = (): string[] => {
+  const results = answers.map(
+    ({ body }) => z.object({ result: z.record(z.string(), z.unknown()) }).safeParse(body.data).data?.result ?? {},
+  );
+  const values = results.flatMap((result) => Object.values(result));
+  return [...new Set(values.filter((value) => typeof value === "string" && value.length > 4))].map(String);
+};
+/** Without the leading zero, so that `+234...` is found too. */
+const phoneNeedles = (): string[] => numbers.phones.map((number) => number.slice(1));
+const identityNeedles = (): string[] => [
+  ...numbers.nins,
+  ...numbers.bvns,
+  "7334455667x",
+  ...Object.values(stranger).map((text) => text.slice(0, 60)),
+  ...Object.values(stranger)
+    .map((text) => text.slice(40, 100))
+    .filter((text) => text.length > 40),
+  // A phone number is looked for by itself, for it may stand in a purchase.
+  ...resultTexts().filter((text) => foundIn([text], phoneNeedles()).length === 0 || text.length !== 11),
+];
+const keyNeedles = (): string[] => keys.flatMap((key) => [key, key.slice("live_".length)]);
+
+const itemsOf = async (table: keyof typeof tableNames) => {
+  const { Items = [] } = await service.db.send(new ScanCommand({ TableName: tableNames[table] }));
+  return Items;
+};
+
+describe("the run", () => {
+  test("was varied: every kind of answer, both modes, results of every kind, all that is searched for", () => {
+    const statuses = new Set(answers.map(({ status }) => status));
+    for (const status of [200, 400, 401, 404, 422, 502, 503]) expect(statuses).toContain(status);
+    expect(answers.length).toBeGreaterThan(80);
+    const people = resultTexts();
+    expect(people.length).toBeGreaterThan(40);
+    expect(foundIn(people, Object.values(stranger).slice(0, 3))).toHaveLength(3);
+    expect(keys).toHaveLength(5);
+  });
+
+  test("the search finds what is there: plain, in Base64, zipped, and in another case", () => {
+    const needle = "Quartermaine";
+    const hiding = [
+      needle.toUpperCase(),
+      Buffer.from(`a long text about ${needle}`).toString("base64"),
+      new Uint8Array(gzipSync(`{"surname":"${needle}"}`)),
+      { deep: [new Set([Buffer.from(needle)])] },
+      { [needle]: 1 },
+    ];
+    for (const value of hiding) expect(foundIn(textsIn(value), [needle])).toEqual([needle]);
+    expect(foundIn(textsIn({ phone: 8_031_234_567 }), phoneNeedles())).toEqual(["8031234567"]);
+    expect(foundIn(textsIn({ name: "nobody" }), [needle])).toEqual([]);
+  });
+});
+
+describe("the log", () => {
+  test("has one line for each request, errors among them", () => {
+    const lines = logged.filter((line) => line.includes("request.answered"));
+    for (const { headers } of answers) {
+      const id = headers.get("x-request-id") ?? "none";
+      expect(lines.filter((line) => line.includes(id))).toHaveLength(1);
+    }
+    expect(logged.some((line) => line.includes('"level":"error"'))).toBe(true);
+    expect(logged.some((line) => line.includes("replay.not_kept"))).toBe(true);
+  });
+
+  test("holds nothing of a person, no key and no phone number", () => {
+    expect(foundIn(logged.flatMap(textsInLine), [...identityNeedles(), ...keyNeedles(), ...phoneNeedles()])).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the queue", () => {
+  test("was sent verdicts of the sandbox and of debits in doubt, each of exactly the documented fields", () => {
+    const messages = queued.map((body) => ({ sent: JSON.parse(body), read: statusMessage.parse(JSON.parse(body)) }));
+    for (const { sent, read } of messages) expect(read).toEqual(sent);
+    expect(messages.filter(({ read }) => read.mode === "test")).toHaveLength(4);
+    expect(messages.filter(({ read }) => read.mode === "live").length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("holds nothing of a person, no key and no phone number", () => {
+    expect(foundIn(queued.flatMap(textsInLine), [...identityNeedles(), ...keyNeedles(), ...phoneNeedles()])).toEqual(
+      [],
+    );
+  });
+});
+
+describe("the tables", () => {
+  test.each(["access", "ledger", "cache"] as const)("%s holds nothing of a person and no key", async (table) => {
+    const items = await itemsOf(table);
+    expect(items.length).toBeGreaterThan(table === "ledger" ? 60 : 1);
+    expect(foundIn(items.flatMap(textsIn), [...identityNeedles(), ...keyNeedles()])).toEqual([]);
+  });
+
+  test("a phone number stands in phone_number and description of a purchase, and nowhere else", async () => {
+    const items = [...(await itemsOf("access")), ...(await itemsOf("ledger")), ...(await itemsOf("cache"))];
+    const isPurchase = (item: Record<string, unknown>) => item.type === "data" || item.type === "airtime";
+    const withNumber = items.filter((item) => foundIn(textsIn(item), phoneNeedles()).length > 0);
+    expect(withNumber.length).toBeGreaterThan(10);
+    expect(withNumber.filter((item) => !isPurchase(item))).toEqual([]);
+    for (const { phone_number: _number, description: _description, ...rest } of withNumber) {
+      expect(foundIn(textsIn(rest), phoneNeedles())).toEqual([]);
+    }
+  });
+
+  test("results are kept sealed for those who sent a reference, and consents by a digest", async () => {
+    const kept = (await itemsOf("cache")).filter(({ pk }) => String(pk).startsWith("replay#"));
+    expect(kept.length).toBeGreaterThan(10);
+    const consents = (await itemsOf("ledger")).filter(({ pk }) => String(pk).startsWith("consent#"));
+    expect(consents.length).toBeGreaterThan(20);
+    for (const { subject } of consents) expect(subject).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+});
