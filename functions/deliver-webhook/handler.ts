@@ -1,10 +1,11 @@
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { environment, readEnv } from "../../shared/platform/env.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { postponing } from "../../shared/platform/postpone.ts";
 import { queueHandler } from "../../shared/platform/queue-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { parseCidrs, splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
+import { splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
 import { deliverWebhook } from "../../shared/webhook/deliver-webhook.ts";
 import { deliveryMessage } from "../../shared/webhook/delivery-queue.ts";
 import { posting } from "../../shared/webhook/post.ts";
@@ -28,7 +29,7 @@ const deps = {
     clock,
   },
   post: posting({
-    allowed: parseCidrs(env.WEBHOOK_ALLOWED_CIDRS),
+    allowed: parseIpRanges(env.WEBHOOK_ALLOWED_CIDRS),
     refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
     resolve: systemResolve,
   }),

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
@@ -7,6 +6,8 @@ import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
+import { adoptSecret, type EndpointStore } from "../../shared/webhook/endpoint.ts";
+import { newSecret } from "../../shared/webhook/signature.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 
 const NAME = "demo";
@@ -31,11 +32,15 @@ export type DemoAccount = Readonly<z.output<typeof demoAccountFile>> & {
 };
 
 /** Finds the demo account of earlier runs, or makes it: every permission, loopback whitelisted, money in its wallet. */
-export const demoAccount = async (store: AccountStore, path: string): Promise<DemoAccount> => {
+export const demoAccount = async (
+  store: AccountStore,
+  endpoints: EndpointStore,
+  path: string,
+): Promise<DemoAccount> => {
   const kept = readJsonFile(path, demoAccountFile);
   // The tables may be younger than the file, if they are in a DynamoDB elsewhere that kept them in memory.
   const isThere = kept !== undefined && (await findAccount(store, kept.account_id)) !== undefined;
-  const account = isThere ? kept : await makeAccount(store);
+  const account = isThere ? kept : await makeAccount(store, endpoints);
   if (!isThere) writeJsonFile(path, account);
 
   const ledger = { db: store.db, table: store.ledgerTable, clock: systemClock };
@@ -47,15 +52,15 @@ export const demoAccount = async (store: AccountStore, path: string): Promise<De
   return { account_id: accountId, name: NAME, test_key, live_key, webhook_secret, balance };
 };
 
-const makeAccount = async (store: AccountStore): Promise<z.output<typeof demoAccountFile>> => {
+const makeAccount = async (
+  store: AccountStore,
+  endpoints: EndpointStore,
+): Promise<z.output<typeof demoAccountFile>> => {
   const { account_id } = await createAccount(store, { name: NAME, whitelist: WHITELIST });
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });
   const live = await createKey(store, account_id, { mode: "live", permissions });
-  return {
-    account_id,
-    test_key: test.key,
-    live_key: live.key,
-    webhook_secret: `whsec_${randomBytes(32).toString("base64")}`,
-  };
+  const webhook_secret = newSecret();
+  await adoptSecret(endpoints, account_id, webhook_secret);
+  return { account_id, test_key: test.key, live_key: live.key, webhook_secret };
 };

@@ -15,6 +15,8 @@ import { queueArn } from "./queues.ts";
 
 /** Batches at work at the same time; AWS begins with as many. */
 const BATCHES_MAX = 5;
+/** Messages at work at the same time where each is a batch of its own: a slow one must not hold up the others. */
+const SINGLES_MAX = 10;
 const LONG_POLL_S = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
@@ -91,7 +93,7 @@ export const consumeQueue = (options: {
     }
   };
 
-  const polls = Array.from({ length: BATCHES_MAX }, poll);
+  const polls = Array.from({ length: batchSize === 1 ? SINGLES_MAX : BATCHES_MAX }, poll);
   return {
     stop: async () => {
       stopping.abort();

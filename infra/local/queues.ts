@@ -1,5 +1,9 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { existsSync } from "node:fs";
 import { Socket } from "node:net";
+import { join } from "node:path";
+// biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
+import { DatabaseSync } from "node:sqlite";
 import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { startFauxqs } from "fauxqs";
 import { sleep } from "../../shared/platform/time.ts";
@@ -30,6 +34,7 @@ export const startQueues = async (
   dataDir: string,
   queues: Readonly<Record<string, QueueShape>>,
 ): Promise<LocalQueues> => {
+  releaseHeld(join(dataDir, "fauxqs.db"));
   const server = await startFauxqs({ port: 0, logger: false, dataDir });
   const stopGuard = keepToLoopback(server.port);
   const endpoint = `http://127.0.0.1:${server.port}`;
@@ -58,6 +63,17 @@ export const startQueues = async (
       stopGuard();
     },
   };
+};
+
+/**
+ * Makes the messages that an earlier run held visible again at once, instead of when their time is up: whoever held them has ended
+ * with it. One that was put off comes early too, which its consumer must bear in any case.
+ */
+const releaseHeld = (path: string): void => {
+  if (!existsSync(path)) return;
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL");
+  database.close();
 };
 
 /** The emulator listens on every address of the machine; whoever is not on it is cut off before a byte is read. */

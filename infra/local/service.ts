@@ -1,8 +1,12 @@
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
-import { documentClient } from "../../shared/platform/aws.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
 import type { environment } from "../../shared/platform/env.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
 import { queues } from "../queues.ts";
+import { scheduledFunctions } from "../schedules.ts";
+import { streams } from "../streams.ts";
 import { openDataDir } from "./data-dir.ts";
 import { demoAccount } from "./demo-account.ts";
 import { dynamoDbElsewhere, endLeftOverDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
@@ -16,13 +20,16 @@ import { startSchedule } from "./schedules.ts";
 import { loadSecrets, startSecretsManager } from "./secrets.ts";
 import { removeStaleServiceFile, type ServiceDetails, writeServiceFile } from "./service-file.ts";
 import { type Settings, SettingsError } from "./settings.ts";
+import { newShutdown } from "./shutdown.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/server.ts";
+import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, tableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const DEFAULT_FUNCTION = "reject-route";
-const SCHEDULED_FUNCTION = "refresh-catalog";
 const SIMULATED = "simulator";
+const WEBHOOK_KEY = "webhook-key";
+const LOOPBACK = "127.0.0.0/8,::1/128";
 /** NGN. */
 const IDENTITY_PRICES = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
@@ -32,6 +39,8 @@ const IDENTITY_PRICES = {
 /** Everything can be left out: then a free port is taken, and nothing outlives the service. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
+  /** False keeps the ends of transactions to itself: nothing reads the ledger's stream. */
+  readonly announces?: boolean;
   /** Hears what the start is doing, a sentence at a time. */
   readonly say?: (sentence: string) => void;
 };
@@ -103,10 +112,14 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       LEDGER_TABLE: tableNames.ledger,
       CACHE_TABLE: tableNames.cache,
       STATUS_QUEUE_URL: sqs.url("status"),
+      DELIVERY_QUEUE_URL: sqs.url("delivery"),
       UPSTREAM_BASE_URL: upstream.baseUrl,
       UPSTREAM_KEY_SECRET_ID: "upstream-key",
       REFERENCE_KEY_SECRET_ID: "reference-key",
       REPLAY_KEY_SECRET_ID: "replay-key",
+      WEBHOOK_KEY_SECRET_ID: WEBHOOK_KEY,
+      WEBHOOK_ALLOWED_CIDRS: LOOPBACK,
+      WEBHOOK_REFUSED_HOSTS: [gateway.origin, upstream.baseUrl].map((url) => new URL(url).host).join(),
       IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES),
       AIRTIME_NAIRA_MAX: "50000",
       PURCHASES: "on",
@@ -124,14 +137,24 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName: consumer, invoke };
       shutdown.first.push(consumeQueue(mapping).stop);
     }
+    if (settings.announces !== false) {
+      const { consumer: functionName, ...mapping } = streams.ledger;
+      const checkpointPath = dataDir.file("ledgerStream");
+      const { endpoint } = dynamodb;
+      const table = tableNames.ledger;
+      shutdown.first.push(consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
+    }
     say(`Fetching the catalog from ${upstream.baseUrl}`);
-    const schedule = await startSchedule(SCHEDULED_FUNCTION, invoke);
-    shutdown.first.push(schedule.stop);
-    if (!schedule.firstRun) say("The catalog could not be fetched yet; this is tried again every minute");
+    const schedules = await Promise.all(scheduledFunctions.map((name) => startSchedule(name, invoke)));
+    for (const schedule of schedules) shutdown.first.push(schedule.stop);
+    if (!schedules.every(({ firstRun }) => firstRun)) {
+      say("The catalog could not be fetched yet; this is tried again every minute");
+    }
 
     const db = documentClient();
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
-    const demo = await demoAccount(accounts, dataDir.file("demoAccount"));
+    const webhooks = { accounts, webhookKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
+    const demo = await demoAccount(accounts, webhooks, dataDir.file("demoAccount"));
     db.destroy();
 
     gateway.serve(invoke);
@@ -152,27 +175,6 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
     await shutdown.run();
     throw error;
   }
-};
-
-type Stop = () => Promise<void> | void;
-
-/**
- * What has to be ended, in three steps: first whatever brings work in, which may take a moment to finish, then the parts which
- * that work needs, last what everything stood on.
- */
-const newShutdown = () => {
-  const first: Stop[] = [];
-  const then: Stop[] = [];
-  const last: Stop[] = [];
-  let done: Promise<void> | undefined;
-  const runAll = async (): Promise<void> => {
-    for (const step of [first, then, last]) await Promise.allSettled(step.map(async (stop) => stop()));
-  };
-  const run = (): Promise<void> => {
-    done ??= runAll();
-    return done;
-  };
-  return { first, then, last, run };
 };
 
 const gatewayAt = async (port: number): Promise<Gateway> => {
@@ -201,6 +203,7 @@ const prepareTables = async (endpoint: string, path: string, upstream: string): 
 const functionNames = (): string[] => [
   ...Object.values(routes).map((route) => route.function),
   ...Object.values(queues).map((queue) => queue.consumer),
+  ...Object.values(streams).map((stream) => stream.consumer),
   DEFAULT_FUNCTION,
-  SCHEDULED_FUNCTION,
+  ...scheduledFunctions,
 ];

@@ -131,12 +131,14 @@ const inputParameters = (route: Route, schemas: Readonly<Record<string, z.core.J
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = Object(property);
     const inPath = route.path.includes(`{${name}}`);
+    const example: unknown = Object(route.example.input)[name];
     return {
       name,
       in: inPath ? "path" : "query",
       required: inPath,
       ...(description && { description }),
       schema: rest,
+      ...(example !== undefined && { example }),
     };
   });
 };

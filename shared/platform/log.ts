@@ -23,3 +23,11 @@ export const errorFields = (error: unknown): LogFields => {
   const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
   return { error: error.name, at: place?.trim().slice(0, 160) };
 };
+
+/** Figures for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
+export const putMetrics = (metrics: Readonly<Record<string, number>>, now_ms: number): void => {
+  const Metrics = Object.keys(metrics).map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" }));
+  const _aws = { Timestamp: now_ms, CloudWatchMetrics: [{ Namespace: METRICS_NAMESPACE, Dimensions: [[]], Metrics }] };
+  console.log(JSON.stringify({ _aws, ...metrics }));
+};
+export const METRICS_NAMESPACE = "AirtimeDataIdentity";

@@ -7,6 +7,9 @@ import { walletCredit } from "./wallet.ts";
 
 const FUNDING_ROUNDS_MAX = 8;
 
+/** The owner under which an account's fundings and adjustments stand in the index by time. */
+export const entriesOwner = (accountId: string): string => `${accountId}#entries`;
+
 /**
  * Puts money into a wallet once per funding id (the bank's own reference): the funding's item is put in the balance's own
  * transaction, so that a repeat does nothing and says so.
@@ -16,6 +19,7 @@ export const fundWallet = async (
   funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },
 ): Promise<"funded" | "funded_before"> => {
   const item = {
+    owner: entriesOwner(funding.accountId),
     pk: `funding#${funding.accountId}#${funding.fundingId}`,
     account_id: funding.accountId,
     funding_id: funding.fundingId,

@@ -1,8 +1,6 @@
 import { promises as dns } from "node:dns";
 import ipaddr from "ipaddr.js";
-
-/** An address range such as `10.20.0.0/16`. */
-export type Cidr = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
+import { type IpRange, isWithin, parseIpRanges } from "../platform/ip-range.ts";
 
 /** Asks for all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -10,7 +8,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 /** Where a webhook may go. */
 export type AddressRules = {
   /** Ranges inside that a stage names: they are reached although they are not public, with plain http and at any port. */
-  readonly allowed: readonly Cidr[];
+  readonly allowed: readonly IpRange[];
   /** Our own hosts and the upstream's, with a port where it is not the scheme's own. No endpoint of an account is there. */
   readonly refusedHosts: readonly string[];
   readonly resolve: Resolve;
@@ -26,46 +24,30 @@ export const URL_LENGTH_MAX = 2_000;
 export const systemResolve: Resolve = async (hostname) =>
   (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** Reads a comma-separated list of ranges; a single address counts as a range of one. Throws at the first that is none. */
-export const parseCidrs = (text: string): readonly Cidr[] =>
-  splitList(text).map((entry) => {
-    const [address = "", bits, ...rest] = entry.split("/");
-    const isPlain = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
-    if (!isPlain || rest.length > 0) throw new EndpointUrlError(`"${entry}" is no IP address or CIDR range`);
-    const network = ipaddr.parse(address);
-    const bitsMax = network.toByteArray().length * 8;
-    const prefixBits = bits === undefined ? bitsMax : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
-    if (!(prefixBits <= bitsMax)) throw new EndpointUrlError(`"${entry}" is no IP address or CIDR range`);
-    return [network, prefixBits];
-  });
-
 export const splitList = (text: string): readonly string[] =>
   text
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
 
-/** Whether a stage has named a range that the address is in. */
-const isAllowed = (address: ipaddr.IPv4 | ipaddr.IPv6, allowed: readonly Cidr[]): boolean =>
-  allowed.some(([network, prefixBits]) => network.kind() === address.kind() && address.match([network, prefixBits]));
-
 /** The internet's own addresses are all in here; everything outside has a special meaning or none yet. */
-const GLOBAL_UNICAST: Cidr = [ipaddr.parse("2000::"), 3];
+const GLOBAL_UNICAST = parseIpRanges("2000::/3");
 
 /**
  * Whether an address is a machine's on the internet. Private, loopback, link-local (with the metadata service), shared, unspecified,
  * multicast, broadcast, benchmark and documentation ranges are not; nor is whatever carries an IPv4 address inside an IPv6 one.
  */
-const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  address.range() === "unicast" && (address.kind() === "ipv4" || isAllowed(address, [GLOBAL_UNICAST]));
+const isPublic = (address: string): boolean => {
+  const parsed = ipaddr.parse(address);
+  return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || isWithin(address, GLOBAL_UNICAST));
+};
 
 /** Whether a connection for this URL may go to this address; anything that is no address may not be reached. */
-export const mayReach = (url: URL, address: string, allowed: readonly Cidr[]): boolean => {
+export const mayReach = (url: URL, address: string, allowed: readonly IpRange[]): boolean => {
   // A zone (`fe80::1%eth0`) names an interface of ours.
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
-  const parsed = ipaddr.parse(address);
-  if (isAllowed(parsed, allowed)) return true;
-  return isPublic(parsed) && url.protocol === "https:" && url.port === "";
+  if (isWithin(address, allowed)) return true;
+  return isPublic(address) && url.protocol === "https:" && url.port === "";
 };
 
 export const isRefusedHost = (url: URL, refusedHosts: readonly string[]): boolean => {

@@ -79,7 +79,14 @@ export type TestService = {
 };
 
 /** The whole service on this machine, with a proxy before its tables and a simulator that does not limit. */
-export const startTestService = async (options: { readonly slowAnswerMs?: number } = {}): Promise<TestService> => {
+export const startTestService = async ({
+  announces = false,
+  ...options
+}: {
+  readonly slowAnswerMs?: number;
+  /** Whether accounts are told how their transactions end; its calls would be counted with the others. */
+  readonly announces?: boolean;
+} = {}): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), "service-test-"));
   const dynamodb = await startDynoxide({
     pidFile: join(folder, "dynoxide.pid"),
@@ -88,6 +95,7 @@ export const startTestService = async (options: { readonly slowAnswerMs?: number
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,
+    announces,
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   if (service.simulator === undefined) throw new Error("No simulator was started");

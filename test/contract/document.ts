@@ -25,6 +25,7 @@ const parameter = z.object({
   in: z.enum(["path", "query", "header"]),
   required: z.boolean().default(false),
   schema: json,
+  example: z.string().optional(),
 });
 const operation = z.object({
   operationId: z.string(),

@@ -55,11 +55,7 @@ export const send = async (baseUrl: string, operation: DocumentedOperation, sent
 };
 
 /** Waits out a limit that the tests themselves have used up; a face with few keys needs it. */
-export const sendPatiently = async (
-  baseUrl: string,
-  operation: DocumentedOperation,
-  sent: Sent,
-): Promise<Received> => {
+export const sendPatiently = async (baseUrl: string, operation: DocumentedOperation, sent: Sent): Promise<Received> => {
   const received = await send(baseUrl, operation, sent);
   if (received.status !== 429) return received;
   await sleep((Number(received.headers.get("retry-after")) + 1) * 1_000);

@@ -8,11 +8,10 @@ import { verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { apiEvent } from "../../shared/platform/api-request.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { applyStatus } from "../../shared/status/apply-status.ts";
-import type { StatusMessage } from "../../shared/status/status-queue.ts";
 import type { Provider } from "../../shared/upstream/provider.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
+import { settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { pkOfReference } from "../../shared/wallet/transaction.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { aNinCheck, aRetrieval, checkOf, identityProducts, identityRoutes } from "../builders/identity.ts";
@@ -31,6 +30,7 @@ afterAll(() => service.stop());
 
 const VERIFY_NIN = "/identity/nin/verify";
 const FUNDS = 1_000;
+const takenBack: Verdict = { status: "failed", failure: { code: "provider_unavailable" } };
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
@@ -284,20 +284,10 @@ describe("a live check without a result is refunded", () => {
     service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delayMs: 800, times: 1 });
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
-    const row = await expect
-      .poll(() => rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 })
-      .toBeDefined()
-      .then(() => rowUnder(caller.key, "overtaken"));
-    await applyStatus(service.ledger)(
-      {
-        kind: "verdict",
-        mode: "live",
-        transaction: row?.pk ?? "",
-        attempt: row?.attempt ?? "",
-        verdict: { status: "failed", failure: { code: "provider_unavailable" } },
-      },
-      deadlineIn(5_000),
-    );
+    await expect.poll(() => rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();
+    const row = await rowUnder(caller.key, "overtaken");
+    if (row === undefined) throw new Error("The transaction is gone");
+    await settleTransaction(service.ledger, row, takenBack, deadlineIn(5_000));
 
     const answer = await pending;
     expect(answer.status).toBe(503);
@@ -310,7 +300,7 @@ describe("a live check without a result is refunded", () => {
 
   test("a result that no caller gets, because its settling write is not known in time, is given back", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    const queued: StatusMessage[] = [];
+    const queued: Verdict[] = [];
     const naming = namingFrom({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Provider = {
       assertReady: async () => {},
@@ -322,7 +312,11 @@ describe("a live check without a result is refunded", () => {
     const answer = await verifyNin({
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       naming,
-      statusQueue: { send: async (message) => void queued.push(message) },
+      statusQueue: {
+        send: async (message) => {
+          if (message.kind === "verdict") queued.push(message.verdict);
+        },
+      },
       purchases: "on",
       providers: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
@@ -336,7 +330,9 @@ describe("a live check without a result is refunded", () => {
     service.proxy.fault = () => undefined;
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
     expect(queued).toHaveLength(1);
-    for (const message of queued) await applyStatus(service.ledger)(message, deadlineIn(5_000));
+    const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
+    if (row === undefined) throw new Error("The transaction is gone");
+    for (const verdict of queued) await settleTransaction(service.ledger, row, verdict, deadlineIn(5_000));
     expect(await caller.balance()).toBe(FUNDS);
   });
 

@@ -1,0 +1,2 @@
+/** Functions that are called by the clock, each minute; each decides itself whether there is something to do. */
+export const scheduledFunctions = ["refresh-catalog", "watch-ledger"] as const;

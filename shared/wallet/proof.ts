@@ -1,0 +1,116 @@
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { isoTime } from "../platform/time.ts";
+import { entriesOwner } from "./funding.ts";
+import { ownedKeys } from "./index-pages.ts";
+import type { Ledger } from "./ledger.ts";
+import { readTransactions } from "./lookup.ts";
+import { ownerOf } from "./transaction.ts";
+import { readWallet } from "./wallet.ts";
+
+/** What proves a wallet: fundings and adjustments minus transactions that are not `failed` equal the balance. All in kobo. */
+export type Proof = {
+  readonly balance_kobo: number;
+  readonly expected_kobo: number;
+  /** What is in the wallet beyond what should be; 0 is proved. */
+  readonly difference_kobo: number;
+};
+
+/**
+ * Where the sum of all that was created up to a moment is kept, so that a proof stays short. It reaches only as far as nothing is
+ * open: final states never change, and so neither does the sum.
+ */
+const checkpointRow = z.object({
+  pk: z.string(),
+  account_id: z.string(),
+  sum_kobo: z.int(),
+  up_to: z.iso.datetime(),
+  proved_at: z.iso.datetime(),
+  /** Of the latest proof. Two equal ones in a row are believed. */
+  difference_kobo: z.int(),
+});
+export type Checkpoint = z.infer<typeof checkpointRow>;
+
+const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
+/** The index lags behind the table by moments: what is younger is summed anew each time. */
+const SETTLED_AGE_MS = 3_600_000;
+const PROOF_ROUNDS_MAX = 5;
+
+const checkpointPk = (accountId: string): string => `proof#${accountId}`;
+
+export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): Promise<Checkpoint> => {
+  const Key = { pk: checkpointPk(accountId) };
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
+  if (Item !== undefined) return checkpointRow.parse(Item);
+  const nothing = { sum_kobo: 0, up_to: THE_BEGINNING, proved_at: THE_BEGINNING, difference_kobo: 0 };
+  return { ...Key, account_id: accountId, ...nothing };
+};
+
+/**
+ * Proves one wallet; undefined while it is too busy to be proved. The wallet's version tells whether something was written
+ * meanwhile: then the proof starts again.
+ */
+export const proveWallet = async (ledger: Ledger, accountId: string): Promise<Proof | undefined> => {
+  const checkpoint = await readCheckpoint(ledger, accountId);
+  for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
+    const before = await readWallet(ledger, accountId);
+    const since = await movementsSince(ledger, accountId, checkpoint.up_to);
+    const after = await readWallet(ledger, accountId);
+    if (before.version !== after.version) continue;
+    const expected_kobo = checkpoint.sum_kobo + sum(since);
+    const { balance_kobo } = after;
+    return { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
+  }
+  return undefined;
+};
+
+/** Keeps the result of a proof, and moves the checkpoint forward as far as everything has ended. */
+export const keepProof = async (ledger: Ledger, accountId: string, proof: Proof): Promise<void> => {
+  const before = await readCheckpoint(ledger, accountId);
+  const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
+  const movements = (await movementsSince(ledger, accountId, before.up_to)).filter(({ at }) => at <= limit);
+  const firstOpen = movements.find(({ isOpen }) => isOpen)?.at;
+  const settled = movements.filter(({ at }) => firstOpen === undefined || at < firstOpen);
+  // A wrong sum is not made the ground of later proofs.
+  const moves = proof.difference_kobo === 0 ? settled : [];
+  const Item: Checkpoint = {
+    ...before,
+    sum_kobo: before.sum_kobo + sum(moves),
+    up_to: moves.at(-1)?.at ?? before.up_to,
+    proved_at: isoTime(ledger.clock()),
+    difference_kobo: proof.difference_kobo,
+  };
+  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+};
+
+/** Something that moved a wallet, or may still move it back: kobo, signed. */
+type Movement = { readonly at: string; readonly kobo: number; readonly isOpen: boolean };
+
+const entryRow = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
+
+/** Oldest first, and strictly after `up_to`. */
+const movementsSince = async (ledger: Ledger, accountId: string, up_to: string): Promise<readonly Movement[]> => {
+  const range = { from: up_to, to: "9999" };
+  const transactions = await readTransactions(ledger, await ownedKeys(ledger, ownerOf(accountId, "live"), range));
+  const entries = await readEntries(ledger, await ownedKeys(ledger, entriesOwner(accountId), range));
+  const movements: Movement[] = [
+    ...transactions.map(({ created_at, amount_kobo, status }) => ({
+      at: created_at,
+      kobo: status === "failed" ? 0 : -amount_kobo,
+      isOpen: status === "processing",
+    })),
+    ...entries.map(({ created_at, amount_kobo }) => ({ at: created_at, kobo: amount_kobo, isOpen: false })),
+  ];
+  return movements.filter(({ at }) => at > up_to).sort((one, other) => (one.at < other.at ? -1 : 1));
+};
+
+const readEntries = async ({ db, table }: Ledger, keys: readonly { readonly pk: string }[]) => {
+  const entries: z.infer<typeof entryRow>[] = [];
+  for (const { pk } of keys) {
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+    entries.push(entryRow.parse(Item));
+  }
+  return entries;
+};
+
+const sum = (movements: readonly Movement[]): number => movements.reduce((total, { kobo }) => total + kobo, 0);

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, expect, test, vi } from "vitest";
+import { createAccount } from "../../shared/access/accounts.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { watchLedger } from "../../shared/status/watch-ledger.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { keepProof, proveWallet, readCheckpoint } from "../../shared/wallet/proof.ts";
+import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
+import { freshTables } from "../builders/tables.ts";
+
+/** Goal: what is open is measured, what nobody will answer is refunded, and a wallet that lies is found. The clock is the test's. */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+let tables: Awaited<ReturnType<typeof freshTables>>;
+beforeAll(async () => {
+  tables = await freshTables();
+});
+
+const ledgerAt = (now_ms: number): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => now_ms });
+
+const aFundedAccount = async (naira: number): Promise<string> => {
+  const { account_id: accountId } = await createAccount(
+    { ...tables, clock: () => NOON_MS },
+    { name: "test", whitelist: [] },
+  );
+  await fundWallet(ledgerAt(NOON_MS), { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+  return accountId;
+};
+
+const open = async (
+  accountId: string,
+  at_ms: number,
+  changes: Partial<TransactionRow> = {},
+): Promise<TransactionRow> => {
+  const row: TransactionRow = {
+    pk: transactionPk(randomUUID()),
+    owner: `${accountId}#live`,
+    account_id: accountId,
+    key_id: "key_1",
+    mode: "live",
+    type: "data",
+    status: "processing",
+    attempt: randomUUID(),
+    fingerprint: "f",
+    amount_kobo: koboFromNaira(500),
+    description: "A bundle",
+    open: "live",
+    created_at: isoTime(at_ms),
+    updated_at: isoTime(at_ms),
+    ...changes,
+  };
+  expect(await openTransaction(ledgerAt(at_ms), row, [])).toEqual({ kind: "opened" });
+  return row;
+};
+
+const metricsOf = async (ledger: Ledger) => {
+  const lines: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
+  await watchLedger(ledger, deadlineIn(60_000));
+  spy.mockRestore();
+  const line = lines.find((text) => text.includes("_aws")) ?? "{}";
+  const metrics: unknown = JSON.parse(line);
+  return metrics;
+};
+
+const balanceOf = async (accountId: string): Promise<number> =>
+  nairaFromKobo((await readWallet(ledgerAt(NOON_MS), accountId)).balance_kobo);
+
+test("a check that is open for 5 minutes and 1 second is refunded once; a purchase as old stays open", async () => {
+  const accountId = await aFundedAccount(2_000);
+  const check = await open(accountId, NOON_MS, { type: "nin_verification" });
+  const purchase = await open(accountId, NOON_MS);
+  await metricsOf(ledgerAt(NOON_MS + 300_000));
+  expect(await balanceOf(accountId)).toBe(1_000);
+  await metricsOf(ledgerAt(NOON_MS + 301_000));
+  await metricsOf(ledgerAt(NOON_MS + 302_000));
+  expect(await balanceOf(accountId)).toBe(1_500);
+  expect(await readTransaction(ledgerAt(NOON_MS), check.pk)).toMatchObject({
+    status: "failed",
+    failure: { code: "provider_timeout" },
+  });
+  expect(await readTransaction(ledgerAt(NOON_MS), purchase.pk)).toMatchObject({ status: "processing" });
+});
+
+test("the metrics tell the oldest open transaction's age and how many are older than 15 minutes", async () => {
+  const accountId = await aFundedAccount(2_000);
+  await open(accountId, NOON_MS - 3_600_000);
+  expect(await metricsOf(ledgerAt(NOON_MS))).toMatchObject({ OldestOpenSeconds: 3_600, StuckTransactions: 1 });
+});
+
+test("a wallet that holds what its entries say is proved: 2,000 funded, 500 spent, 500 open, 500 refunded", async () => {
+  const accountId = await aFundedAccount(2_000);
+  const [spent, , refunded] = [
+    await open(accountId, NOON_MS),
+    await open(accountId, NOON_MS),
+    await open(accountId, NOON_MS),
+  ];
+  const ledger = ledgerAt(NOON_MS);
+  await settleTransaction(ledger, spent, { status: "success" }, deadlineIn(9_000));
+  await settleTransaction(
+    ledger,
+    refunded,
+    { status: "failed", failure: { code: "delivery_failed" } },
+    deadlineIn(9_000),
+  );
+  expect(await proveWallet(ledger, accountId)).toEqual({
+    balance_kobo: 100_000,
+    expected_kobo: 100_000,
+    difference_kobo: 0,
+  });
+});
+
+test("the checkpoint reaches to just before the oldest open transaction, and the proof after it agrees", async () => {
+  const accountId = await aFundedAccount(5_000);
+  const hour_ms = 3_600_000;
+  for (const hours of [1, 2, 4]) {
+    const row = await open(accountId, NOON_MS + hours * hour_ms);
+    await settleTransaction(ledgerAt(NOON_MS), row, { status: "success" }, deadlineIn(9_000));
+  }
+  const stillOpen = await open(accountId, NOON_MS + 3 * hour_ms);
+  const later = ledgerAt(NOON_MS + 24 * hour_ms);
+  const proof = await proveWallet(later, accountId);
+  expect(proof?.difference_kobo).toBe(0);
+  if (proof) await keepProof(later, accountId, proof);
+  expect(await readCheckpoint(later, accountId)).toMatchObject({
+    up_to: isoTime(NOON_MS + 2 * hour_ms),
+    sum_kobo: 400_000,
+  });
+  await settleTransaction(
+    later,
+    stillOpen,
+    { status: "failed", failure: { code: "delivery_failed" } },
+    deadlineIn(9_000),
+  );
+  expect(await proveWallet(later, accountId)).toMatchObject({ expected_kobo: 350_000, difference_kobo: 0 });
+});
+
+test("a balance that is 1 kobo too high is alarmed by the second equal proof, and not by the first", async () => {
+  const accountId = await aFundedAccount(1_000);
+  await tables.db.send(
+    new UpdateCommand({
+      TableName: tables.ledgerTable,
+      Key: { pk: walletPk(accountId) },
+      UpdateExpression: "SET balance_kobo = balance_kobo + :one",
+      ExpressionAttributeValues: { ":one": 1 },
+    }),
+  );
+  const day_ms = 24 * 3_600_000;
+  expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms))).toMatchObject({ LedgerMismatches: 0 });
+  expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms + 60_000))).toMatchObject({ LedgerMismatches: 1 });
+});
+
+test("a proof that meets a write each time gives no verdict", async () => {
+  const accountId = await aFundedAccount(1_000);
+  const ledger = ledgerAt(NOON_MS);
+  const wallet = await readWallet(ledger, accountId);
+  let version = 100;
+  const send = tables.db.send.bind(tables.db);
+  const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+    version += 1;
+    await send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...wallet, version } }));
+    return send(command);
+  });
+  expect(await proveWallet(ledger, accountId)).toBeUndefined();
+  spy.mockRestore();
+});
