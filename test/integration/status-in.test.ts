@@ -54,7 +54,7 @@ describe("the entrance", () => {
     };
     const response = await fetch(url, { method: "POST", headers, body });
     const answer = z
-      .object({ data: z.unknown(), errors: z.record(z.string(), z.array(z.string())).optional() })
+      .object({ data: z.unknown().optional(), errors: z.record(z.string(), z.array(z.string())).optional() })
       .parse(await response.json());
     return { status: response.status, code: response.headers.get("x-error-code"), body: answer };
   };
