@@ -1,5 +1,5 @@
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { postponing } from "../../shared/platform/postpone.ts";
 import { queueHandler } from "../../shared/platform/queue-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
@@ -8,7 +8,7 @@ import { applyStatus } from "../../shared/status/apply-status.ts";
 import { statusMessage } from "../../shared/status/status-queue.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 
-const env = readEnv(environment.pick({ LEDGER_TABLE: true, STATUS_QUEUE_URL: true, REFERENCE_KEY_SECRET_ID: true }));
+const env = readEnv(functionEnvironments["apply-status"]);
 const deps = {
   ledger: { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock },
   naming: namingFrom(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID)),

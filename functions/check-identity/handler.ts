@@ -5,7 +5,7 @@ import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replays } from "../../shared/identity/replay.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { statusQueue } from "../../shared/status/status-queue.ts";
@@ -13,20 +13,7 @@ import { httpProvider } from "../../shared/upstream/http-provider.ts";
 import { sandboxProvider } from "../../shared/upstream/sandbox.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 
-const env = readEnv(
-  environment.pick({
-    ACCESS_TABLE: true,
-    LEDGER_TABLE: true,
-    CACHE_TABLE: true,
-    STATUS_QUEUE_URL: true,
-    UPSTREAM_BASE_URL: true,
-    UPSTREAM_KEY_SECRET_ID: true,
-    REFERENCE_KEY_SECRET_ID: true,
-    REPLAY_KEY_SECRET_ID: true,
-    IDENTITY_PRICES: true,
-    PURCHASES: true,
-  }),
-);
+const env = readEnv(functionEnvironments["check-identity"]);
 const db = documentClient();
 const secrets = secretsClient();
 const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);

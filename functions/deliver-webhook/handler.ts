@@ -1,5 +1,5 @@
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { postponing } from "../../shared/platform/postpone.ts";
 import { queueHandler } from "../../shared/platform/queue-handler.ts";
@@ -10,15 +10,7 @@ import { deliverWebhook } from "../../shared/webhook/deliver-webhook.ts";
 import { deliveryMessage } from "../../shared/webhook/delivery-queue.ts";
 import { posting } from "../../shared/webhook/post.ts";
 
-const env = readEnv(
-  environment.pick({
-    LEDGER_TABLE: true,
-    DELIVERY_QUEUE_URL: true,
-    WEBHOOK_KEY_SECRET_ID: true,
-    WEBHOOK_ALLOWED_CIDRS: true,
-    WEBHOOK_REFUSED_HOSTS: true,
-  }),
-);
+const env = readEnv(functionEnvironments["deliver-webhook"]);
 const db = documentClient();
 const clock = systemClock;
 const deps = {

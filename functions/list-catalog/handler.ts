@@ -5,10 +5,10 @@ import { catalogStore } from "../../shared/catalog/store.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 
-const env = readEnv(environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true }));
+const env = readEnv(functionEnvironments["list-catalog"]);
 const db = documentClient();
 const catalog = catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock);
 

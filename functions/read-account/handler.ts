@@ -2,13 +2,13 @@ import { admitting } from "../../shared/access/admit.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { getTransaction, getTransactions, getWallet } from "../../shared/wallet/read-account.ts";
 
-const env = readEnv(environment.pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, REFERENCE_KEY_SECRET_ID: true }));
+const env = readEnv(functionEnvironments["read-account"]);
 const db = documentClient();
 const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
 const naming = namingFrom(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));

@@ -1,7 +1,7 @@
 import { routes } from "../../shared/contract/routes.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { secretsClient, sqsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -10,15 +10,7 @@ import { statusQueue } from "../../shared/status/status-queue.ts";
 import { admitUpstream, isVouchedFor } from "../../shared/status/upstream-gate.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 
-const env = readEnv(
-  environment.pick({
-    STATUS_QUEUE_URL: true,
-    REFERENCE_KEY_SECRET_ID: true,
-    WEBHOOK_TOKEN_SECRET_ID: true,
-    UPSTREAM_HMAC_SECRET_ID: true,
-    UPSTREAM_WEBHOOK_IPS: true,
-  }),
-);
+const env = readEnv(functionEnvironments["receive-status"]);
 const secrets = secretsClient();
 const gate = {
   token: {

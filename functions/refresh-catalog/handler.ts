@@ -1,13 +1,13 @@
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpProvider } from "../../shared/upstream/http-provider.ts";
 
-const env = readEnv(environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }));
+const env = readEnv(functionEnvironments["refresh-catalog"]);
 const deps = {
   store: catalogStore(documentClient(), env.CACHE_TABLE),
   upstream: httpProvider({

@@ -1,10 +1,10 @@
 import { documentClient } from "../../shared/platform/aws.ts";
-import { environment, readEnv } from "../../shared/platform/env.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
 
-const env = readEnv(environment.pick({ LEDGER_TABLE: true }));
+const env = readEnv(functionEnvironments["watch-ledger"]);
 const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock };
 
 /** Each minute: what is open and for how long, refunds of abandoned checks, and the proof of the wallets that are due. */

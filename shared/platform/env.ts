@@ -35,9 +35,56 @@ export const environment = z.object({
   PURCHASES: z.enum(["on", "off"]),
 });
 
-/** Reads what a function picks from `environment`; a missing or malformed name fails its cold start and says which. */
-export const readEnv = <Shape extends z.ZodRawShape>(picked: z.ZodObject<Shape>): z.output<z.ZodObject<Shape>> => {
-  const parsed = picked.safeParse(process.env);
+/** What each function reads; its handler parses these, and infra sets these and no others. */
+export const functionEnvironments = {
+  "announce-status": environment.pick({ DELIVERY_QUEUE_URL: true }),
+  "apply-status": environment.pick({ LEDGER_TABLE: true, STATUS_QUEUE_URL: true, REFERENCE_KEY_SECRET_ID: true }),
+  "check-identity": environment.pick({
+    ACCESS_TABLE: true,
+    LEDGER_TABLE: true,
+    CACHE_TABLE: true,
+    STATUS_QUEUE_URL: true,
+    UPSTREAM_BASE_URL: true,
+    UPSTREAM_KEY_SECRET_ID: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    REPLAY_KEY_SECRET_ID: true,
+    IDENTITY_PRICES: true,
+    PURCHASES: true,
+  }),
+  "deliver-webhook": environment.pick({
+    LEDGER_TABLE: true,
+    DELIVERY_QUEUE_URL: true,
+    WEBHOOK_KEY_SECRET_ID: true,
+    WEBHOOK_ALLOWED_CIDRS: true,
+    WEBHOOK_REFUSED_HOSTS: true,
+  }),
+  "list-catalog": environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true }),
+  purchase: environment.pick({
+    ACCESS_TABLE: true,
+    LEDGER_TABLE: true,
+    CACHE_TABLE: true,
+    STATUS_QUEUE_URL: true,
+    UPSTREAM_BASE_URL: true,
+    UPSTREAM_KEY_SECRET_ID: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    AIRTIME_NAIRA_MAX: true,
+    PURCHASES: true,
+  }),
+  "read-account": environment.pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, REFERENCE_KEY_SECRET_ID: true }),
+  "receive-status": environment.pick({
+    STATUS_QUEUE_URL: true,
+    REFERENCE_KEY_SECRET_ID: true,
+    WEBHOOK_TOKEN_SECRET_ID: true,
+    UPSTREAM_HMAC_SECRET_ID: true,
+    UPSTREAM_WEBHOOK_IPS: true,
+  }),
+  "refresh-catalog": environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }),
+  "watch-ledger": environment.pick({ LEDGER_TABLE: true }),
+} as const;
+
+/** Reads a function's environment; a missing or malformed name fails its cold start and says which. */
+export const readEnv = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>): z.output<z.ZodObject<Shape>> => {
+  const parsed = schema.safeParse(process.env);
   if (parsed.success) return parsed.data;
   throw new Error(`The environment is not complete.\n${z.prettifyError(parsed.error)}`);
 };
