@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 import { docsPageForBundle } from "../../functions/describe-api/docs-page.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The project's folder, with a slash at its end. */
+export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
 /** How every function is bundled, for AWS and for the tests that weigh the bundles. The SDK is in the bundle: it starts faster. */
 export const bundleOptions = {
@@ -13,7 +14,7 @@ export const bundleOptions = {
   format: "esm",
   // With zod's and the SDK's ES modules, unused parts fall away; the default prefers their CommonJS.
   mainFields: ["module", "main"],
-  alias: { "@aws-sdk/credential-provider-node": `${root}infra/bundle/function-credentials.ts` },
+  alias: { "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts` },
   // Used by describe-api alone; the others do not get it.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
   // Some dependencies still call require; an ES module has none of its own.
@@ -21,4 +22,4 @@ export const bundleOptions = {
 } as const satisfies BuildOptions;
 
 /** The entry of a function's bundle. */
-export const functionEntry = (name: string): string => `${root}functions/${name}/handler.ts`;
+export const functionEntry = (name: string): string => `${projectRoot}functions/${name}/handler.ts`;

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from "node:fs";
+import * as z from "zod";
 import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";
 import { errorText, SettingsError } from "./settings.ts";
@@ -10,19 +11,40 @@ export type ServiceDetails = {
   readonly accounts: readonly DemoAccount[];
 };
 
-/** Removes a file left behind by a kill -9, which would say that we are ready already. */
-export const removeStaleServiceFile = (path: string): void => sayingWhich(path, () => rmSync(path, { force: true }));
+/** What the operator's command line needs: the functions' environment, and where the local parts of AWS are. */
+export const adminDetails = z.object({
+  base_url: z.url(),
+  environment: z.record(z.string(), z.string()),
+  endpoints: z.object({ dynamodb: z.url(), sqs: z.url(), secretsManager: z.url() }),
+});
+export type AdminDetails = z.output<typeof adminDetails>;
 
-/** Writes the file in one step; its presence says that the service is ready. Returns what removes it again. */
-export const writeServiceFile = (path: string, details: ServiceDetails): (() => void) => {
-  const written = sayingWhich(path, () => {
-    writeJsonFile(path, details);
+/** `service.json` has `service.admin.json` beside it. */
+export const adminFileOf = (serviceFile: string): string => `${serviceFile.replace(/\.json$/, "")}.admin.json`;
+
+/** Removes files left behind by a kill -9, which would say that we are ready already. */
+export const removeStaleServiceFile = (path: string): void =>
+  sayingWhich(path, () => {
+    for (const stale of [path, adminFileOf(path)]) rmSync(stale, { force: true });
+  });
+
+/** Writes the files, each in one step; the first's presence says that the service is ready. Returns what removes them again. */
+export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): (() => void) => {
+  const removals = [written(adminFileOf(path), admin), written(path, details)];
+  return () => {
+    for (const remove of removals.toReversed()) remove();
+  };
+};
+
+const written = (path: string, value: unknown): (() => void) => {
+  const text = sayingWhich(path, () => {
+    writeJsonFile(path, value);
     return readFileSync(path, "utf8");
   });
   return () => {
     try {
       // By now it may be another service's.
-      if (readFileSync(path, "utf8") === written) rmSync(path);
+      if (readFileSync(path, "utf8") === text) rmSync(path);
     } catch {
       // Somebody removed it already.
     }

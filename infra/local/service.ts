@@ -18,7 +18,7 @@ import { consumeQueue } from "./queue-consumer.ts";
 import { startQueues } from "./queues.ts";
 import { startSchedule } from "./schedules.ts";
 import { loadSecrets, startSecretsManager } from "./secrets.ts";
-import { removeStaleServiceFile, type ServiceDetails, writeServiceFile } from "./service-file.ts";
+import { removeStaleServiceFile, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import { newShutdown } from "./shutdown.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/server.ts";
@@ -104,7 +104,10 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
     const sqs = await startQueues(dataDir.file("queues"), queues);
     shutdown.then.push(sqs.stop);
     // A key of a provider elsewhere stays in memory: it is not ours to keep on disk.
-    const secretsManager = await startSecretsManager({ ...secrets, "upstream-key": upstream.liveKey });
+    const secretsManager = await startSecretsManager(
+      { ...secrets, "upstream-key": upstream.liveKey },
+      dataDir.file("secrets"),
+    );
     shutdown.then.push(secretsManager.stop);
 
     const functionEnvironment: Record<keyof typeof environment.shape, string> = {
@@ -163,7 +166,10 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       upstream: { base_url: upstream.baseUrl, webhook_url: webhook.url, webhook_secret: webhook.secret },
       accounts: [demo],
     };
-    if (settings.serviceFile !== undefined) shutdown.first.push(writeServiceFile(settings.serviceFile, details));
+    if (settings.serviceFile !== undefined) {
+      const admin = { base_url: details.base_url, environment: functionEnvironment, endpoints };
+      shutdown.first.push(writeServiceFiles(settings.serviceFile, details, admin));
+    }
     return {
       details,
       ...(simulator && { simulator }),

@@ -1,4 +1,4 @@
-export type Stop = () => Promise<void> | void;
+type Stop = () => Promise<void> | void;
 
 /**
  * What has to be ended, in three steps: first whatever brings work in, which may take a moment to finish, then the parts which

@@ -172,7 +172,10 @@ export const consumeStream = (options: {
 
 const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? "";
 
-type EventRecord = { readonly dynamodb: { readonly SequenceNumber: string } & Readonly<Record<string, unknown>> };
+type EventRecord = {
+  readonly dynamodb: { readonly SequenceNumber: string; readonly [name: string]: unknown };
+  readonly [name: string]: unknown;
+};
 
 /** One change of the event. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
 const eventRecord = (record: StreamRecord, stream: string): EventRecord => ({
@@ -194,10 +197,10 @@ const eventRecord = (record: StreamRecord, stream: string): EventRecord => ({
 const jsonObject = z.record(z.string(), z.unknown());
 
 /** Bytes are Base64 in an event. */
-const inJson = (images: unknown): Record<string, unknown> =>
+const inJson = (change: unknown): Record<string, unknown> =>
   jsonObject.parse(
     JSON.parse(
-      JSON.stringify(images, (_name, value: unknown) =>
+      JSON.stringify(change ?? {}, (_name, value: unknown) =>
         value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
       ),
     ),

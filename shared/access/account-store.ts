@@ -10,13 +10,14 @@ import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
+import { type AuditRow, auditPut } from "../wallet/audit.ts";
 import { accountStatus } from "./key-store.ts";
 
 /** Every account's partition in the index by owner. */
 const ACCOUNTS = "accounts";
 
 /** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhook/endpoint.ts. */
-export const webhookField = z.object({
+const webhookField = z.object({
   url: z.string().optional(),
   status: z.enum(["on", "off"]),
   /** Since when no event was taken. */
@@ -46,6 +47,8 @@ export const accountRow = z.object({
       status: z.enum(["active", "revoked"]),
       permissions: z.array(permissionSchema),
       created_at: z.iso.datetime(),
+      /** When it stops by itself: it was rotated. */
+      expires_at: z.iso.datetime().optional(),
     }),
   ),
   webhook: webhookField.optional(),
@@ -61,10 +64,18 @@ export type AccountStore = {
   readonly accessTable: string;
   readonly ledgerTable: string;
   readonly clock?: Clock;
+  /** The operator's act behind a change, kept in the change's own transaction. It is told the account as it will be. */
+  readonly audit?: (account: AccountRow) => AuditRow;
 };
 
 /** The part of it that holds the accounts themselves. */
-export type AccountTable = Pick<AccountStore, "db" | "ledgerTable">;
+export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
+
+type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+
+/** What stands on record about a change, as a part of its transaction. */
+export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: AccountRow): Writes =>
+  audit ? [auditPut(ledgerTable, audit(account))] : [];
 
 const PK_PREFIX = "account#";
 export const accountPk = (accountId: string): string => `${PK_PREFIX}${accountId}`;
@@ -92,17 +103,13 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
 };
 
 /** Puts an account in the place of the one that was read, together with other writes. */
-export const replaceAccount = async (
-  { db, ledgerTable }: AccountTable,
-  account: AccountRow,
-  others: NonNullable<TransactWriteCommandInput["TransactItems"]>,
-): Promise<void> => {
-  await db.send(
+const replaceAccount = async (store: AccountTable, account: AccountRow, others: Writes): Promise<void> => {
+  await store.db.send(
     new TransactWriteCommand({
       TransactItems: [
         {
           Put: {
-            TableName: ledgerTable,
+            TableName: store.ledgerTable,
             Item: { ...account, version: account.version + 1 },
             // Two operators at once: the second one reads again instead of undoing the first.
             ConditionExpression: "version = :read",
@@ -110,6 +117,7 @@ export const replaceAccount = async (
           },
         },
         ...others,
+        ...auditWrites(store, account),
       ],
     }),
   );
@@ -118,20 +126,21 @@ export const replaceAccount = async (
 const CHANGE_ROUNDS_MAX = 8;
 
 /**
- * Changes an account by itself, without its keys. `change` may be asked several times, each time with the account as it stands;
- * undefined means that there is nothing to change. Resolves with the account as it stands then.
+ * Changes an account, and what `alongside` says in the same transaction. `change` may be asked several times, each time with the
+ * account as it stands; undefined means that there is nothing to change. Resolves with the account as it stands then.
  */
 export const changeAccount = async (
   store: AccountTable,
   accountId: string,
   change: (account: AccountRow) => AccountRow | undefined,
+  alongside: (changed: AccountRow) => Writes = () => [],
 ): Promise<AccountRow> => {
   for (let round = 0; ; round += 1) {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
     if (changed === undefined) return account;
     try {
-      await replaceAccount(store, changed, []);
+      await replaceAccount(store, changed, alongside(changed));
       return { ...changed, version: account.version + 1 };
     } catch (error) {
       const isCollision = error instanceof TransactionCanceledException;

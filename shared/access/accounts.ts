@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
-import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
 import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import {
@@ -10,17 +9,15 @@ import {
   type AccountRow,
   type AccountStore,
   accountPk,
-  replaceAccount,
+  auditWrites,
+  changeAccount,
   requireAccount,
 } from "./account-store.ts";
 import { keyHash, newApiKey } from "./api-key.ts";
-import type { KeyRow } from "./key-store.ts";
+import { isDead, type Key, keyPut, keyUpdate, whitelistRanges } from "./key-item.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
-
-/** Entries of an account's whitelist; so many keep a key's item below one write unit. */
-export const WHITELIST_ENTRIES_MAX = 20;
 
 /** Account and active keys change in one transaction, which has room for 100 items. */
 const ACTIVE_KEYS_MAX = 50;
@@ -29,9 +26,10 @@ const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("
 
 /** Makes an account with an empty wallet and without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
 export const createAccount = async (
-  { db, ledgerTable, clock = systemClock }: AccountStore,
+  store: AccountStore,
   account: { readonly name: string; readonly whitelist: readonly string[] },
 ): Promise<AccountRow> => {
+  const { db, ledgerTable, clock = systemClock } = store;
   whitelistRanges(account.whitelist);
   const account_id = newId("acc");
   const row: AccountRow = {
@@ -48,7 +46,8 @@ export const createAccount = async (
   const put = (Item: AccountRow | WalletRow) => ({
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
-  await db.send(new TransactWriteCommand({ TransactItems: [put(row), put(emptyWallet(account_id, clock()))] }));
+  const items = [put(row), put(emptyWallet(account_id, clock())), ...auditWrites(store, row)];
+  await db.send(new TransactWriteCommand({ TransactItems: items }));
   return row;
 };
 
@@ -56,114 +55,131 @@ export const createAccount = async (
 export const createKey = async (
   store: AccountStore,
   accountId: string,
-  key: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
-): Promise<{ readonly key: string; readonly keyId: string }> => {
-  const { accessTable, clock = systemClock } = store;
-  const account = await requireAccount(store, accountId);
-  if (account.keys.filter(({ status }) => status === "active").length >= ACTIVE_KEYS_MAX) {
-    throw new AccountError(`Account ${accountId} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`);
-  }
-  const text = newApiKey(key.mode);
-  const entry: AccountRow["keys"][number] = {
-    key_id: newId("key"),
-    hash: keyHash(text),
-    mode: key.mode,
-    status: "active",
-    permissions: [...(key.permissions ?? defaultPermissions)],
-    created_at: isoTime(clock()),
-  };
-  const changed = { ...account, keys: [...account.keys, entry] };
-  await replaceAccount(store, changed, [
-    {
-      Put: {
-        TableName: accessTable,
-        Item: keyItem(changed, entry),
-        ConditionExpression: "attribute_not_exists(pk)",
-      },
+  wish: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
+): Promise<NewKey> => {
+  const { key, entry } = newKey(wish.mode, wish.permissions ?? defaultPermissions, nowOf(store));
+  await changeAccount(
+    store,
+    accountId,
+    (account) => withKey(account, entry, nowOf(store)),
+    (changed) => [keyPut(store, changed, entry)],
+  );
+  return { key, keyId: entry.key_id };
+};
+
+export type NewKey = { readonly key: string; readonly keyId: string };
+
+/**
+ * Makes a key with the mode and the permissions of another, which stops by itself once the overlap is over: 401 from then on. An
+ * overlap that runs already is only ever cut short.
+ */
+export const rotateKey = async (
+  store: AccountStore,
+  accountId: string,
+  keyId: string,
+  overlap_ms: number,
+): Promise<NewKey & { readonly expiresAt: string }> => {
+  const now_ms = nowOf(store);
+  const ends = isoTime(now_ms + overlap_ms);
+  const before = requireKey(await requireAccount(store, accountId), keyId);
+  const { key, entry } = newKey(before.mode, before.permissions, now_ms);
+  const changed = await changeAccount(
+    store,
+    accountId,
+    (account) => {
+      const old = requireKey(account, keyId);
+      if (isDead(old, now_ms)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
+      const expires_at = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
+      const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at } : other));
+      return withKey({ ...account, keys }, entry, now_ms);
     },
-  ]);
-  return { key: text, keyId: entry.key_id };
+    (account) => [keyPut(store, account, entry), keyUpdate(store, account, requireKey(account, keyId))],
+  );
+  return { key, keyId: entry.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? ends };
 };
 
 /** A revoked key is refused from the next request on. Revoking it again changes nothing. */
 export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
-  const account = await requireAccount(store, accountId);
-  if (!account.keys.some((key) => key.key_id === keyId)) {
-    throw new AccountError(`Account ${accountId} has no key ${keyId}`);
-  }
-  const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
-  await writeThrough(store, { ...account, keys }, keyId);
+  await changeAccount(
+    store,
+    accountId,
+    (account) => {
+      if (requireKey(account, keyId).status === "revoked") return undefined;
+      const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
+      return { ...account, keys };
+    },
+    (changed) => [keyUpdate(store, changed, requireKey(changed, keyId))],
+  );
 };
 
 /** Restricts an account or lifts that; all its keys follow in the same transaction. */
-export const setAccountStatus = async (
+export const setAccountStatus = (
   store: AccountStore,
   accountId: string,
   status: AccountRow["status"],
-): Promise<void> => writeThrough(store, { ...(await requireAccount(store, accountId)), status });
+): Promise<AccountRow> =>
+  changeWithKeys(store, accountId, (account) => (account.status === status ? undefined : { ...account, status }));
 
 /** Replaces an account's whitelist; all its keys follow in the same transaction. */
-export const setWhitelist = async (
+export const setWhitelist = (
   store: AccountStore,
   accountId: string,
   whitelist: readonly string[],
-): Promise<void> => {
-  whitelistRanges(whitelist);
-  await writeThrough(store, { ...(await requireAccount(store, accountId)), whitelist: [...whitelist] });
-};
+): Promise<AccountRow> => changeWhitelist(store, accountId, () => whitelist);
+
+/** Changes an account's whitelist, as it stands; undefined means that there is nothing to change. */
+export const changeWhitelist = (
+  store: AccountStore,
+  accountId: string,
+  change: (whitelist: readonly string[]) => readonly string[] | undefined,
+): Promise<AccountRow> =>
+  changeWithKeys(store, accountId, (account) => {
+    const whitelist = change(account.whitelist);
+    if (whitelist === undefined) return undefined;
+    whitelistRanges(whitelist);
+    return { ...account, whitelist: [...whitelist] };
+  });
 
 /**
- * Writes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched, and so do keys
- * that were `revoked` before: they are refused whatever else they say.
+ * Changes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched, and so do keys
+ * that have ended: they are refused whatever else they say.
  */
-const writeThrough = async (store: AccountStore, account: AccountRow, revoked?: string): Promise<void> => {
-  const changed = account.keys.filter(({ key_id, status }) => status === "active" || key_id === revoked);
-  const updates = changed.map((key) => {
-    const { account_status, status, permissions, whitelist } = keyItem(account, key);
-    const sets = { account_status, status, permissions, whitelist };
-    const present = Object.entries(sets).filter(([, value]) => value !== undefined);
-    const absent = Object.entries(sets).filter(([, value]) => value === undefined);
-    return {
-      Update: {
-        TableName: store.accessTable,
-        Key: { pk: key.hash },
-        UpdateExpression: [
-          `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-          ...(absent.length > 0 ? [`REMOVE ${absent.map(([name]) => `#${name}`).join(", ")}`] : []),
-        ].join(" "),
-        ConditionExpression: "attribute_exists(pk)",
-        ExpressionAttributeNames: Object.fromEntries(Object.keys(sets).map((name) => [`#${name}`, name])),
-        ExpressionAttributeValues: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
-      },
-    };
-  });
-  await replaceAccount(store, account, updates);
+const changeWithKeys = (
+  store: AccountStore,
+  accountId: string,
+  change: (account: AccountRow) => AccountRow | undefined,
+): Promise<AccountRow> =>
+  changeAccount(store, accountId, change, (changed) =>
+    changed.keys.filter((key) => !isDead(key, nowOf(store))).map((key) => keyUpdate(store, changed, key)),
+  );
+
+const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
+
+const requireKey = (account: AccountRow, keyId: string): Key => {
+  const key = account.keys.find(({ key_id }) => key_id === keyId);
+  if (key === undefined) throw new AccountError(`Account ${account.account_id} has no key ${keyId}`);
+  return key;
 };
 
-const keyItem = (account: AccountRow, key: AccountRow["keys"][number]): KeyRow => {
-  const ranges = whitelistRanges(account.whitelist);
-  return {
-    pk: key.hash,
-    key_id: key.key_id,
-    account_id: account.account_id,
-    account_status: account.status,
-    mode: key.mode,
-    status: key.status,
-    // DynamoDB has no empty sets.
-    permissions: key.permissions.length > 0 ? new Set(key.permissions) : undefined,
-    whitelist: ranges.length > 0 ? new Set(ranges) : undefined,
+const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) => {
+  const key = newApiKey(mode);
+  const entry: Key = {
+    key_id: newId("key"),
+    hash: keyHash(key),
+    mode,
+    status: "active",
+    permissions: [...permissions],
+    created_at: isoTime(now_ms),
   };
+  return { key, entry };
 };
 
-const whitelistRanges = (entries: readonly string[]): IpRange[] => {
-  if (entries.length > WHITELIST_ENTRIES_MAX) {
-    throw new AccountError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
+const withKey = (account: AccountRow, entry: Key, now_ms: number): AccountRow => {
+  if (account.keys.filter((key) => !isDead(key, now_ms)).length >= ACTIVE_KEYS_MAX) {
+    const { account_id } = account;
+    throw new AccountError(
+      `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`,
+    );
   }
-  const ranges = entries.map((entry) => {
-    const range = parseIpRange(entry);
-    if (range === undefined) throw new AccountError(`"${entry}" is no IP address or CIDR range`);
-    return range;
-  });
-  // Two spellings of one range are one member of the key's set.
-  return [...new Map(ranges.map((range) => [formatIpRange(range), range])).values()];
+  return { ...account, keys: [...account.keys, entry] };
 };

@@ -21,7 +21,7 @@ export const admitting =
     const hash = keyHash(presentedKey(request.headers));
     const now_ms = clock();
     const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(now_ms) });
-    if (counted === undefined || counted.row.status === "revoked") throw new ServiceError("invalid_api_key");
+    if (counted === undefined || hasEnded(counted.row, now_ms)) throw new ServiceError("invalid_api_key");
 
     const { row, requestsThisMinute } = counted;
     const limit = rateGroups[route.group];
@@ -33,6 +33,10 @@ export const admitting =
     }
     return { rate, caller: { accountId: row.account_id, keyId: row.key_id, mode: row.mode } };
   };
+
+/** Revoked, or rotated away and its overlap over. */
+const hasEnded = ({ status, expires_at }: KeyRow, now_ms: number): boolean =>
+  status === "revoked" || (expires_at !== undefined && now_ms >= Date.parse(expires_at));
 
 const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): ServiceError | undefined => {
   if (row.account_status === "restricted") return new ServiceError("account_restricted");

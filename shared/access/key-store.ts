@@ -20,6 +20,8 @@ export const keyRow = z
     account_status: accountStatus,
     mode: modeSchema,
     status: z.enum(["active", "revoked"]),
+    /** When it stops by itself: it was rotated. */
+    expires_at: z.iso.datetime().optional(),
     permissions: z.set(permissionSchema).optional(),
     whitelist: z.set(z.instanceof(Uint8Array)).optional(),
   })

@@ -14,7 +14,7 @@ export type CatalogMemory = {
   readonly plans: () => Promise<(PlanIndex & { readonly fetchedAt_ms: number }) | undefined>;
 };
 
-export const catalogMemory = (store: CatalogStore, clock: Clock): CatalogMemory => {
+export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
   let held: Snapshot | undefined;
   let readAt_ms = Number.NEGATIVE_INFINITY;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;

@@ -5,7 +5,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpProvider } from "../upstream/http-provider.ts";
-import { catalogOf, consistentCatalog, snapshotOf } from "./snapshot.ts";
+import { catalogChanges, catalogOf, consistentCatalog, type Snapshot, snapshotOf } from "./snapshot.ts";
 import type { CatalogStore } from "./store.ts";
 
 /** How old the catalog gets before it is fetched again. The schedule looks each minute. */
@@ -27,29 +27,67 @@ export type RefreshDeps = {
   readonly clock: Clock;
 };
 
-/** Fetches the upstream's catalog when it is due, and stores it as the bytes to be served, unless something is wrong with it. */
-export const refreshCatalog = async ({ store, upstream, clock }: RefreshDeps, deadline: Deadline): Promise<Refresh> => {
+/** Fetches the upstream's catalog when it is due, or at once, and stores it as the bytes to be served, unless something is wrong with it. */
+export const refreshCatalog = async (
+  { store, upstream, clock }: RefreshDeps,
+  deadline: Deadline,
+  when: "due" | "now" = "due",
+): Promise<Refresh> => {
   const before = await readable(store);
-  if (before !== undefined && clock() - before.fetchedAt_ms < REFRESH_AFTER_MS) return { kind: "fresh_enough" };
+  const isFresh = before !== undefined && clock() - before.fetchedAt_ms < REFRESH_AFTER_MS;
+  if (isFresh && when === "due") return { kind: "fresh_enough" };
 
-  const result = await upstream.fetchCatalog(deadline);
-  if (result.kind !== "answered" || result.status !== 200) {
-    return refuse("unreachable", { answer: result.kind === "answered" ? `status_${result.status}` : result.reason });
-  }
-  const parsed = servedCatalog.safeParse(parsedJson(result.body));
-  if (!parsed.success) return refuse("invalid", { at: parsed.error.issues[0]?.path.join(".") });
-  const catalog = parsed.data.data;
+  const fetched = await fetchCatalog(upstream, deadline);
+  if (fetched.kind === "refused") return refuse(fetched.reason, fetched.details);
+  const { catalog } = fetched;
   const plans = catalog.data_plans.length;
-  if (plans === 0 || catalog.networks.length === 0) return refuse("empty", {});
-  const known = before?.catalog;
-  if (known && plans < known.data_plans.length * SHRINK_LIMIT) {
-    return refuse("halved", { plans, plans_before: known.data_plans.length });
-  }
   const snapshot = snapshotOf(catalog, clock());
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
+  const known = before?.catalog;
+  if (known && plans < known.data_plans.length * SHRINK_LIMIT) {
+    await store.writeCandidate(snapshot);
+    return refuse("halved", { plans, plans_before: known.data_plans.length });
+  }
   await store.write(snapshot);
   log.info("catalog.replaced", { plans, ...changes(known ?? { networks: [], data_plans: [] }, catalog) });
   return { kind: "replaced", plans };
+};
+
+type Details = Readonly<Record<string, string | number | undefined>>;
+export type FetchedCatalog =
+  | { readonly kind: "fetched"; readonly catalog: Catalog }
+  | {
+      readonly kind: "refused";
+      readonly reason: "unreachable" | "invalid" | "empty";
+      readonly details: Details;
+    };
+
+/** The upstream's catalog as it is now, if it is one. */
+export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: Deadline): Promise<FetchedCatalog> => {
+  const refused = (reason: Extract<FetchedCatalog, { kind: "refused" }>["reason"], details: Details) =>
+    ({ kind: "refused", reason, details }) as const;
+  const result = await upstream.fetchCatalog(deadline);
+  if (result.kind !== "answered") return refused("unreachable", { answer: result.reason });
+  if (result.status !== 200) return refused("unreachable", { answer: `status_${result.status}` });
+  const parsed = servedCatalog.safeParse(parsedJson(result.body));
+  if (!parsed.success) return refused("invalid", { at: parsed.error.issues[0]?.path.join(".") });
+  const catalog = parsed.data.data;
+  if (catalog.data_plans.length === 0 || catalog.networks.length === 0) return refused("empty", {});
+  return { kind: "fetched", catalog };
+};
+
+/** The catalog that was refused since the one that is served was fetched. */
+export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
+  const [served, candidate] = await Promise.all([store.read(), store.readCandidate()]);
+  return candidate && candidate.fetchedAt_ms > (served?.fetchedAt_ms ?? 0) ? candidate : undefined;
+};
+
+/** Serves the catalog that was refused; undefined where there is none. */
+export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | undefined> => {
+  const candidate = await readCandidate(store);
+  if (candidate === undefined) return undefined;
+  await store.write(candidate);
+  return catalogOf(candidate);
 };
 
 /** The catalog before, or undefined where there is none that this version can read: then it is replaced. */
@@ -65,23 +103,14 @@ const readable = async (store: CatalogStore) => {
 
 const servedCatalog = successEnvelope(z.pipe(catalogSchema, consistentCatalog));
 
-const refuse = (
-  reason: Extract<Refresh, { kind: "refused" }>["reason"],
-  details: Readonly<Record<string, string | number | undefined>>,
-): Refresh => {
+const refuse = (reason: Extract<Refresh, { kind: "refused" }>["reason"], details: Details): Refresh => {
   log.error("catalog.refused", { reason, ...details });
   return { kind: "refused", reason };
 };
 
-/** Which plans came, went or changed their price. */
 const changes = (before: Catalog, after: Catalog) => {
-  const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-  const idsAfter = new Set(after.data_plans.map(({ id }) => id));
-  return {
-    added: named(after.data_plans.filter(({ id }) => !priceBefore.has(id))),
-    removed: named(before.data_plans.filter(({ id }) => !idsAfter.has(id))),
-    repriced: named(after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price)),
-  };
+  const { added, removed, repriced } = catalogChanges(before, after);
+  return { added: named(added), removed: named(removed), repriced: named(repriced) };
 };
 
 const NAMED_MAX = 10;

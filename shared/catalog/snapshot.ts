@@ -44,3 +44,14 @@ export const consistentCatalog = catalogSchema.check(
     return data_plans.every(({ network_id }) => ids.has(network_id));
   }, "A plan belongs to no network"),
 );
+
+/** Which plans came, went or changed their price. */
+export const catalogChanges = (before: Catalog, after: Catalog) => {
+  const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
+  const idsAfter = new Set(after.data_plans.map(({ id }) => id));
+  return {
+    added: after.data_plans.filter(({ id }) => !priceBefore.has(id)),
+    removed: before.data_plans.filter(({ id }) => !idsAfter.has(id)),
+    repriced: after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price),
+  };
+};

@@ -3,9 +3,12 @@ import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** The cache table's one catalog item. It has no expiry: a stale catalog is better than none. */
+/**
+ * The cache table's catalog items: the one that is served, and the latest that was refused and that an operator may accept. They
+ * have no expiry: a stale catalog is better than none.
+ */
 const catalogRow = z.object({
-  pk: z.literal("catalog"),
+  pk: z.enum(["catalog", "catalog-candidate"]),
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
@@ -14,17 +17,27 @@ const catalogRow = z.object({
 export type CatalogStore = {
   readonly read: () => Promise<Snapshot | undefined>;
   readonly write: (snapshot: Snapshot) => Promise<void>;
+  readonly readCandidate: () => Promise<Snapshot | undefined>;
+  readonly writeCandidate: (snapshot: Snapshot) => Promise<void>;
 };
 
-export const catalogStore = (db: DynamoDBDocumentClient, table: string): CatalogStore => ({
-  read: async () => {
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: "catalog" } }));
+type Pk = z.infer<typeof catalogRow>["pk"];
+
+export const catalogStore = (db: DynamoDBDocumentClient, table: string): CatalogStore => {
+  const read = async (pk: Pk): Promise<Snapshot | undefined> => {
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
     if (Item === undefined) return undefined;
     const { gzip, etag, fetched_at } = catalogRow.parse(Item);
     return { gzip, etag, fetchedAt_ms: Date.parse(fetched_at) };
-  },
-  write: async ({ gzip, etag, fetchedAt_ms }) => {
-    const Item: z.input<typeof catalogRow> = { pk: "catalog", gzip, etag, fetched_at: isoTime(fetchedAt_ms) };
+  };
+  const write = async (pk: Pk, { gzip, etag, fetchedAt_ms }: Snapshot): Promise<void> => {
+    const Item: z.input<typeof catalogRow> = { pk, gzip, etag, fetched_at: isoTime(fetchedAt_ms) };
     await db.send(new PutCommand({ TableName: table, Item }));
-  },
-});
+  };
+  return {
+    read: () => read("catalog"),
+    write: (snapshot) => write("catalog", snapshot),
+    readCandidate: () => read("catalog-candidate"),
+    writeCandidate: (snapshot) => write("catalog-candidate", snapshot),
+  };
+};

@@ -16,6 +16,7 @@ export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 const amountField = z
   .number("Must be a number")
   .min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`)
+  .refine((naira) => Number.isSafeInteger(Math.round(naira * 100)), { error: "Is too large", abort: true })
   .refine((naira) => Math.round(naira * 100) / 100 === naira, "Must have at most 2 decimals");
 
 /** POST /vtu/airtime/purchase. Which networks there are, the catalog says. */

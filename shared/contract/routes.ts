@@ -140,7 +140,7 @@ export const routes = {
     summary: "Buy airtime",
     errors: [...orderErrors, "delivery_failed"],
     example: {
-      input: { network: "mtn", amount: 500, ...exampleOrder },
+      input: { network: "mtn", amount: 500, ...exampleOrder, reference: "order-1043" },
       data: {
         transaction: {
           reference: "AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",

@@ -132,8 +132,8 @@ const checkIdentity = async <Result extends z.ZodObject>(
         const outcome = await askProvider(provider, search.check, row, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
         found = normaliseRecord(outcome.record, search.result, { [field]: number });
-        if (found === undefined) return refund({ code: "provider_unavailable" }, outcome);
-        await keepForReplay(deps.replays, row, found);
+        if (found === undefined || !fitsAnswer(found)) return refund({ code: "provider_unavailable" }, outcome);
+        await keepForReplay(deps.replays, row, found, deadline);
         return { verdict: { status: "success", ...factsOf(outcome) } };
       },
     },
@@ -142,7 +142,10 @@ const checkIdentity = async <Result extends z.ZodObject>(
   return answerOf(placed, search.title, await resultFor(deps.replays, placed, search.result, found));
 };
 
-/** The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. */
+/**
+ * The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. One whose
+ * settling is still on the status queue is handed over: it will be charged, and nobody could ask for it again.
+ */
 const resultFor = async <Result extends z.ZodObject>(
   kept: Replays,
   { row, replayed }: Placed,
@@ -150,14 +153,29 @@ const resultFor = async <Result extends z.ZodObject>(
   found: z.output<Result> | undefined,
 ): Promise<z.output<Result> | null> => {
   if (row.status === "failed") throw failureOf(row, replayed);
-  if (row.status === "processing") return null;
-  const result = replayed ? schema.safeParse(await kept.find(row)).data : found;
+  if (row.status === "processing") return found ?? null;
+  const result = replayed ? schema.safeParse(await findKept(kept, row)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
     transactionReference: referenceOf(row),
   });
 };
+
+/** The check was made and charged: an error must name it. */
+const findKept = async (kept: Replays, row: TransactionRow): Promise<unknown> => {
+  try {
+    return await kept.find(row);
+  } catch (error) {
+    log.warn("replay.not_read", { reference: referenceOf(row), ...errorFields(error) });
+    throw new ServiceError("provider_unavailable", { retryAfterS: 5, transactionReference: referenceOf(row) });
+  }
+};
+
+/** Lambda hands an answer over as text within JSON, of at most 6 MB. */
+const ANSWER_BYTES_MAX = 5_900_000;
+const fitsAnswer = (result: unknown): boolean =>
+  Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= ANSWER_BYTES_MAX;
 
 const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Result | null) => {
   const reference = referenceOf(row);
@@ -187,15 +205,19 @@ const askProvider = async (
   return outcome;
 };
 
-/** A result that cannot be kept is not kept: the request goes on. */
+/** What must be left for settling when a result is put aside. */
+const SETTLE_RESERVE_MS = 5_000;
+
+/** A result that cannot be kept is not kept: the request goes on, and its settling does not wait. */
 const keepForReplay = async (
   kept: Replays,
   row: TransactionRow,
   result: Readonly<Record<string, unknown>>,
+  deadline: Deadline,
 ): Promise<void> => {
   if (row.caller_reference === undefined) return;
   try {
-    await kept.keep(row, result);
+    await kept.keep(row, result, deadline.remaining_ms() - SETTLE_RESERVE_MS);
   } catch (error) {
     log.warn("replay.not_kept", { reference: referenceOf(row), ...errorFields(error) });
   }

@@ -1,7 +1,7 @@
 import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
 
 /** The longest that SQS hides a message from the moment it was received: 12 hours. */
-export const POSTPONE_S_MAX = 43_200;
+const POSTPONE_S_MAX = 43_200;
 
 /** Hides a received message for this long; with a reported failure it then comes back. */
 export type Postpone = (receiptHandle: string, after_s: number) => Promise<void>;

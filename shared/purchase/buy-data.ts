@@ -1,22 +1,17 @@
-import { builtInPlans } from "../catalog/built-in.ts";
 import type { CatalogMemory } from "../catalog/memory.ts";
+import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Call } from "../platform/api-handler.ts";
 import { invalid } from "../platform/api-request.ts";
-import { log } from "../platform/log.ts";
 import { koboFromNaira } from "../platform/money.ts";
-import type { Clock } from "../platform/time.ts";
 import type { Order, Provider } from "../upstream/provider.ts";
 import { deliver } from "./deliver.ts";
 import { type OrderDeps, placeOrder, type Quote } from "./place-order.ts";
 import { purchaseAnswer } from "./purchase-answer.ts";
 
-/** Prices older than this are not charged. */
-const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
-const RETRY_AFTER_S = 60;
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;
 
@@ -42,7 +37,7 @@ export const buyData =
         reference,
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
-          const quote = quoteData(await pricedPlans(deps.catalog, caller.mode, deps.ledger.clock), input);
+          const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
           await provider.assertReady(quote.order, deadline);
           return quote;
         },
@@ -52,15 +47,6 @@ export const buyData =
     );
     return purchaseAnswer(placed);
   };
-
-/** The plans at prices that may be charged. Test keys need no upstream to have plans. */
-const pricedPlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
-  const plans = await catalog.plans();
-  if (mode === "test") return plans ?? builtInPlans;
-  if (plans !== undefined && clock() - plans.fetchedAt_ms <= CATALOG_AGE_MS_MAX) return plans;
-  log.error("catalog.too_old", { filled: plans !== undefined });
-  throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
-};
 
 const quoteData = (
   { networks, plans }: PlanIndex,

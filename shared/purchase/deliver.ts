@@ -14,7 +14,7 @@ export const deliver = async (
 ): Promise<Fulfilment> => {
   const outcome = await provider.buy(order, referenceOf(row), deadline);
   const verdict = verdictOn(outcome);
-  if (outcome.kind === "ours")
+  if (outcome.kind === "ours" && row.mode === "live")
     log.error("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
   if (outcome.reason !== "processing") {

@@ -68,8 +68,8 @@ export const placeOrder = async <Priced extends Quote>(
 ): Promise<Placed> => {
   const naming = await deps.naming();
   const fingerprint = naming.fingerprint([wish.type, ...wish.fields]);
-  const quote = await quoteOrEarlier(deps, naming, wish);
-  if (quote.kind === "earlier") return repeated(quote.row, fingerprint);
+  const quote = await quoteOrEarlier(deps, naming, wish, fingerprint);
+  if (quote.kind === "earlier") return { row: quote.row, replayed: true };
 
   const row = newRow(deps.ledger, naming, wish, quote.priced, fingerprint);
   const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? []);
@@ -88,11 +88,12 @@ export const placeOrder = async <Priced extends Quote>(
   }
 };
 
-/** The quote; or, where nothing can be quoted any more, the order that already stands under this reference. */
+/** The quote; or, where this order cannot be had any more, the same order as it was made before. */
 const quoteOrEarlier = async <Priced extends Quote>(
   { ledger, purchases }: OrderDeps,
   naming: Naming,
   wish: Wish<Priced>,
+  fingerprint: string,
 ): Promise<
   { readonly kind: "priced"; readonly priced: Priced } | { readonly kind: "earlier"; readonly row: TransactionRow }
 > => {
@@ -102,7 +103,7 @@ const quoteOrEarlier = async <Priced extends Quote>(
   } catch (refusal) {
     // A plan that is gone, or an upstream that is down, says nothing about an order that was made before.
     const row = wish.reference && (await findByCallerReference(ledger, naming, wish.caller, wish.reference));
-    if (row) return { kind: "earlier", row };
+    if (row && row.fingerprint === fingerprint) return { kind: "earlier", row };
     throw refusal;
   }
 };

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
+import { ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import type { EventMessage } from "./status-queue.ts";
 
@@ -24,6 +25,11 @@ export type EventReason = z.infer<typeof eventReason>;
 
 /** The owner under which events stand in the index by time. */
 export const EVENTS_OWNER = "events";
+const PK_PREFIX = "event#";
+const ID_PREFIX = "event_";
+
+/** What operators call an event. */
+export const eventId = ({ pk }: Pick<EventRow, "pk">): string => `${ID_PREFIX}${pk.slice(PK_PREFIX.length)}`;
 
 /** What the operator decides about: one item an event, however often it came. */
 export const eventRow = z.object({
@@ -51,7 +57,7 @@ export const recordEvent = async (
   transaction?: string,
 ): Promise<void> => {
   const Item: EventRow = {
-    pk: `event#${hashOf(event)}`,
+    pk: `${PK_PREFIX}${hashOf(event)}`,
     owner: EVENTS_OWNER,
     reason,
     state: "open",
@@ -68,6 +74,22 @@ export const recordEvent = async (
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
+};
+
+/** The event that an operator names; undefined where there is none. */
+export const findEvent = async (ledger: Ledger, id: string): Promise<EventRow | undefined> =>
+  id.startsWith(ID_PREFIX) ? readEvent(ledger, `${PK_PREFIX}${id.slice(ID_PREFIX.length)}`) : undefined;
+
+const readEvent = async ({ db, table }: Ledger, pk: string): Promise<EventRow | undefined> => {
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  return Item && eventRow.parse(Item);
+};
+
+/** The events that were kept from a moment on, oldest first. */
+export const listEvents = async (ledger: Ledger, from: string): Promise<readonly EventRow[]> => {
+  const keys = await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" });
+  const events = await Promise.all(keys.map(({ pk }) => readEvent(ledger, pk)));
+  return events.filter((event) => event !== undefined);
 };
 
 /** Over what the event says, not over when it came. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Kobo, koboFromNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
-import { type CheckOutcome, type Outcome, orderFields, type UpstreamFacts } from "./provider.ts";
+import type { CheckOutcome, OrderField, Outcome, UpstreamFacts } from "./provider.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
@@ -32,12 +32,13 @@ const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
 const OURS = new Set([401, 403, 429]);
 
 /**
- * What an answer to an order means. The one place that decides between delivered, refused, ours and unknown.
+ * What an answer to an order means. The one place that decides between delivered, refused, ours and unknown. `fields` are the
+ * order's own, which a refusal may name.
  *
  * A body that holds a transaction which is not `failed`, or that complains about the reference, outweighs a refusal's status:
  * we never use a reference twice, so that a duplicate means that a first copy arrived.
  */
-export const classify = (result: Exchange): Outcome => {
+export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "ours", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
 
@@ -55,15 +56,19 @@ export const classify = (result: Exchange): Outcome => {
   if (body !== undefined && complainsOfReference(body)) return { kind: "unknown", reason: "duplicate_reference" };
   if (OURS.has(status)) return { kind: "ours", reason: `status_${status}` };
   if (body !== undefined && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
-  return { kind: "refused", fields: status === 422 && body !== undefined ? blamedFields(body) : [], ...facts };
+  return {
+    kind: "refused",
+    fields: status === 422 && body !== undefined ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
+    ...facts,
+  };
 };
 
 /**
  * What an answer to an identity check means: the record, that there is none, or why there is no answer. A record counts even if
  * the upstream is still busy with its own transaction: it is what was asked for.
  */
-export const classifyCheck = (result: Exchange): CheckOutcome => {
-  const outcome = classify(result);
+export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): CheckOutcome => {
+  const outcome = classify(result, fields);
   const body = result.kind === "answered" ? parsedBody(result.body) : undefined;
   if (body === undefined || result.kind !== "answered") return withoutRecord(outcome);
   const { result: record, transaction } = body.data;
@@ -86,8 +91,6 @@ const complainsOfReference = ({ errors, message }: AnswerBody): boolean =>
   Object.hasOwn(errors, "reference") || /\b(reference|duplicate)\b/i.test(message);
 
 const isOurBalance = ({ message }: AnswerBody): boolean => /\b(balance|insufficient|fund)/i.test(message);
-
-const blamedFields = ({ errors }: AnswerBody) => orderFields.filter((field) => Object.hasOwn(errors, field));
 
 const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
   const amountKobo = transaction?.amount === undefined ? undefined : toKobo(transaction.amount);

@@ -7,7 +7,7 @@ import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import type { Check, Order, Provider } from "./provider.ts";
+import { type Check, type Order, orderFields, type Provider } from "./provider.ts";
 import { retryAfter_s, type UpstreamLimit, upstreamLimit } from "./upstream-limit.ts";
 
 export type UpstreamAccess = {
@@ -49,12 +49,12 @@ export const httpProvider = ({
       if (upstreamBudget_ms(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
     },
     buy: async (order, reference, deadline) => {
-      const result = await sendOnce(orderRequest(order, reference), deadline, liveKey, send);
-      return classify(result);
+      const request = orderRequest(order, reference);
+      return classify(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
     },
     check: async (check, reference, deadline) => {
-      const result = await sendOnce(checkRequest(check, reference), deadline, liveKey, send);
-      return classifyCheck(result);
+      const request = checkRequest(check, reference);
+      return classifyCheck(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
     },
     fetchCatalog: async (deadline) => {
       for (;;) {
@@ -128,7 +128,7 @@ const sendOnce = async (
   const key = await liveKey.value();
   if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
   const first = await attempt(key);
-  if (first.kind !== "answered" || classify(first).kind !== "ours") return first;
+  if (first.kind !== "answered" || classify(first, []).kind !== "ours") return first;
   if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, attempt);
   const wait_s = retryAfter_s(first);
   if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return first;
@@ -155,6 +155,9 @@ const withFreshKeyAfter = async (
   const fresh = await liveKey.refetch().catch(() => undefined);
   return fresh === undefined || fresh === key ? refused : attempt(fresh);
 };
+
+/** The fields that were sent and that a caller knows by the same name. */
+const fieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
 
 const groupOf = (request: Order | Check): RateGroup => (request.kind === "identity" ? "identity" : "vtu");
 

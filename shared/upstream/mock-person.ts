@@ -21,11 +21,12 @@ const MOCK_PHOTO =
  */
 export const mockRecord = ({ subject, by }: Check, extent: "full" | "minimal"): Readonly<Record<string, unknown>> => {
   const known = "phoneNumber" in by ? by.phoneNumber : by.number;
-  const dice = createHash("sha256").update(`mock:${known}`).digest();
+  const lastTen = known.slice(1);
+  const dice = createHash("sha256").update(`mock:${lastTen}`).digest();
   const roll = (index: number, sides: number): number => (dice[index] ?? 0) % sides;
   const [first_name, middle_name, last_name, gender] = people[roll(0, people.length)] ?? people[0];
-  const number = "phoneNumber" in by ? `1${known.slice(1)}` : known;
-  const phone_number = "phoneNumber" in by ? known : `080${known.slice(3)}`;
+  const number = "phoneNumber" in by ? `1${lastTen}` : known;
+  const phone_number = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
   const names = { [subject]: number, first_name, last_name };
   if (extent === "minimal") return names;
   const state = states[roll(1, states.length)] ?? states[0];

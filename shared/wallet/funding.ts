@@ -1,49 +1,105 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import type { Kobo } from "../platform/money.ts";
+import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
+import { type AuditRow, auditPut } from "./audit.ts";
 import { collisionOf, type Ledger, waitForTurn } from "./ledger.ts";
-import { walletCredit } from "./wallet.ts";
+import { walletCredit, walletDebit } from "./wallet.ts";
 
-const FUNDING_ROUNDS_MAX = 8;
+const BOOKING_ROUNDS_MAX = 8;
 
 /** The owner under which an account's fundings and adjustments stand in the index by time. */
 export const entriesOwner = (accountId: string): string => `${accountId}#entries`;
 
+/** A funding's or an adjustment's item: what came into the wallet beside its transactions, or left it. */
+export const entryRow = z.object({
+  pk: z.string(),
+  owner: z.string(),
+  account_id: z.string(),
+  kind: z.enum(["funding", "adjustment"]),
+  /** The bank's own reference, or whatever else makes a repeat harmless. */
+  entry_id: z.string(),
+  /** Signed. */
+  amount_kobo: z.int(),
+  why: z.string().optional(),
+  created_at: z.iso.datetime(),
+});
+export type EntryRow = z.infer<typeof entryRow>;
+
+export type Booking =
+  | { readonly kind: "booked" }
+  /** An entry with this id stands already; nothing was written. */
+  | { readonly kind: "booked_before"; readonly entry: EntryRow }
+  /** The balance would have become negative. */
+  | { readonly kind: "insufficient_balance" };
+
+export type Entry = Pick<EntryRow, "kind" | "account_id" | "entry_id" | "amount_kobo" | "why">;
+
+const entryPk = ({ kind, account_id, entry_id }: Entry): string => `${kind}#${account_id}#${entry_id}`;
+
+export const readEntry = async ({ db, table }: Ledger, pk: string): Promise<EntryRow> => {
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  return entryRow.parse(Item);
+};
+
 /**
- * Puts money into a wallet once per funding id (the bank's own reference): the funding's item is put in the balance's own
- * transaction, so that a repeat does nothing and says so.
+ * Books an entry once per id: its item is put in the balance's own transaction, so that a repeat does nothing and says so. The
+ * operator's act goes with it.
  */
-export const fundWallet = async (
-  ledger: Ledger,
-  funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },
-): Promise<"funded" | "funded_before"> => {
-  const item = {
-    owner: entriesOwner(funding.accountId),
-    pk: `funding#${funding.accountId}#${funding.fundingId}`,
-    account_id: funding.accountId,
-    funding_id: funding.fundingId,
-    amount_kobo: funding.amountKobo,
+export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): Promise<Booking> => {
+  const { why, ...rest } = entry;
+  const Item: EntryRow = {
+    pk: entryPk(entry),
+    owner: entriesOwner(entry.account_id),
+    ...rest,
+    ...(why !== undefined && { why }),
     created_at: isoTime(ledger.clock()),
   };
+  const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
+  const move = entry.amount_kobo < 0 ? walletDebit : walletCredit;
   for (let round = 0; ; round += 1) {
     try {
       await ledger.db.send(
         new TransactWriteCommand({
           TransactItems: [
-            { Put: { TableName: ledger.table, Item: item, ConditionExpression: "attribute_not_exists(pk)" } },
-            walletCredit(ledger, funding.accountId, funding.amountKobo),
+            { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
+            move(ledger, entry.account_id, amount),
+            ...(act ? [auditPut(ledger.table, act)] : []),
           ],
         }),
       );
-      return "funded";
+      return { kind: "booked" };
     } catch (error) {
-      if (isRepeat(error)) return "funded_before";
-      if (collisionOf(error).kind !== "conflict" || round === FUNDING_ROUNDS_MAX) throw error;
-      await waitForTurn(round);
+      if (hasFailed(error, ENTRY)) return { kind: "booked_before", entry: await readEntry(ledger, Item.pk) };
+      if (collisionOf(error).kind === "conflict" && round < BOOKING_ROUNDS_MAX) await waitForTurn(round);
+      else if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+      else throw error;
     }
   }
 };
 
-const isRepeat = (error: unknown): boolean =>
-  error instanceof TransactionCanceledException && error.CancellationReasons?.[0]?.Code === "ConditionalCheckFailed";
+/** Positions in the write above; the cancellation reasons come back in this order. */
+const ENTRY = 0;
+const WALLET = 1;
+
+const hasFailed = (error: unknown, position: number): boolean =>
+  error instanceof TransactionCanceledException &&
+  error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
+
+/** Puts money into a wallet once per funding id. */
+export const fundWallet = (
+  ledger: Ledger,
+  funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },
+  act?: AuditRow,
+): Promise<Booking> =>
+  bookEntry(
+    ledger,
+    {
+      kind: "funding",
+      account_id: funding.accountId,
+      entry_id: funding.fundingId,
+      amount_kobo: funding.amountKobo,
+    },
+    act,
+  );

@@ -52,8 +52,8 @@ export const settleTransaction = async (
   target: SettleTarget,
   verdict: Verdict,
   deadline: Deadline,
-  /** `unnamed` settles only what has no upstream reference yet: a match by guess must not overrule knowledge. */
-  only: "any" | "unnamed" = "any",
+  /** A match by guess must not overrule knowledge. */
+  only: Settleable = "any",
 ): Promise<Settlement> => {
   for (let round = 0; ; round += 1) {
     try {
@@ -81,25 +81,31 @@ const write = async (
   ledger: Ledger,
   target: SettleTarget,
   verdict: Verdict,
-  only: "any" | "unnamed",
+  only: Settleable,
   patience_ms: number,
 ): Promise<void> => {
   const abort = { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) };
-  const update = transactionUpdate(ledger, target, verdict, only);
-  if (verdict.status === "failed" && target.mode === "live") {
-    const refund = walletCredit(ledger, target.account_id, target.amount_kobo);
-    await ledger.db.send(new TransactWriteCommand({ TransactItems: [{ Update: update }, refund] }), abort);
-    return;
-  }
-  await ledger.db.send(new UpdateCommand(update), abort);
+  const [update, ...others] = settlingWrites(ledger, target, verdict, only);
+  if (others.length > 0) await ledger.db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
+  else await ledger.db.send(new UpdateCommand(update.Update), abort);
 };
 
-const transactionUpdate = (
-  { table, clock }: Ledger,
+/** Which open transactions a verdict may settle: any; those without an upstream reference; or also those with this very one. */
+export type Settleable = "any" | "unnamed" | { readonly unnamedOr: string };
+
+/** The parts of the write that settles: the transaction's own, and with a live failure the refund. */
+export const settlingWrites = (
+  ledger: Ledger,
   target: SettleTarget,
   verdict: Verdict,
-  only: "any" | "unnamed",
-) => {
+  only: Settleable,
+): readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...ReturnType<typeof walletCredit>[]] => {
+  const update = { Update: transactionUpdate(ledger, target, verdict, only) };
+  if (verdict.status !== "failed" || target.mode !== "live") return [update];
+  return [update, walletCredit(ledger, target.account_id, target.amount_kobo)];
+};
+
+const transactionUpdate = ({ table, clock }: Ledger, target: SettleTarget, verdict: Verdict, only: Settleable) => {
   const { status, ...facts } = verdict;
   const sets = Object.entries({ updated_at: isoTime(clock()), ...facts }).filter(([, value]) => value !== undefined);
   const isFinal = status !== "processing";
@@ -110,17 +116,22 @@ const transactionUpdate = (
       isFinal ? " REMOVE #open" : ""
     }`,
     // `attempt` and `mode` make sure that this is the very transaction that the verdict speaks of.
-    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${
-      only === "unnamed" ? " AND attribute_not_exists(upstream_reference)" : ""
-    }`,
+    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${nameCondition(only)}`,
     ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
     ExpressionAttributeValues: {
       ":status": status,
       ":processing": "processing",
       ":mode": target.mode,
       ":attempt": target.attempt,
+      ...(typeof only === "object" && { ":name": only.unnamedOr }),
       ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
   };
+};
+
+const nameCondition = (only: Settleable): string => {
+  if (only === "any") return "";
+  const unnamed = "attribute_not_exists(upstream_reference)";
+  return only === "unnamed" ? ` AND ${unnamed}` : ` AND (${unnamed} OR upstream_reference = :name)`;
 };

@@ -19,7 +19,7 @@ export class EndpointUrlError extends Error {
   override readonly name = "EndpointUrlError";
 }
 
-export const URL_LENGTH_MAX = 2_000;
+const URL_LENGTH_MAX = 2_000;
 
 export const systemResolve: Resolve = async (hostname) =>
   (await dns.lookup(hostname, { all: true })).map(({ address }) => address);

@@ -7,7 +7,7 @@ import { type TransactionRow, transactionId } from "../wallet/transaction.ts";
 import { announcedStatus, type DeliveryMessage } from "./delivery-queue.ts";
 
 /** `pending` waits for its next attempt; every other state is final. */
-export const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
+const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
 export type DeliveryState = z.infer<typeof deliveryState>;
 
 const attemptSchema = z.object({
@@ -22,7 +22,7 @@ const attemptSchema = z.object({
 export type Attempt = z.infer<typeof attemptSchema>;
 
 /** One event's item in the ledger table: how it was told, attempt by attempt. `owner` lists an account's deliveries by time. */
-export const deliveryRow = z.object({
+const deliveryRow = z.object({
   pk: z.string(),
   owner: z.string(),
   account_id: z.string(),

@@ -12,7 +12,7 @@ import { type AddressRules, EndpointUrlError, parseEndpointUrl } from "./address
 import { newSecret } from "./signature.ts";
 
 /** How long the secret before signs beside the new one. */
-export const ROTATION_MS = 24 * 3_600_000;
+const ROTATION_MS = 24 * 3_600_000;
 
 /** Where endpoints are kept: on the accounts, their secrets sealed with this key, each bound to its account. */
 export type EndpointStore = { readonly accounts: AccountTable; readonly webhookKey: Secret; readonly clock: Clock };

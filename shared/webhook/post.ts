@@ -11,7 +11,7 @@ const CONNECT_MS_MAX = 2_000;
 /** Read of an answer; nothing of it is kept. */
 const ANSWER_BYTES_MAX = 20 * 1_024;
 
-export type Parcel = {
+type Parcel = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -69,9 +69,11 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   };
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
+    const [api = "", operation = ""] = String(incoming.headers["x-amz-target"]).split(".");
     const sent = await readAll(incoming);
-    const fault = proxy.fault({ operation, body: sent });
+    // Reading the stream is the platform's work, which no request pays for.
+    const isStream = api.startsWith("DynamoDBStreams");
+    const fault = isStream ? undefined : proxy.fault({ operation, body: sent });
     if (fault === "conflict") return answerConflict(operation, sent, outgoing);
     if (fault === "throttled") return answerError(outgoing, "ThrottlingException", {});
     if (fault === "never_arrives") return void outgoing.destroy();
@@ -80,7 +82,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
       await new Promise((wake) => setTimeout(wake, 300));
     }
     const answer = await forward(emulator, incoming, withCapacity(operation, sent));
-    record(proxy.calls, operation, sent, answer.body);
+    if (!isStream) record(proxy.calls, operation, sent, answer.body);
     if (fault === "arrives_late") return;
     if (fault === "answer_lost") return void outgoing.destroy();
     outgoing.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);

@@ -11,11 +11,14 @@ import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { type Permission, permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { secretsClient } from "../../shared/platform/aws.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
+import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient } from "./tables.ts";
 
@@ -61,6 +64,7 @@ export type TestService = {
   readonly db: DynamoDBDocumentClient;
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
+  readonly endpoints: EndpointStore;
   readonly newCaller: (options?: {
     readonly naira?: number;
     readonly whitelist?: readonly string[];
@@ -111,6 +115,7 @@ export const startTestService = async ({
     db,
     ledger,
     accounts,
+    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
       const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
       if (naira > 0) await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });

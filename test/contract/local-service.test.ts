@@ -1,9 +1,12 @@
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tableNames } from "../../infra/local/tables.ts";
 import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
+import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 import { contractSuite } from "./suite.ts";
@@ -59,4 +62,64 @@ test("the service is asked for every error that it documents, but for these thre
     "describeApi internal_error",
     "showDocs internal_error",
   ]);
+});
+
+describe("what is on no route", () => {
+  const paths = [
+    "/",
+    "/v1",
+    "/v1/",
+    "/v1/nothing",
+    "/v2/wallet",
+    "/v1/wallet/",
+    "/v1//wallet",
+    "/v1/Wallet",
+    "/v1/vtu",
+    "/v1/vtu/data/purchase/more",
+    "/v1/transactions/",
+    "/v1/transactions/a/b",
+    "/v1/transactions/%E0%A4%A",
+    "/v1/openapi.yaml",
+    "/v1/docs/",
+    "/v1/%77allet%00",
+    "/v1/../wallet",
+  ];
+  const unknownPaths = paths.flatMap((path) => [`GET ${path}`, `POST ${path}`]);
+  const others = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PROPFIND"];
+  const wrongMethods = Object.values(appRoutes).flatMap(({ method, path }) =>
+    others.filter((other) => other !== method).map((other) => `${other} ${path.replace("{reference}", "order-1042")}`),
+  );
+
+  test.each([...unknownPaths, ...wrongMethods])(
+    "%s: 404 not_found in the envelope with the catalog group's full rate, with and without a key",
+    async (request) => {
+      const [method = "", path = ""] = request.split(" ");
+      const keys: readonly Record<string, string>[] = [{}, { authorization: `Bearer ${await newKey("live")}` }];
+      for (const headers of keys) {
+        const { status, headers: answered, text } = await rawRequest(method, path, headers);
+        expect(status).toBe(404);
+        expect(answered).toMatchObject({
+          "content-type": "application/json; charset=utf-8",
+          "x-error-code": "not_found",
+          "x-ratelimit-limit": "120",
+          "x-ratelimit-remaining": "120",
+          "x-request-id": expect.stringMatching(/./),
+        });
+        if (method !== "HEAD") expect(JSON.parse(text)).toEqual({ status: false, message: "No such resource" });
+      }
+    },
+  );
+
+  /** Sends the path as it stands: fetch would tidy it up. */
+  const rawRequest = (method: string, path: string, headers: Record<string, string>) =>
+    new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(service.baseUrl);
+      const request = httpRequest({ hostname, port, method, path, headers }, (response) => {
+        textOf(response).then(
+          (text) => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+          reject,
+        );
+      });
+      request.once("error", reject).end();
+    });
 });

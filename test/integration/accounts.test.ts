@@ -140,7 +140,7 @@ describe("a good key is admitted", () => {
 
   test("by X-API-KEY, by bearer in lower case and by Bearer with 2 blanks", async () => {
     const { key } = await anAccount();
-    const ways = [
+    const ways: readonly Readonly<Record<string, string>>[] = [
       { "x-api-key": key },
       { "x-api-key": ` ${key} ` },
       { authorization: `bearer ${key}` },

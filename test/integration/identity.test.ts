@@ -298,7 +298,7 @@ describe("a live check without a result is refunded", () => {
     expect(again.body).toEqual(answer.body);
   });
 
-  test("a result that no caller gets, because its settling write is not known in time, is given back", async () => {
+  test("a result whose settling write is not known in time is handed over as processing, and the queue is told to charge it", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const queued: Verdict[] = [];
     const naming = namingFrom({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
@@ -328,12 +328,12 @@ describe("a live check without a result is refunded", () => {
       deadline: deadlineIn(4_000),
     });
     service.proxy.fault = () => undefined;
-    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
-    expect(queued).toHaveLength(1);
+    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
+    expect(queued).toMatchObject([{ status: "success" }]);
     const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
     if (row === undefined) throw new Error("The transaction is gone");
     for (const verdict of queued) await settleTransaction(service.ledger, row, verdict, deadlineIn(5_000));
-    expect(await caller.balance()).toBe(FUNDS);
+    expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
   test("a wallet that is one kobo short is refused before anything is sent", async () => {
@@ -575,6 +575,14 @@ describe("the same reference again", () => {
       expect(Object.keys(other.body.errors ?? {})).toEqual(["reference"]);
     }
     expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  test("a basic request under the reference of an advanced one is another request, although it asks for less", async () => {
+    const { caller, send } = await first({ mode: "advanced" });
+    const other = await send({ mode: "basic" });
+    expect(other.status).toBe(422);
+    expect(other.headers.get("x-error-code")).toBe("reference_reused");
+    expect(await caller.balance()).toBe(FUNDS - 250);
   });
 
   test("in flight it is 200 processing with a null result, and not charged twice", async () => {

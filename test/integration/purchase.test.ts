@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
+import { ServiceError } from "../../shared/contract/errors.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { placeOrder } from "../../shared/purchase/place-order.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
 import {
   anOrder,
   BUY_DATA,
@@ -130,17 +135,43 @@ describe("the same reference again", () => {
     expect(references.size).toBe(3);
   });
 
-  test("still finds its transaction when the plan has left the catalog", async () => {
+  test("with a plan that does not exist is 422 on the plan, which is looked at before the reference", async () => {
     const caller = await service.newCaller({ naira: 2_000 });
-    const gone = anOrder({ plan_id: 999_999, reference: "gone" });
-    const refused = await service.call("POST", BUY_DATA, { key: caller.key, body: gone });
-    expect(refused.status).toBe(422);
-    const body = anOrder({ reference: "gone" });
-    const first = await service.call("POST", BUY_DATA, { key: caller.key, body });
-    expect(first.status).toBe(200);
-    // The same reference for the vanished plan is recognised as another order, although that plan cannot be quoted.
-    const other = await service.call("POST", BUY_DATA, { key: caller.key, body: gone });
-    expect(other.headers.get("x-error-code")).toBe("reference_reused");
+    await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "gone" }) });
+    const answer = await service.call("POST", BUY_DATA, {
+      key: caller.key,
+      body: anOrder({ plan_id: 999_999, reference: "gone" }),
+    });
+    expect(answer.headers.get("x-error-code")).toBe("plan_unavailable");
+    expect(await caller.balance()).toBe(1_500);
+  });
+
+  test("gets its transaction although the order could not be had any more", async () => {
+    const caller = await service.newCaller({ naira: 2_000 });
+    const wish = {
+      caller: { accountId: caller.accountId, keyId: "key_1", mode: "live" },
+      type: "data",
+      reference: "vanished",
+      fields: ["1", "101"],
+      quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
+      fulfil: async () => ({ verdict: { status: "success" as const } }),
+    } as const;
+    const key = { value: async () => "k".repeat(43), refetch: async () => "k".repeat(43) };
+    const deps = {
+      ledger: service.ledger,
+      naming: namingFrom(key),
+      statusQueue: { send: () => Promise.reject(new Error("Nothing may be queued")) },
+      purchases: "on",
+    } as const;
+    const first = await placeOrder(deps, wish, deadlineIn(29_000));
+    const gone = { ...wish, quote: () => Promise.reject(new ServiceError("plan_unavailable")) };
+    expect(await placeOrder(deps, gone, deadlineIn(29_000))).toMatchObject({
+      row: { pk: first.row.pk },
+      replayed: true,
+    });
+    const another = { ...gone, fields: ["1", "102"] };
+    await expect(placeOrder(deps, another, deadlineIn(29_000))).rejects.toMatchObject({ code: "plan_unavailable" });
+    expect(await caller.balance()).toBe(1_500);
   });
 });
 

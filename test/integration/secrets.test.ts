@@ -45,7 +45,9 @@ describe("within 5 minutes", () => {
   test("100 uses ask Secrets Manager once, for this secret", async () => {
     const { value, vault } = await aSecret("live_key");
     for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
-    expect(vault.requests).toEqual([{ target: "secretsmanager.GetSecretValue", SecretId: "upstream-key" }]);
+    expect(vault.requests).toEqual([
+      { target: "secretsmanager.GetSecretValue", SecretId: "upstream-key", VersionStage: "AWSCURRENT" },
+    ]);
   });
 
   test("a rotated value is not seen; at 5 minutes it is", async () => {

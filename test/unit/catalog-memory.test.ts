@@ -16,7 +16,7 @@ const aMemory = (stored: Snapshot | undefined) => {
     if (table.broken) throw new Error("The table cannot be read");
     return table.stored;
   };
-  return { ...catalogMemory({ read, write: async () => {} }, () => clock.now_ms), table, clock };
+  return { ...catalogMemory({ read }, () => clock.now_ms), table, clock };
 };
 
 test("within 60 s the table is read once for 100 requests", async () => {

@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { classify } from "../../shared/upstream/classify.ts";
 
 const answer = (status: number, body: unknown) =>
-  classify({ kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) });
+  classify({ kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) }, [
+    "network_id",
+    "plan_id",
+    "phone_number",
+  ]);
 
 const transaction = (status: unknown) => ({ transaction: { reference: "DATA_UP1", status, amount: 480 } });
 const refusal = (fields: Readonly<Record<string, unknown>> = {}) => ({ status: false, message: "No.", ...fields });
@@ -203,8 +207,8 @@ describe("an answer whose body is", () => {
 
 test("what was never sent is ours, and what got no answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
-    expect(classify({ kind: "never_sent", reason })).toEqual({ kind: "ours", reason });
-    expect(classify({ kind: "no_answer", reason })).toEqual({ kind: "unknown", reason });
+    expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "ours", reason });
+    expect(classify({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   }
 });
 
@@ -243,7 +247,7 @@ describe("what the upstream calls the order, and what it charged", () => {
 });
 
 describe("the fields that are to blame", () => {
-  test("are those of a 422 that stand on the closed list of 5, in the list's order", () => {
+  test("are those of a 422 that the order has itself, in the order's own sequence", () => {
     const errors = {
       amount: ["?"],
       phone_number: ["?"],
@@ -255,7 +259,7 @@ describe("the fields that are to blame", () => {
     };
     expect(answer(422, refusal({ errors }))).toEqual({
       kind: "refused",
-      fields: ["network_id", "plan_id", "phone_number", "network", "amount"],
+      fields: ["network_id", "plan_id", "phone_number"],
     });
   });
 

@@ -21,7 +21,7 @@ type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?
 
 /** One request for a catalog that was fetched at noon; undefined: never. */
 const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", now_ms = NOON }: Ask = {}) => {
-  const memory = catalogMemory({ read: async () => kept, write: async () => {} }, () => now_ms);
+  const memory = catalogMemory({ read: async () => kept }, () => now_ms);
   return listCatalog(
     memory,
     () => now_ms,

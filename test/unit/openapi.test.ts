@@ -8,13 +8,15 @@ import { errors } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../shared/contract/openapi-schemas.ts";
-import { errorsOf, type Route, routes } from "../../shared/contract/routes.ts";
+import { appRoutes, errorsOf } from "../../shared/contract/routes.ts";
 import { documentText } from "../../shared/platform/prepared-document.ts";
+import { eventBody } from "../../shared/webhook/event.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
 import { readDocument } from "../contract/document.ts";
 
 const text = JSON.stringify(openApiDocument());
 const document = readDocument(JSON.parse(text));
-const table = Object.entries<Route>(routes).map(([id, route]) => ({ id, route }));
+const table = Object.entries(appRoutes).map(([id, route]) => ({ id, route }));
 
 test("the document is OpenAPI 3.1 by the specification's own schema", async () => {
   const validator = new Validator();
@@ -29,7 +31,7 @@ test("docs/openapi.json is what the code says", () => {
   );
 });
 
-test("each route of the table is one operation of the same name, and there is no other", () => {
+test("each route that apps call is one operation of the same name, and there is no other", () => {
   const documented = document.operations.map(({ id, method, path }) => `${id} ${method} /v1${path}`);
   expect(documented).toEqual(table.map(({ id, route }) => `${id} ${route.method} ${route.path}`));
 });
@@ -99,10 +101,24 @@ test("every header of the contract is described", () => {
   expect([...described]).toEqual(expect.arrayContaining(Object.values(headers)));
 });
 
-test("the outgoing event's example fits its schema", () => {
-  expect(document.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual(["transactionUpdated transaction.updated"]);
-  const { body } = document.webhooks[0] ?? {};
-  expect(document.judge(body?.schema ?? { not: {} })(body?.example)).toBeUndefined();
+test("no status is documented but those of the public interface", () => {
+  const statuses = new Set(document.operations.flatMap(({ responses }) => [...responses.keys()]));
+  const allowed = [200, 304, 400, 401, 403, 404, 422, 429, 500, 502, 503, 504];
+  expect([...statuses].filter((status) => !allowed.includes(status))).toEqual([]);
+  expect(statuses.size).toBe(allowed.length);
+});
+
+test("the outgoing event is documented: its example and what is really sent fit the schema, and nothing else is sent", () => {
+  const closed = readDocument(JSON.parse(text), { closed: true });
+  expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual(["transactionUpdated transaction.updated"]);
+  const { schema, example } = closed.webhooks[0]?.body ?? { schema: { not: {} } };
+  const judge = closed.judge(schema);
+  expect(judge(example)).toBeUndefined();
+  for (const status of ["success", "failed"] as const) {
+    expect(judge(JSON.parse(eventBody(aTransactionRow({ status }), status)))).toBeUndefined();
+  }
+  const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
+  expect(judge(JSON.parse(eventBody(check, "failed")))).toBeUndefined();
 });
 
 test("every component is used, and every reference finds one", () => {

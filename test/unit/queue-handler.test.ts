@@ -55,6 +55,20 @@ test("a message that asks to be repeated is, and only that one", async () => {
   expect(await repeated([good("a"), good("later")], apply)).toEqual(["m1"]);
 });
 
+test("a message that names its time is hidden for so long, and is repeated although it cannot be hidden", async () => {
+  const postpone = vi.fn(async (_receiptHandle: string, after_s: number) => {
+    if (after_s > 10) throw new Error("SQS is away");
+  });
+  const apply: Apply = async ({ id }) => ({ kind: "retry", reason: "not_taken", after_s: Number(id) });
+  const Records = ["5", "60"].map((id) => ({ messageId: `m${id}`, receiptHandle: `r${id}`, body: good(id) }));
+  const answer = await queueHandler(message, apply, postpone)({ Records }, aLambdaContext());
+  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m5" }, { itemIdentifier: "m60" }] });
+  expect(postpone.mock.calls).toEqual([
+    ["r5", 5],
+    ["r60", 60],
+  ]);
+});
+
 test("an unreadable message is logged without its content", async () => {
   const lines = vi.spyOn(console, "log").mockImplementation(() => {});
   await repeated(['{"phone":"08031234567"', '{"id":{"phone":"08031234567"}}'], done);

@@ -1,0 +1,100 @@
+import * as z from "zod";
+import { identityPrices } from "../shared/identity/prices.ts";
+import { parseIpRange } from "../shared/platform/ip-range.ts";
+
+const ipRanges = z.array(
+  z.string().refine((text) => parseIpRange(text) !== undefined, {
+    error: ({ input }) => `"${input}" is no IP address or CIDR range`,
+  }),
+);
+
+/** Whether functions that call out leave through NAT gateways with fixed addresses, or not at all. */
+const egress = z.discriminatedUnion("kind", [
+  /** No VPC, no NAT, no cost at rest: the sandbox only. */
+  z.object({ kind: z.literal("none") }),
+  z.object({
+    kind: z.literal("nat-gateway"),
+    /** One gateway and one elastic IP a zone. */
+    zones: z.int().min(1, "An egress needs at least 1 zone").max(3, "An egress has at most 3 zones"),
+    /** Elastic IPs that you own already (`eipalloc-...`), one a zone; without them new ones are made, and kept for good. */
+    allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
+  }),
+]);
+
+/** What a stage adopts instead of making it anew: the durable parts that an earlier stack left behind. */
+const adoption = z.object({
+  accessTableName: z.string().min(1),
+  ledgerTableName: z.string().min(1),
+  ledgerStreamArn: z.string().startsWith("arn:"),
+  referenceKeySecretArn: z.string().startsWith("arn:"),
+  webhookKeySecretArn: z.string().startsWith("arn:"),
+});
+
+/** Everything that can be set about a deployment. A wrong setting fails the synthesis with a sentence. */
+export const stageSettings = z
+  .object({
+    /** Where the upstream serves its interface, `/v1` included. */
+    upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
+    /** Addresses from which the upstream sends its events; empty while it has named none. */
+    upstreamWebhookIps: ipRanges,
+    egress,
+    /** NGN. */
+    identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
+      for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {
+        context.addIssue({ code: "custom", message: issue.message, path: issue.path });
+      }
+    }),
+    /** NGN. */
+    airtimeMax: z.int().min(50).default(50_000),
+    /** `off` answers every purchase with 503 before the debit: while a ledger is restored. */
+    purchases: z.enum(["on", "off"]).default("on"),
+    /** Ranges inside, which webhooks may reach over plain http too. */
+    webhookAllowedCidrs: ipRanges.default([]),
+    /** Who is told of alarms. */
+    alarmEmail: z.email().optional(),
+    domain: z.object({ name: z.string().min(4), certificateArn: z.string().startsWith("arn:aws:acm:") }).optional(),
+    logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
+    /** More than this in an hour is taken for an accident. */
+    logBytesPerHourMax: z.int().positive().default(200_000_000),
+    /** Executions that a function keeps for itself. */
+    reservedConcurrency: z.partialRecord(z.enum(["purchase", "check-identity", "receive-status"]), z.int().min(1)).default({}),
+    adopt: adoption.optional(),
+  })
+  .refine(({ egress }) => egress.kind === "none" || (egress.allocationIds?.length ?? egress.zones) === egress.zones, {
+    error: "There must be one elastic IP for each zone",
+    path: ["egress", "allocationIds"],
+  });
+export type StageSettings = z.output<typeof stageSettings>;
+
+const prices = {
+  nin: { basic: 150, advanced: 250, retrieve: 400 },
+  bvn: { basic: 100, advanced: 200, retrieve: 300 },
+};
+
+/** The stages of this company. Change the addresses before the first deployment of one that sells. */
+export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
+  /** Test keys only: no VPC, no upstream. Costs nothing while nobody calls. */
+  sandbox: {
+    upstreamBaseUrl: "https://upstream.example.com/v1",
+    upstreamWebhookIps: [],
+    egress: { kind: "none" },
+    identityPrices: prices,
+  },
+  prod: {
+    upstreamBaseUrl: "https://upstream.example.com/v1",
+    upstreamWebhookIps: [],
+    egress: { kind: "nat-gateway", zones: 2 },
+    identityPrices: prices,
+    logRetentionDays: 90,
+  },
+};
+
+/** A stage's settings, checked. Throws a sentence. */
+export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>> = stages): StageSettings => {
+  if (!Object.hasOwn(known, stage)) {
+    throw new Error(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
+  }
+  const parsed = stageSettings.safeParse(known[stage]);
+  if (parsed.success) return parsed.data;
+  throw new Error(`The settings of stage "${stage}" in infra/stages.ts are not valid.\n${z.prettifyError(parsed.error)}`);
+};

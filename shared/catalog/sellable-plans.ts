@@ -1,0 +1,20 @@
+import { ServiceError } from "../contract/errors.ts";
+import type { Mode } from "../contract/transaction.ts";
+import { log } from "../platform/log.ts";
+import type { Clock } from "../platform/time.ts";
+import { builtInPlans } from "./built-in.ts";
+import type { CatalogMemory } from "./memory.ts";
+import type { PlanIndex } from "./snapshot.ts";
+
+/** From an older catalog nothing is sold. */
+const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
+const RETRY_AFTER_S = 60;
+
+/** Networks and plans from which may be sold. Test keys need no upstream to have some. */
+export const sellablePlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
+  const plans = await catalog.plans();
+  if (mode === "test") return plans ?? builtInPlans;
+  if (plans !== undefined && clock() - plans.fetchedAt_ms <= CATALOG_AGE_MS_MAX) return plans;
+  log.error("catalog.too_old", { filled: plans !== undefined });
+  throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
+};

@@ -1,0 +1,156 @@
+import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { OperatorError } from "../platform/operator-error.ts";
+import { auditOf, auditPut } from "../wallet/audit.ts";
+import { collisionOf, type Ledger, waitForTurn } from "../wallet/ledger.ts";
+import { type Settleable, settlingWrites, type Verdict } from "../wallet/settle.ts";
+import { referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { type EventRow, eventId } from "./event-records.ts";
+
+/** Who decides, and why. */
+export type Decision = { readonly by: string; readonly why: string };
+
+/** A request may be at work on its transaction for so long, and knows better than any operator. */
+const UNDER_WAY_MS_MAX = 60_000;
+
+/** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
+export const resolveTransaction = async (
+  ledger: Ledger,
+  row: TransactionRow,
+  status: "success" | "failed",
+  { by, why }: Decision,
+): Promise<void> => {
+  assertOpen(row, ledger.clock());
+  if (status === "success" && isCheck(row)) {
+    throw new OperatorError(
+      `${referenceOf(row)} is a check whose result nobody got: it can only be resolved as failed`,
+    );
+  }
+  const act = { subject: row.pk, by, action: "transactions resolve", why, details: { status } };
+  const audit = auditPut(ledger.table, auditOf(act, ledger.clock()));
+  await decide(ledger, row, verdictOf(status), "any", [audit]);
+};
+
+/** Has an event end the transaction that it is about, by the operator's word; what it says and what it is about are kept. */
+export const matchEvent = async (
+  ledger: Ledger,
+  event: EventRow,
+  row: TransactionRow,
+  { by, why }: Decision,
+): Promise<void> => {
+  assertUndecided(event);
+  assertOpen(row, ledger.clock());
+  if (row.mode !== "live") throw new OperatorError(`${referenceOf(row)} is of the sandbox: no event is about it`);
+  assertName(row, event);
+  const verdict = { ...verdictOf(event.says), ...upstreamFacts(event) };
+  const act = {
+    subject: row.pk,
+    by,
+    action: "events match",
+    why,
+    details: { event: eventId(event), says: event.says },
+  };
+  await decide(ledger, row, verdict, { unnamedOr: event.reference }, [
+    eventUpdate(ledger, event, "matched", row.pk),
+    auditPut(ledger.table, auditOf(act, ledger.clock())),
+  ]);
+};
+
+/** Closes an event without applying it. */
+export const discardEvent = async (ledger: Ledger, event: EventRow, { by, why }: Decision): Promise<void> => {
+  assertUndecided(event);
+  const act = { subject: event.transaction ?? event.pk, by, action: "events discard", why };
+  const audit = auditOf({ ...act, details: { event: eventId(event), says: event.says } }, ledger.clock());
+  const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
+  if (outcome.kind === "refused") throw new OperatorError(`${eventId(event)} was decided by somebody else meanwhile`);
+};
+
+const verdictOf = (status: "success" | "failed"): Verdict =>
+  status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
+
+const upstreamFacts = ({ reference, amount_kobo }: EventRow) => ({
+  upstream_reference: reference,
+  ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
+});
+
+const isCheck = ({ type }: TransactionRow): boolean => type !== "data" && type !== "airtime";
+
+const assertOpen = (row: TransactionRow, now_ms: number): void => {
+  if (transitions[row.status].length === 0) throw isFinal(row);
+  const isUntouched = row.updated_at === row.created_at;
+  const wait_ms = Date.parse(row.created_at) + UNDER_WAY_MS_MAX - now_ms;
+  if (isUntouched && wait_ms > 0) {
+    const wait_s = Math.ceil(wait_ms / 1_000);
+    throw new OperatorError(`The request of ${referenceOf(row)} may still be under way: try again in ${wait_s} s`);
+  }
+};
+
+const isFinal = (row: TransactionRow): OperatorError =>
+  new OperatorError(
+    `${referenceOf(row)} is ${row.status} since ${row.updated_at}, and that is final: wallet adjust corrects what is wrong`,
+  );
+
+const assertName = ({ upstream_reference, ...row }: TransactionRow, event: EventRow): void => {
+  if (upstream_reference === undefined || upstream_reference === event.reference) return;
+  throw new OperatorError(
+    `The upstream calls ${referenceOf(row)} ${upstream_reference}, and the event is about ${event.reference}`,
+  );
+};
+
+const assertUndecided = (event: EventRow): void => {
+  if (event.state !== "open") throw new OperatorError(`${eventId(event)} is ${event.state} already`);
+};
+
+const eventUpdate = ({ table }: Ledger, { pk }: EventRow, state: EventRow["state"], transaction?: string) => ({
+  Update: {
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: `SET #state = :state${transaction === undefined ? "" : ", #transaction = :transaction"}`,
+    ConditionExpression: "#state = :open",
+    ExpressionAttributeNames: {
+      "#state": "state",
+      ...(transaction !== undefined && { "#transaction": "transaction" }),
+    },
+    ExpressionAttributeValues: {
+      ":state": state,
+      ":open": "open",
+      ...(transaction !== undefined && { ":transaction": transaction }),
+    },
+  },
+});
+
+type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+
+/** Settles the transaction together with what is written beside it, or says why nothing was written. */
+const decide = async (
+  ledger: Ledger,
+  row: TransactionRow,
+  verdict: Verdict,
+  only: Settleable,
+  beside: Writes,
+): Promise<void> => {
+  const outcome = await write(ledger, [...settlingWrites(ledger, row, verdict, only), ...beside]);
+  if (outcome.kind === "done") return;
+  if (outcome.row === undefined) throw new OperatorError("The event was decided by somebody else meanwhile");
+  if (transitions[outcome.row.status].length === 0) throw isFinal(outcome.row);
+  throw new OperatorError(`The upstream calls ${referenceOf(row)} ${outcome.row.upstream_reference} by now`);
+};
+
+const DECISION_ROUNDS_MAX = 8;
+
+/** All of it or nothing. A lost answer is asked for again by the SDK, under the same token. */
+const write = async (
+  ledger: Ledger,
+  TransactItems: Writes,
+): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly row: TransactionRow | undefined }> => {
+  for (let round = 0; ; round += 1) {
+    try {
+      await ledger.db.send(new TransactWriteCommand({ TransactItems }));
+      return { kind: "done" };
+    } catch (error) {
+      const collision = collisionOf(error);
+      if (collision.kind === "refused") return { kind: "refused", row: collision.row };
+      if (collision.kind === "lost" || round === DECISION_ROUNDS_MAX) throw error;
+      await waitForTurn(round);
+    }
+  }
+};

@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { isoTime } from "../platform/time.ts";
+import { ownedKeys } from "./index-pages.ts";
+import type { Ledger } from "./ledger.ts";
+
+/**
+ * One act of an operator's: who changed what, and why. It is put in the change's own transaction where the ledger is what changes,
+ * and before it where something else is. `owner` lists the acts on one subject by time.
+ */
+const auditRow = z.object({
+  pk: z.string(),
+  owner: z.string(),
+  /** An account's id, the key of a transaction's or an event's item, or `SERVICE`. */
+  subject: z.string(),
+  by: z.string(),
+  action: z.string(),
+  why: z.string().optional(),
+  details: z.record(z.string(), z.union([z.string(), z.number()])),
+  created_at: z.iso.datetime(),
+});
+export type AuditRow = z.infer<typeof auditRow>;
+
+/** The subject of acts that concern no account and no transaction. */
+export const SERVICE = "service";
+
+/** An act as its operator states it. */
+export type Act = Pick<AuditRow, "subject" | "by" | "action"> & {
+  readonly why?: string;
+  readonly details?: AuditRow["details"];
+};
+
+const auditOwner = (subject: string): string => `audit#${subject}`;
+
+export const auditOf = ({ subject, by, action, why, details = {} }: Act, now_ms: number): AuditRow => ({
+  pk: `audit#${isoTime(now_ms)}#${randomBytes(9).toString("base64url")}`,
+  owner: auditOwner(subject),
+  subject,
+  by,
+  action,
+  ...(why !== undefined && { why }),
+  details,
+  created_at: isoTime(now_ms),
+});
+
+/** The act as one part of a transaction. */
+export const auditPut = (table: string, Item: AuditRow) => ({
+  Put: { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
+});
+
+/** The act by itself, before a change outside the ledger: one on record that then failed is better than one that is not on record. */
+export const recordAct = async ({ db, table, clock }: Ledger, act: Act): Promise<void> => {
+  await db.send(new PutCommand({ TableName: table, Item: auditOf(act, clock()) }));
+};
+
+/** What was done to one subject, oldest first. */
+export const readActs = async (ledger: Ledger, subject: string): Promise<readonly AuditRow[]> => {
+  const keys = await ownedKeys(ledger, auditOwner(subject), { from: "0000", to: "9999" });
+  const items = await Promise.all(
+    keys.map(({ pk }) =>
+      ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk }, ConsistentRead: true })),
+    ),
+  );
+  return items.map(({ Item }) => auditRow.parse(Item));
+};

@@ -1,0 +1,67 @@
+import { type EntryRow, entriesOwner, readEntry } from "./funding.ts";
+import { ownedKeys } from "./index-pages.ts";
+import type { Ledger } from "./ledger.ts";
+import { readTransactions, type TimeRange } from "./lookup.ts";
+import { ownerOf, referenceOf, type TransactionRow } from "./transaction.ts";
+
+/** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
+export type StatementLine = {
+  readonly at: string;
+  readonly kind: "funding" | "adjustment" | TransactionRow["type"];
+  /** The bank's reference, the adjustment's name, or the transaction's reference. */
+  readonly id: string;
+  readonly status: string;
+  readonly description: string;
+  /** A transaction that failed was debited and refunded: 0. */
+  readonly effect_kobo: number;
+  readonly sum_kobo: number;
+};
+
+export type Statement = {
+  readonly opening_kobo: number;
+  readonly lines: readonly StatementLine[];
+  readonly closing_kobo: number;
+};
+
+/** What moved a wallet within a time, oldest first. It sums from the beginning, so that opening and closing need no other proof. */
+export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
+  const range = { from: "0000", to };
+  const entries = await readEntries(ledger, await ownedKeys(ledger, entriesOwner(accountId), range));
+  const transactions = await readTransactions(ledger, await ownedKeys(ledger, ownerOf(accountId, "live"), range));
+  const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
+    one.at < other.at ? -1 : 1,
+  );
+  let sum_kobo = 0;
+  const lines = movements.map((line) => {
+    sum_kobo += line.effect_kobo;
+    return { ...line, sum_kobo };
+  });
+  const before = lines.findLast(({ at }) => at < from);
+  return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sum_kobo };
+};
+
+type Movement = Omit<StatementLine, "sum_kobo">;
+
+const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryRow): Movement => ({
+  at: created_at,
+  kind,
+  id: entry_id,
+  status: "booked",
+  description: why,
+  effect_kobo: amount_kobo,
+});
+
+const transactionLine = (row: TransactionRow): Movement => ({
+  at: row.created_at,
+  kind: row.type,
+  id: referenceOf(row),
+  status: row.status,
+  description: row.description,
+  effect_kobo: row.status === "failed" ? 0 : -row.amount_kobo,
+});
+
+const readEntries = async (ledger: Ledger, keys: readonly { readonly pk: string }[]): Promise<readonly EntryRow[]> => {
+  const entries: EntryRow[] = [];
+  for (const { pk } of keys) entries.push(await readEntry(ledger, pk));
+  return entries;
+};

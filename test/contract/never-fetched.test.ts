@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningService, startService } from "../../infra/local/service.ts";
+import { errorEnvelope } from "../../shared/contract/envelope.ts";
+import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { readDocument } from "./document.ts";
+import { send } from "./exchange.ts";
+
+/** The one documented error that needs a service whose upstream never answered: its catalog was never filled. */
+const document = readDocument(JSON.parse(JSON.stringify(openApiDocument())));
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startService({ upstream: { baseUrl: "http://127.0.0.1:1/v1", liveKey: `live_${"0".repeat(40)}` } });
+});
+afterAll(() => service.stop());
+
+const ask = (id: string, key: string | undefined) => send(service.details.base_url, document.operation(id), { key });
+
+describe("without a catalog", () => {
+  test.each(["listCatalog", "buyData", "buyAirtime"])(
+    "%s with a live key is 503 provider_unavailable with the seconds to wait, and no transaction",
+    async (id) => {
+      const { status, headers, text } = await ask(id, service.details.accounts[0]?.live_key);
+      expect(status).toBe(503);
+      expect(document.operation(id).responses.has(503)).toBe(true);
+      expect(headers.get("x-error-code")).toBe("provider_unavailable");
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(headers.get("x-transaction-reference")).toBeNull();
+      expect(errorEnvelope.safeParse(JSON.parse(text)).success).toBe(true);
+    },
+  );
+
+  test.each(["listCatalog", "buyData", "buyAirtime"])("%s with a test key succeeds all the same", async (id) => {
+    expect((await ask(id, service.details.accounts[0]?.test_key)).status).toBe(200);
+  });
+});

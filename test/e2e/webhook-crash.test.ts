@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
+import { afterEach, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import type { ServiceDetails } from "../../infra/local/service-file.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { pkOfReference } from "../../shared/wallet/transaction.ts";
+import { systemResolve } from "../../shared/webhook/address-guard.ts";
+import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { standardHeaders, startReceiver } from "../builders/receiver.ts";
+import { emulatorClient } from "../builders/tables.ts";
+
+/** Goal: no crash loses an announcement. Method: `npm start`'s own process, killed with SIGKILL at the two worst moments. */
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "crash-test-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const isUsed = (folder: string): boolean =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .some((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder));
+
+/** Starts the service on this folder; resolves once it serves. */
+const start = async (folder: string) => {
+  const serviceFile = join(folder, "service.json");
+  rmSync(serviceFile, { force: true });
+  const child = spawn(process.execPath, ["infra/local/start.ts"], {
+    env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE: serviceFile },
+    stdio: "ignore",
+  });
+  const exit = once(child, "exit");
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exit;
+    await vi.waitFor(() => expect(isUsed(folder)).toBe(false), { timeout: 3_000, interval: 20 });
+  };
+  cleanups.push(kill);
+  await vi.waitFor(() => expect(existsSync(serviceFile)).toBe(true), { timeout: 15_000, interval: 50 });
+  const details: ServiceDetails = JSON.parse(readFileSync(serviceFile, "utf8"));
+  return { details, kill };
+};
+
+const purchase = z.object({ data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }) });
+
+test("killed between the settling write and the announcement, and again during the delivery, it tells the same event after each start", {
+  timeout: 40_000,
+}, async () => {
+  const folder = temporaryFolder();
+  const receiver = await startReceiver((response, count) => {
+    // The first time nobody answers, so that the kill comes in the middle of the delivery.
+    if (count > 1) response.end("ok");
+  });
+  cleanups.push(receiver.stop);
+
+  const first = await start(folder);
+  const [account] = first.details.accounts;
+  const response = await fetch(`${first.details.base_url}/vtu/data/purchase`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${account?.live_key}`, "content-type": "application/json" },
+    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000004", reference: "crash" }),
+  });
+  const { reference, status } = purchase.parse(await response.json()).data.transaction;
+  expect(status).toBe("processing");
+  await first.kill();
+
+  await settleWhileDown(folder, account?.account_id ?? "", reference, receiver.url);
+  const second = await start(folder);
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 5_000, interval: 20 });
+  await second.kill();
+
+  const third = await start(folder);
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 5_000, interval: 20 });
+  const [one, other] = receiver.received;
+  expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
+  const secret = third.details.accounts[0]?.webhook_secret ?? "";
+  expect(other && new Webhook(secret).verify(other.body, standardHeaders(other))).toMatchObject({
+    data: { reference, status: "success" },
+  });
+});
+
+/** The settling write, made while nothing is there to announce it. */
+const settleWhileDown = async (folder: string, accountId: string, reference: string, url: string): Promise<void> => {
+  const files = {
+    databaseFile: join(folder, "data/tables.db"),
+    pidFile: join(folder, "pid"),
+    logFile: join(folder, "log"),
+  };
+  const dynamodb = await startDynoxide(files);
+  const db = emulatorClient(dynamodb.endpoint);
+  const secrets = z
+    .record(z.string(), z.string())
+    .parse(JSON.parse(readFileSync(join(folder, "data/secrets.json"), "utf8")));
+  const value = async () => secrets["webhook-key"];
+  const accounts = { db, ledgerTable: tableNames.ledger };
+  const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+  await setEndpoint({ accounts, webhookKey: { value, refetch: value }, clock: systemClock }, rules, accountId, url);
+  const ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const row = await readTransaction(ledger, pkOfReference(reference) ?? "");
+  expect(row && (await settleTransaction(ledger, row, { status: "success" }, deadlineIn(10_000))).kind).toBe("applied");
+  await dynamodb.stop();
+};
