@@ -105,7 +105,7 @@ const settleWhileDown = async (folder: string, accountId: string, reference: str
   const dynamodb = await startDynoxide(files);
   const db = emulatorClient(dynamodb.endpoint);
   const secrets = z
-    .record(z.string(), z.string())
+    .object({ "webhook-key": z.string() })
     .parse(JSON.parse(readFileSync(join(folder, "data/secrets.json"), "utf8")));
   const value = async () => secrets["webhook-key"];
   const accounts = { db, ledgerTable: tableNames.ledger };
