@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type PreparedDocument, prepareDocument } from "../../shared/platform/prepared-document.ts";
 
 /** Put in by infra/bundle/bundle.ts, as the renderer's files are not there on AWS; absent where Node runs the sources. */
@@ -22,7 +22,7 @@ export const docsPageForBundle = () => {
 const START = 'SwaggerUIBundle({ url: "openapi.json", dom_id: "#docs", validatorUrl: null, deepLinking: true });';
 
 const docsHtml = (): string => {
-  const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  const folder = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
   const asset = (name: string): string => readFileSync(join(folder, name), "utf8");
   const script = `${asset("swagger-ui-bundle.js")}\n${START}`;
   return [

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
 /** The functions' time-out on AWS. */
-export const FUNCTION_TIMEOUT_MS = 29_000;
+const FUNCTION_TIMEOUT_MS = 29_000;
 const MEMORY_MB = "512";
 
 type InvocationContext = Omit<Context, "done" | "fail" | "succeed">;

@@ -1,7 +1,7 @@
 /** The region, account and credentials of the parts of AWS that run on this machine; none of them is real. */
 export const REGION = "us-east-1";
 export const ACCOUNT_ID = "000000000000";
-export const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** Settings of an SDK client that talks to a local part. */
 export const localClient = (endpoint: string) => ({ endpoint, region: REGION, credentials });

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/routes.ts";
@@ -27,6 +27,12 @@ export const keyRow = z
   })
   .loose();
 export type KeyRow = z.infer<typeof keyRow>;
+
+/** The key's item, without counting anything; undefined where nobody was given it. */
+export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyRow | undefined> => {
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: hash }, ConsistentRead: true }));
+  return Item && keyRow.parse(Item);
+};
 
 const COUNTER = /^(vtu|identity|catalog):(\d+)$/;
 const STALE_COUNTERS_MAX = 8;

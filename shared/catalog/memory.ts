@@ -4,7 +4,7 @@ import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot
 import type { CatalogStore } from "./store.ts";
 
 /** How long a process serves its copy before it looks into the table again. */
-export const CATALOG_MEMORY_MS = 60_000;
+const CATALOG_MEMORY_MS = 60_000;
 
 /** The catalog in this process's memory. */
 export type CatalogMemory = {

@@ -315,7 +315,7 @@ export const appRoutes: Readonly<Record<string, Route>> = Object.fromEntries(
   Object.entries<Route>(routes).filter(([, { audience }]) => audience === undefined),
 );
 
-export type Operation = keyof typeof routes;
+type Operation = keyof typeof routes;
 
 /** The operations that one function serves. */
 export type OperationOf<Function extends string> = {

@@ -9,7 +9,7 @@ import type { Ledger } from "../wallet/ledger.ts";
 import type { EventMessage } from "./status-queue.ts";
 
 /** Why an event was not applied. */
-export const eventReason = z.enum([
+const eventReason = z.enum([
   /** It speaks against how its transaction ended. */
   "contradiction",
   /** It says `failed`, and nothing but the secret path vouches for it. */

@@ -26,10 +26,10 @@ export const findByUpstreamReference = async (
 };
 
 const openKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
-export type OpenKey = z.infer<typeof openKey>;
+type OpenKey = z.infer<typeof openKey>;
 
 /** Keys of live transactions that are `processing`, oldest first. */
-export const openKeys = async (
+const openKeys = async (
   { db, table }: Ledger,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly OpenKey[]> => {

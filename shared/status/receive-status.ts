@@ -62,4 +62,4 @@ const wholeKobo = (naira: number): Kobo | undefined => {
 };
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
-export const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;
+const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

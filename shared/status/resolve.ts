@@ -9,8 +9,12 @@ import { type EventRow, eventId } from "./event-records.ts";
 /** Who decides, and why. */
 export type Decision = { readonly by: string; readonly why: string };
 
-/** A request may be at work on its transaction for so long, and knows better than any operator. */
-const UNDER_WAY_MS_MAX = 60_000;
+/** A request may be at work on its transaction for so long, and knows better than any operator. Functions end after 29 s. */
+const UNDER_WAY_MS_MAX = 30_000;
+
+/** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
+export const underWay_ms = (row: TransactionRow, now_ms: number): number =>
+  row.updated_at === row.created_at ? Math.max(0, Date.parse(row.created_at) + UNDER_WAY_MS_MAX - now_ms) : 0;
 
 /** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
 export const resolveTransaction = async (
@@ -76,12 +80,9 @@ const isCheck = ({ type }: TransactionRow): boolean => type !== "data" && type !
 
 const assertOpen = (row: TransactionRow, now_ms: number): void => {
   if (transitions[row.status].length === 0) throw isFinal(row);
-  const isUntouched = row.updated_at === row.created_at;
-  const wait_ms = Date.parse(row.created_at) + UNDER_WAY_MS_MAX - now_ms;
-  if (isUntouched && wait_ms > 0) {
-    const wait_s = Math.ceil(wait_ms / 1_000);
-    throw new OperatorError(`The request of ${referenceOf(row)} may still be under way: try again in ${wait_s} s`);
-  }
+  const wait_s = Math.ceil(underWay_ms(row, now_ms) / 1_000);
+  if (wait_s === 0) return;
+  throw new OperatorError(`The request of ${referenceOf(row)} may still be under way: try again in ${wait_s} s`);
 };
 
 const isFinal = (row: TransactionRow): OperatorError =>

@@ -34,7 +34,7 @@ export type Outcome = UpstreamFacts &
   );
 
 /** How a sandbox order ends afterwards, as an event would tell it. */
-export type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
+type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
 
 /** What one check came to. Only `found` is charged for. */
 export type CheckOutcome = UpstreamFacts &

@@ -5,7 +5,7 @@ import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** One account's wallet. `version` rises with every change of the balance, so that a proof notices writes during it. */
-export const walletRow = z.object({
+const walletRow = z.object({
   pk: z.string(),
   account_id: z.string(),
   balance_kobo: koboSchema,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import * as z from "zod";
 
 /** One DynamoDB call as it went over the wire, with what it consumed. */
-export type SeenCall = {
+type SeenCall = {
   readonly operation: string;
   readonly tables: readonly string[];
   readonly tableUnits: number;

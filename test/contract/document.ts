@@ -45,8 +45,8 @@ const documentShape = z.object({
   components: z.record(z.string(), z.record(z.string(), json)),
 });
 
-export type DocumentedHeader = z.output<typeof header>;
-export type DocumentedResponse = {
+type DocumentedHeader = z.output<typeof header>;
+type DocumentedResponse = {
   readonly description: string;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, DocumentedHeader>;
@@ -66,7 +66,7 @@ export type DocumentedOperation = {
   readonly responses: ReadonlyMap<number, DocumentedResponse>;
 };
 /** Undefined where the value fits the schema, else what is wrong with it. */
-export type Judge = (value: unknown) => string | undefined;
+type Judge = (value: unknown) => string | undefined;
 
 export type ContractDocument = {
   readonly operations: readonly DocumentedOperation[];

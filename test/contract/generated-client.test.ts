@@ -10,6 +10,7 @@ import { startTestService, type TestService } from "../builders/service.ts";
 /** Below the repository, so that the client finds its run time in node_modules. */
 const generated = fileURLToPath(new URL("../../.local/generated/", import.meta.url));
 const run = promisify(execFile);
+const tsc = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url));
 
 let service: TestService;
 let folder: string;
@@ -64,9 +65,9 @@ test("a client generated from the served document compiles in strict TypeScript,
   writeFileSync(join(folder, "app.ts"), APP);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
 
-  await run("tsc", ["-p", folder]).catch(({ stdout }) => expect(stdout).toBe(""));
+  await run(tsc, ["-p", folder]).catch(({ stdout }) => expect(stdout).toBe(""));
   const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: caller.key };
-  const { stdout } = await run("node", [join(folder, "app.ts")], { env });
+  const { stdout } = await run(process.execPath, [join(folder, "app.ts")], { env });
 
   const transaction = { status: "success", amount: 500, description: "MTN airtime for 08031234567" };
   expect(JSON.parse(stdout)).toEqual({
@@ -88,5 +89,5 @@ test("a client generated from the served document compiles in strict TypeScript,
 
 test("the same app with a misspelt field does not compile", async () => {
   writeFileSync(join(folder, "app.ts"), APP.replace("is_consent: true, mode", "is_consent: true, mood"));
-  await expect(run("tsc", ["-p", folder])).rejects.toMatchObject({ stdout: expect.stringContaining("'mood'") });
+  await expect(run(tsc, ["-p", folder])).rejects.toMatchObject({ stdout: expect.stringContaining("'mood'") });
 });

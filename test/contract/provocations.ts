@@ -21,7 +21,7 @@ const magic = (operation: DocumentedOperation, digit: string): readonly Sent[] |
 
 const isIdentity = ({ path }: DocumentedOperation): boolean => path.startsWith("/identity/");
 
-export const subjectOf = ({ body }: DocumentedOperation): string | undefined =>
+const subjectOf = ({ body }: DocumentedOperation): string | undefined =>
   ["phone_number", "nin", "bvn"].find((field) => body !== undefined && field in body.example);
 
 /** The example as an order that was never placed before. */

@@ -1,7 +1,14 @@
 import { GetCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { AccountError, findAccount } from "../../shared/access/account-store.ts";
-import { createAccount, createKey, revokeKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import {
+  createAccount,
+  createKey,
+  revokeKey,
+  rotateKey,
+  setAccountStatus,
+  setWhitelist,
+} from "../../shared/access/accounts.ts";
 import { admitting } from "../../shared/access/admit.ts";
 import { keyHash, newApiKey } from "../../shared/access/api-key.ts";
 import { keyRow } from "../../shared/access/key-store.ts";
@@ -160,6 +167,18 @@ describe("the gates stand in this order", () => {
     expect(await verdictOf(withKey(other.key))).toBe("admitted");
     await revokeKey(store(), accountId, keyId);
     expect(await verdictOf(withKey(key))).toBe("invalid_api_key");
+  });
+
+  test("a rotated key is admitted up to its end, in 1 call, and 401 from then on; the new one goes on", async () => {
+    const { key, keyId, accountId } = await anAccount();
+    const fresh = await rotateKey(store(), accountId, keyId, 5 * MINUTE_MS);
+    now_ms = NOON + 5 * MINUTE_MS - 1;
+    proxy.calls.length = 0;
+    expect(await verdictOf(withKey(key))).toBe("admitted");
+    expect(proxy.calls).toHaveLength(1);
+    now_ms = NOON + 5 * MINUTE_MS;
+    expect(await verdictOf(withKey(key))).toBe("invalid_api_key");
+    expect(await verdictOf(withKey(fresh.key))).toBe("admitted");
   });
 
   test("a restricted account is 403 for its 2 keys at once, and no longer once that is lifted", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
 import { catalogMemory } from "../../shared/catalog/memory.ts";
-import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
+import { acceptCandidate, refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogOf, snapshotOf } from "../../shared/catalog/snapshot.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import type { Catalog } from "../../shared/contract/catalog.ts";
@@ -144,6 +144,42 @@ describe("a filled table", () => {
     clock.now_ms = NOON + HOUR_MS;
     await refresh();
     expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAt_ms: NOON + HOUR_MS });
+  });
+});
+
+describe("a catalog that was refused as halved", () => {
+  const aHalvedOne = async () => {
+    const setting = await aRefresh();
+    setting.serve(aCatalog(10));
+    await setting.refresh();
+    setting.clock.now_ms += HOUR_MS;
+    setting.serve(aCatalog(4));
+    expect(await setting.refresh()).toEqual({ kind: "refused", reason: "halved" });
+    return setting;
+  };
+
+  test("waits beside the one that is served, and is served once it is accepted", async () => {
+    const { store, stored } = await aHalvedOne();
+    expect((await stored())?.data_plans).toHaveLength(10);
+    expect((await acceptCandidate(store))?.data_plans).toHaveLength(4);
+    expect((await stored())?.data_plans).toHaveLength(4);
+    expect(await acceptCandidate(store)).toBeUndefined();
+  });
+
+  test("is the measure of the next one: 4 plans are refreshed to 4", async () => {
+    const { store, refresh, clock } = await aHalvedOne();
+    await acceptCandidate(store);
+    clock.now_ms += HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
+  });
+
+  test("cannot be accepted any more once a good one came after it", async () => {
+    const { store, stored, serve, refresh, clock } = await aHalvedOne();
+    clock.now_ms += 60_000;
+    serve(aCatalog(9));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
+    expect(await acceptCandidate(store)).toBeUndefined();
+    expect((await stored())?.data_plans).toHaveLength(9);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
@@ -11,7 +11,7 @@ import { endLeftOverDynoxide, startDynoxide } from "../../infra/local/dynamodb.t
 import { localClient } from "../../infra/local/local-aws.ts";
 import { consumeQueue } from "../../infra/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../infra/local/queues.ts";
-import { startSecretsManager } from "../../infra/local/secrets.ts";
+import { loadSecrets, startSecretsManager } from "../../infra/local/secrets.ts";
 import { createTables, tableNames } from "../../infra/local/tables.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
@@ -35,6 +35,34 @@ test("the real Secrets Manager client gets a secret, by name or ARN, and learns 
   await expect(client.send(new GetSecretValueCommand({ SecretId: "toString" }))).rejects.toMatchObject({
     name: "ResourceNotFoundException",
   });
+});
+
+test("a secret that is set anew has its value before under AWSPREVIOUS, also after a restart", async () => {
+  const path = join(temporaryFolder(), "secrets.json");
+  const value = async (client: SecretsManagerClient, VersionStage: string): Promise<string | undefined> =>
+    (await client.send(new GetSecretValueCommand({ SecretId: "webhook-token", VersionStage }))).SecretString;
+  const secrets = loadSecrets(path);
+  const first = await startSecretsManager(secrets, path);
+  const client = new SecretsManagerClient(localClient(first.endpoint));
+  await expect(value(client, "AWSPREVIOUS")).rejects.toMatchObject({ name: "ResourceNotFoundException" });
+  await client.send(new PutSecretValueCommand({ SecretId: "webhook-token", SecretString: "anew" }));
+  expect(await value(client, "AWSCURRENT")).toBe("anew");
+  await first.stop();
+
+  const second = await startSecretsManager(loadSecrets(path), path);
+  cleanups.push(second.stop);
+  const later = new SecretsManagerClient(localClient(second.endpoint));
+  expect(await value(later, "AWSCURRENT")).toBe("anew");
+  expect(await value(later, "AWSPREVIOUS")).toBe(secrets["webhook-token"]);
+});
+
+test("a secret that the file did not hold is not kept in it", async () => {
+  const path = join(temporaryFolder(), "secrets.json");
+  const stub = await startSecretsManager({ ...loadSecrets(path), "upstream-key": "of a provider elsewhere" }, path);
+  cleanups.push(stub.stop);
+  const client = new SecretsManagerClient(localClient(stub.endpoint));
+  await client.send(new PutSecretValueCommand({ SecretId: "upstream-key", SecretString: "its next one" }));
+  expect(readFileSync(path, "utf8")).not.toMatch(/elsewhere|next/);
 });
 
 test("tables and items outlive a kill -9 of the database, and making the tables again changes nothing", async () => {
