@@ -30,6 +30,8 @@ const DEFAULT_FUNCTION = "reject-route";
 const SIMULATED = "simulator";
 const WEBHOOK_KEY = "webhook-key";
 const LOOPBACK = "127.0.0.0/8,::1/128";
+/** Ten times the interface's, for all local accounts share the one key there. */
+const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 /** NGN. */
 const IDENTITY_PRICES = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
@@ -84,7 +86,12 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
     let simulator: Simulator | undefined;
     if (settings.upstream === undefined) {
       say("Starting the upstream simulator");
-      simulator = await startSimulator({ ...settings.simulator, liveKey: secrets["upstream-key"], webhook });
+      simulator = await startSimulator({
+        limits: SIMULATOR_LIMITS,
+        ...settings.simulator,
+        liveKey: secrets["upstream-key"],
+        webhook,
+      });
       shutdown.then.push(simulator.stop);
     }
     const upstream = settings.upstream ?? { baseUrl: simulator?.baseUrl ?? "", liveKey: secrets["upstream-key"] };

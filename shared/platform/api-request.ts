@@ -26,7 +26,7 @@ type JsonObject = Record<string, unknown>;
  */
 export const parseInput = <Input extends z.ZodObject>(schema: Input, request: ApiRequest): z.output<Input> => {
   const isPost = request.requestContext.http.method === "POST";
-  const sent = isPost ? jsonBody(request) : { ...request.queryStringParameters, ...request.pathParameters };
+  const sent = isPost ? jsonBody(request) : { ...filled(request.queryStringParameters), ...request.pathParameters };
   const key = isPost && "reference" in schema.shape ? request.headers[headers.idempotencyKey] : undefined;
   const input: JsonObject = key === undefined ? sent : { reference: key, ...sent };
   const parsed = schema.safeParse(input);
@@ -50,6 +50,10 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
   if (parsed.data === undefined || Object.keys(wrong).length > 0) throw invalid(wrong);
   return parsed.data;
 };
+
+/** A query parameter without a value is one that was not filled in. */
+const filled = (query: ApiRequest["queryStringParameters"]) =>
+  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ""));
 
 /** 422 with messages by field. */
 export const invalid = (fields: FieldErrors): ServiceError => new ServiceError("validation_failed", { fields });

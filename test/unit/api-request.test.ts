@@ -272,3 +272,8 @@ describe("the parameters of a GET", () => {
     }
   });
 });
+
+test("a query parameter without a value counts as absent", () => {
+  const request = apiEvent.parse(anApiEvent({ path: "/v1/transactions", query: { status: "", type: "data" } }));
+  expect(parseInput(transactionQuery, request)).toEqual({ type: "data" });
+});
