@@ -135,18 +135,31 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purc
   expect(processesUsing(run.folder)).toEqual([]);
 });
 
-test.each(["SIGTERM", "SIGKILL"] as const)("after %s a restart has the same keys and balance", async (signal) => {
-  const first = start();
-  const before = await ready(first);
-  const [, purchase] = await pasted(first);
-  await stop(first, signal);
-  await vi.waitFor(() => expect(processesUsing(first.folder)).toEqual([]));
+/** Buys a bundle of 500 NGN under one reference. */
+const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
+  const response = await fetch(`${base_url}/vtu/data/purchase`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${accounts[0]?.live_key}`, "content-type": "application/json" },
+    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "once" }),
+  });
+  return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
+};
 
-  const [account] = (await ready(start({ folder: first.folder }))).accounts;
-  const balance = 100_000 - purchase.data.transaction.amount;
-  expect(account).toEqual({ ...before.accounts[0], balance });
-  expect(statSync(join(first.folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
-});
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "after %s a restart has the same keys and balance, and the same reference still replays",
+  async (signal) => {
+    const first = start();
+    const before = await ready(first);
+    const purchase = await buyOnce(before);
+    await stop(first, signal);
+    await vi.waitFor(() => expect(processesUsing(first.folder)).toEqual([]));
+
+    const after = await ready(start({ folder: first.folder }));
+    expect(after.accounts[0]).toEqual({ ...before.accounts[0], balance: 99_500 });
+    expect(await buyOnce(after)).toEqual({ replayed: "true", body: purchase.body });
+    expect(statSync(join(first.folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
+  },
+);
 
 test("--fresh forgets the accounts, and no file but the runner's own", async () => {
   const first = start();
