@@ -1,0 +1,171 @@
+import { createHmac } from "node:crypto";
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
+import { successEnvelope } from "../../shared/contract/envelope.ts";
+import { rateGroups } from "../../shared/contract/limits.ts";
+import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { isoTime, systemClock } from "../../shared/platform/time.ts";
+import { listEvents } from "../../shared/status/event-records.ts";
+import { openTransactions } from "../../shared/status/open-transactions.ts";
+import { SIGNATURE_HEADER } from "../../shared/status/upstream-gate.ts";
+import type { Desk } from "./desk.ts";
+import { duration } from "./print.ts";
+
+/** `look` is for what a person should see to, and is no fault of the service's. */
+export type Finding = {
+  readonly state: "ok" | "look" | "wrong" | "skipped";
+  readonly found: string;
+  readonly todo?: string;
+};
+export type Check = (desk: Desk) => Promise<Finding>;
+
+const PATIENCE_MS = 16_000;
+const HOUR_MS = 3_600_000;
+/** A refresh is due each hour, and is tried each minute from then on. */
+const CATALOG_LATE_MS = 1.25 * HOUR_MS;
+const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
+const STUCK_MS = 15 * 60_000;
+
+const ok = (found: string): Finding => ({ state: "ok", found });
+const wrong = (found: string, todo: string): Finding => ({ state: "wrong", found, todo });
+
+const service: Check = async ({ target }) => {
+  const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  if (status === 200) return ok(`answers at ${target.baseUrl}`);
+  return wrong(`answers ${status} at ${target.baseUrl}`, "Look into the functions' logs");
+};
+
+const upstreamKey: Check = async (desk) => {
+  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
+  if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
+    return wrong("is not set", "admin secrets set upstream-key");
+  }
+  if (!desk.target.isLocal) return provenByCatalog(desk);
+  const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
+  if (fetched.kind === "fetched") return ok(`is taken at ${UPSTREAM_BASE_URL}`);
+  const answer = String(fetched.details.answer ?? fetched.reason);
+  if (answer === "status_401") return wrong("is refused (401)", "admin secrets set upstream-key");
+  if (answer === "status_403")
+    return wrong("or our address is refused (403)", "Have the upstream whitelist our addresses");
+  if (fetched.reason === "unreachable")
+    return wrong(`no answer: ${answer}`, "Ask the upstream; purchases answer 503 until then");
+  return wrong(`is taken, but the catalog is ${fetched.reason}`, "admin catalog diff; ask the upstream");
+};
+
+/** A stage calls from its own addresses, and the catalog is what it calls for without being asked. */
+const provenByCatalog = async ({ catalog, ledger }: Desk): Promise<Finding> => {
+  const snapshot = await catalog.read();
+  const age_ms = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAt_ms;
+  if (age_ms <= CATALOG_LATE_MS) return ok(`was taken ${duration(age_ms)} ago, when the catalog was fetched`);
+  return wrong(
+    "no catalog was fetched with it lately",
+    "Look for catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+  );
+};
+
+const address: Check = async (desk) => {
+  if (!desk.target.isLocal) return provenByCatalog(desk);
+  return { state: "skipped", found: "the local service calls the upstream from this machine's own address" };
+};
+
+const catalog: Check = async ({ catalog, ledger }) => {
+  const snapshot = await catalog.read();
+  if (snapshot === undefined) return wrong("none was fetched yet", "admin catalog refresh");
+  const age_ms = ledger.clock() - snapshot.fetchedAt_ms;
+  const age = `${duration(age_ms)} old`;
+  if (age_ms > CATALOG_TOO_OLD_MS) return wrong(`${age}: nothing is sold from it`, "admin catalog refresh");
+  if (age_ms > CATALOG_LATE_MS)
+    return { state: "look", found: `${age}: refreshes fail`, todo: "admin catalog refresh, diff" };
+  return ok(age);
+};
+
+/** An event of a kind that is not supported goes all the way in and changes nothing. */
+const webhook: Check = async ({ target, secrets }) => {
+  const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID } = target.environment;
+  const token = await secret(secrets, tokenId).value();
+  if (token === undefined)
+    return wrong("has no path token: all events are refused", "admin secrets rotate webhook-token");
+  const key = await secret(secrets, UPSTREAM_HMAC_SECRET_ID).value();
+  const url = `${target.baseUrl}/webhooks/upstream`;
+  const answer = await eventAnswer(`${url}/${token}`, key);
+  if (answer === "ignored") return ok("takes events in");
+  const before = await secret(secrets, tokenId, systemClock, "AWSPREVIOUS").value();
+  if (answer === 404 && before !== undefined && (await eventAnswer(`${url}/${before}`, key)) === "ignored") {
+    return { state: "look", found: "takes events in at its old URL only", todo: "Wait 5 minutes after a rotation" };
+  }
+  return wrong(
+    `answers ${answer} to an event`,
+    "Wait 5 minutes after a rotation; else look into the logs of receive-status",
+  );
+};
+
+const eventAnswer = async (url: string, key: string | undefined): Promise<number | "ignored"> => {
+  const body = JSON.stringify({ event: "doctor.called" });
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(key !== undefined && { [SIGNATURE_HEADER]: createHmac("sha256", key).update(body).digest("hex") }),
+    },
+    body,
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  const receipt = successEnvelope(upstreamEventReceipt).safeParse(await response.json().catch(() => undefined)).data;
+  return receipt?.data.outcome === "ignored" ? "ignored" : response.status;
+};
+
+const limits: Check = async ({ target }) => ({
+  state: "skipped",
+  found: `${target.isLocal ? "no concurrency limit here" : "concurrency: see Service Quotas, Lambda"}; each key may send ${Object.entries(
+    rateGroups,
+  )
+    .map(([group, limit]) => `${limit} (${group})`)
+    .join(", ")} requests a minute`,
+});
+
+const deadLetters: Check = async ({ sqs, target }) => {
+  const attribute = async (QueueUrl: string, name: "RedrivePolicy" | "ApproximateNumberOfMessages") =>
+    (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [name] }))).Attributes?.[name];
+  const { STATUS_QUEUE_URL, DELIVERY_QUEUE_URL } = target.environment;
+  const counts = await Promise.all(
+    Object.entries({ status: STATUS_QUEUE_URL, delivery: DELIVERY_QUEUE_URL }).map(async ([name, url]) => {
+      const policy = redrivePolicy.parse(JSON.parse((await attribute(url, "RedrivePolicy")) ?? "{}"));
+      const deadLettersUrl = new URL(policy.deadLetterTargetArn.split(":").at(-1) ?? "", url).href;
+      return { name, count: Number((await attribute(deadLettersUrl, "ApproximateNumberOfMessages")) ?? 0) };
+    }),
+  );
+  const full = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
+  if (full.length === 0) return ok("none");
+  return wrong(full.join(", "), "Look into the logs of their function, mend it, redrive the queue");
+};
+
+const redrivePolicy = z.object({ deadLetterTargetArn: z.string() });
+
+const stuck: Check = async ({ ledger }) => {
+  const range = { from: "0000", to: isoTime(ledger.clock() - STUCK_MS) };
+  const { length } = await openTransactions(ledger, range);
+  if (length === 0) return ok("none");
+  return { state: "look", found: `${length} open for more than 15 minutes`, todo: "admin transactions list --stuck" };
+};
+
+const events: Check = async ({ ledger }) => {
+  const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
+  if (length === 0) return ok("none");
+  return { state: "look", found: `${length} wait for a decision`, todo: "admin events list" };
+};
+
+/** All that doctor looks at, by the name that it is shown under. */
+export const checks: Readonly<Record<string, Check>> = {
+  service,
+  "upstream key": upstreamKey,
+  address,
+  catalog,
+  "upstream's webhook": webhook,
+  limits,
+  "dead letters": deadLetters,
+  "stuck transactions": stuck,
+  events,
+};

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { requireAccount } from "../../../shared/access/account-store.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { findEvent } from "../../../shared/status/event-records.ts";
+import { readActs, SERVICE } from "../../../shared/wallet/audit.ts";
+import { actsTable, actView } from "../acts.ts";
+import { addCommand } from "../command.ts";
+import type { Desk } from "../desk.ts";
+import { requireTransaction } from "../transactions.ts";
+
+export const addAudit = (program: Command): void => {
+  addCommand(program, {
+    usage: "audit [subject]",
+    summary: "who changed what, and why: of an account, a transaction, an event, or without one of the service itself",
+    example: "audit acc_0123456789abcdef01",
+    input: z.object({ subject: z.string().default(SERVICE) }),
+    run: async (desk, { subject }) => {
+      const acts = await readActs(desk.ledger, await keyOf(desk, subject));
+      return { json: { acts: acts.map(actView) }, text: actsTable(acts) };
+    },
+  });
+};
+
+const keyOf = async (desk: Desk, subject: string): Promise<string> => {
+  if (subject === SERVICE) return SERVICE;
+  if (subject.startsWith("acc_")) return (await requireAccount(desk.accounts, subject)).account_id;
+  if (!subject.startsWith("event_")) return (await requireTransaction(desk, subject)).pk;
+  const event = await findEvent(desk.ledger, subject);
+  if (event === undefined) throw new OperatorError(`There is no event ${subject}`);
+  return event.transaction ?? event.pk;
+};

@@ -1,0 +1,105 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { type EventRow, eventId, findEvent, listEvents } from "../../../shared/status/event-records.ts";
+import { discardEvent, matchEvent } from "../../../shared/status/resolve.ts";
+import { readTransaction } from "../../../shared/wallet/lookup.ts";
+import { referenceOf } from "../../../shared/wallet/transaction.ts";
+import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
+import type { Desk } from "../desk.ts";
+import { whyField } from "../fields.ts";
+import { fields, naira, nairaNumber, table } from "../print.ts";
+import { requireDecidable } from "../transactions.ts";
+import { ended } from "./transactions.ts";
+
+const listInput = z.object({
+  state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"),
+});
+
+export const addEvents = (program: Command): void => {
+  const group = addGroup(program, "events", "What the upstream reported and no machine could apply");
+  addCommand(group, {
+    usage: "list",
+    summary: "the events that wait for a decision, oldest first, and why they do",
+    example: "list",
+    options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
+    input: listInput,
+    run: list,
+  });
+  addCommand(group, {
+    usage: "match <event> <reference>",
+    summary: "have an event end the transaction that it is about",
+    example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
+    options: [whyRequired],
+    input: z.object({ event: z.string(), reference: z.string(), why: whyField }),
+    run: async (desk, { event, reference, why }) => {
+      const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
+      await matchEvent(desk.ledger, found, row, { by: desk.by, why });
+      return ended(desk, row);
+    },
+  });
+  addCommand(group, {
+    usage: "discard <event>",
+    summary: "close an event without applying it",
+    example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
+    options: [whyRequired],
+    input: z.object({ event: z.string(), why: whyField }),
+    run: async (desk, { event, why }) => {
+      await discardEvent(desk.ledger, await requireEvent(desk, event), { by: desk.by, why });
+      const json = { event, state: "discarded" };
+      return { json, text: fields(json) };
+    },
+  });
+};
+
+const requireEvent = async (desk: Desk, id: string): Promise<EventRow> => {
+  const event = await findEvent(desk.ledger, id);
+  if (event === undefined) throw new OperatorError(`There is no event ${id}`);
+  return event;
+};
+
+/** The transaction that an event is about, as people call it. */
+const referenceAbout = async (desk: Desk, { transaction }: EventRow): Promise<string | null> => {
+  const row = transaction === undefined ? undefined : await readTransaction(desk.ledger, transaction);
+  return row === undefined ? null : referenceOf(row);
+};
+
+const list = async (desk: Desk, { state }: z.output<typeof listInput>): Promise<Report> => {
+  const events = (await listEvents(desk.ledger, "0000")).filter((event) => state === "all" || event.state === state);
+  const views = await Promise.all(
+    events.map(async (event) => ({
+      event: eventId(event),
+      at: event.created_at,
+      state: event.state,
+      reason: event.reason,
+      upstream_reference: event.reference,
+      says: event.says,
+      type: event.type,
+      amount_kobo: event.amount_kobo,
+      phone_number: event.phone_masked ?? null,
+      transaction: await referenceAbout(desk, event),
+    })),
+  );
+  return {
+    json: {
+      events: views.map(({ amount_kobo, ...view }) => ({
+        ...view,
+        amount: amount_kobo === undefined ? null : nairaNumber(amount_kobo),
+      })),
+    },
+    text: table(
+      ["event", "at", "why it waits", "upstream reference", "says", "type", "amount", "phone number", "transaction"],
+      views.map((view) => [
+        view.event,
+        view.at,
+        view.state === "open" ? view.reason : view.state,
+        view.upstream_reference,
+        view.says,
+        view.type,
+        view.amount_kobo === undefined ? null : naira(view.amount_kobo),
+        view.phone_number,
+        view.transaction,
+      ]),
+    ),
+  };
+};

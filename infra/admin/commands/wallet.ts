@@ -1,0 +1,151 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { requireAccount } from "../../../shared/access/account-store.ts";
+import { koboSchema } from "../../../shared/platform/money.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { adjustWallet } from "../../../shared/wallet/adjustment.ts";
+import { type Booking, fundWallet } from "../../../shared/wallet/funding.ts";
+import { timeRange } from "../../../shared/wallet/lookup.ts";
+import { proveWallet } from "../../../shared/wallet/proof.ts";
+import { readStatement } from "../../../shared/wallet/statement.ts";
+import { readWallet } from "../../../shared/wallet/wallet.ts";
+import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
+import { auditItem, type Desk } from "../desk.ts";
+import { accountField, entryIdField, momentField, nairaField, signedNairaField, whyField } from "../fields.ts";
+import { fields, naira, nairaNumber } from "../print.ts";
+import { statementCsv, statementTable, statementView } from "../statement-print.ts";
+
+const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
+
+export const addWallet = (program: Command): void => {
+  const group = addGroup(program, "wallet", "An account's prepaid wallet");
+  addCommand(group, {
+    usage: "fund <account> <naira>",
+    summary: "put money in, once for each id: repeating the command does nothing",
+    example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
+    options: [id("the bank's own reference of the transfer"), why],
+    input: z.object({ account: accountField, naira: nairaField, id: entryIdField, why: whyField.optional() }),
+    run: fund,
+  });
+  addCommand(group, {
+    usage: "adjust <account> <naira>",
+    summary: "correct a balance by an entry of its own, once for each id, and never below zero",
+    example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
+    options: [id("a name for this correction"), whyRequired],
+    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whyField }),
+    run: adjust,
+  });
+  addCommand(group, {
+    usage: "statement <account>",
+    summary: "everything that moved the balance, oldest first",
+    example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
+    options: [
+      { flags: "--from <time>", text: "a date or a time; default: the beginning" },
+      { flags: "--to <time>", text: "a date (that whole day, UTC) or a time; default: now" },
+      { flags: "--csv", text: "as CSV" },
+    ],
+    input: z.object({
+      account: accountField,
+      from: momentField.optional(),
+      to: momentField.optional(),
+      csv: z.boolean().default(false),
+    }),
+    run: async (desk, { account, csv, from, to }) => {
+      await requireAccount(desk.accounts, account);
+      const range = timeRange({ from, to });
+      if (range === undefined) throw new OperatorError("--to must not be before --from");
+      const statement = await readStatement(desk.ledger, account, range);
+      return {
+        json: statementView(account, statement),
+        text: csv ? statementCsv(statement) : statementTable(statement),
+      };
+    },
+  });
+  addCommand(group, {
+    usage: "verify <account>",
+    summary: "prove the balance: fundings and adjustments minus what was bought; exit code 1 where they differ",
+    example: "verify acc_0123456789abcdef01",
+    input: z.object({ account: accountField }),
+    run: verify,
+  });
+};
+
+type Wish = {
+  readonly account: string;
+  readonly naira: number;
+  readonly id: string;
+  readonly why?: string | undefined;
+};
+
+const fund = async (desk: Desk, { account, naira, id, why }: Wish): Promise<Report> => {
+  await requireAccount(desk.accounts, account);
+  const deed = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
+  const booking = await fundWallet(
+    desk.ledger,
+    { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
+    auditItem(desk, account, deed),
+  );
+  return booked(desk, { account, naira, id }, booking);
+};
+
+const adjust = async (desk: Desk, { account, naira, id, why }: Wish & { readonly why: string }): Promise<Report> => {
+  await requireAccount(desk.accounts, account);
+  const deed = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
+  const booking = await adjustWallet(
+    desk.ledger,
+    { accountId: account, adjustmentId: id, amount_kobo: naira, why },
+    auditItem(desk, account, deed),
+  );
+  return booked(desk, { account, naira, id }, booking);
+};
+
+const booked = async (desk: Desk, { account, naira: kobo, id }: Wish, booking: Booking): Promise<Report> => {
+  const { balance_kobo } = await readWallet(desk.ledger, account);
+  if (booking.kind === "insufficient_balance") {
+    throw new OperatorError(`The balance of ${account} is ${naira(balance_kobo)} NGN, and must not become negative`);
+  }
+  const isRepeat = booking.kind === "booked_before";
+  if (isRepeat && booking.entry.amount_kobo !== kobo) {
+    const { amount_kobo, created_at } = booking.entry;
+    throw new OperatorError(`${id} was booked with ${naira(amount_kobo)} NGN at ${created_at}: choose another id`);
+  }
+  return {
+    json: {
+      account_id: account,
+      id,
+      amount: nairaNumber(kobo),
+      repeated: isRepeat,
+      balance: nairaNumber(balance_kobo),
+    },
+    text: `${isRepeat ? `${id} was booked before, and was not booked again.\n` : ""}${fields({
+      account,
+      id,
+      amount: naira(kobo),
+      balance: naira(balance_kobo),
+    })}`,
+  };
+};
+
+const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
+  await requireAccount(desk.accounts, account);
+  const proof = await proveWallet(desk.ledger, account);
+  if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
+  const { balance_kobo, expected_kobo, difference_kobo } = proof;
+  const ok = difference_kobo === 0;
+  return {
+    ok,
+    json: {
+      account_id: account,
+      ok,
+      balance: nairaNumber(balance_kobo),
+      expected: nairaNumber(expected_kobo),
+      difference: nairaNumber(difference_kobo),
+    },
+    text: `${fields({
+      account,
+      balance: naira(balance_kobo),
+      expected: naira(expected_kobo),
+      difference: naira(difference_kobo),
+    })}\n\n${ok ? "Proved." : "The balance is not what its entries say: see the runbook, a wallet that differs."}`,
+  };
+};

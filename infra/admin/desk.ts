@@ -1,0 +1,106 @@
+import { userInfo } from "node:os";
+import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { AccountRow, AccountStore } from "../../shared/access/account-store.ts";
+import { type CatalogStore, catalogStore } from "../../shared/catalog/store.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { type HttpProvider, httpProvider } from "../../shared/upstream/http-provider.ts";
+import { type Act, type AuditRow, auditOf, recordAct } from "../../shared/wallet/audit.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { type AddressRules, splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
+import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
+import { localTarget, stageTarget, type Target } from "./target.ts";
+
+/** What every command is told beside its own input. */
+export type Setting = {
+  readonly stage?: string | undefined;
+  readonly by?: string | undefined;
+};
+
+/** Everything that an operator works with, of one service. */
+export type Desk = {
+  readonly target: Target;
+  /** Who acts: the name that goes on record. */
+  readonly by: string;
+  readonly ledger: Ledger;
+  readonly accounts: AccountStore;
+  readonly endpoints: EndpointStore;
+  readonly addressRules: AddressRules;
+  readonly catalog: CatalogStore;
+  readonly upstream: HttpProvider;
+  readonly sqs: SQSClient;
+  readonly secrets: SecretsManagerClient;
+  readonly close: () => void;
+};
+
+const DEFAULT_SERVICE_FILE = ".local/service.json";
+
+export const openDesk = async ({ stage, by }: Setting): Promise<Desk> => {
+  const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
+  const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage);
+  const { environment } = target;
+  const db = documentClient();
+  const sqs = sqsClient();
+  const secrets = secretsClient();
+  const clock = systemClock;
+  const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
+  return {
+    target,
+    by: by ?? userName(),
+    ledger: { db, table: environment.LEDGER_TABLE, clock },
+    accounts,
+    endpoints: { accounts, webhookKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
+    addressRules: {
+      allowed: parseIpRanges(environment.WEBHOOK_ALLOWED_CIDRS),
+      refusedHosts: splitList(environment.WEBHOOK_REFUSED_HOSTS),
+      resolve: systemResolve,
+    },
+    catalog: catalogStore(db, environment.CACHE_TABLE),
+    upstream: httpProvider({
+      baseUrl: environment.UPSTREAM_BASE_URL,
+      liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),
+    }),
+    sqs,
+    secrets,
+    close: () => {
+      for (const client of [db, sqs, secrets]) client.destroy();
+    },
+  };
+};
+
+/** In a container the user may have no name. */
+const userName = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
+};
+
+/** What is being done, and why; who does it is known. */
+export type Deed = Pick<Act, "action" | "details"> & { readonly why?: string | undefined };
+
+const actOf = ({ by }: Desk, subject: string, { action, why, details }: Deed): Act => ({
+  subject,
+  by,
+  action,
+  ...(why !== undefined && { why }),
+  ...(details && { details }),
+});
+
+/** The deed as an item, for the transaction in which it is done. */
+export const auditItem = (desk: Desk, subject: string, deed: Deed): AuditRow =>
+  auditOf(actOf(desk, subject, deed), desk.ledger.clock());
+
+/** Accounts, each change of which goes on record together with the deed. */
+export const audited = (desk: Desk, deed: (account: AccountRow) => Deed): AccountStore => ({
+  ...desk.accounts,
+  audit: (account) => auditItem(desk, account.account_id, deed(account)),
+});
+
+/** Puts a deed outside the ledger on record, before it is done. */
+export const putOnRecord = (desk: Desk, subject: string, deed: Deed): Promise<void> =>
+  recordAct(desk.ledger, actOf(desk, subject, deed));

@@ -1,0 +1,61 @@
+import * as z from "zod";
+import { permissionSchema } from "../../shared/contract/routes.ts";
+
+/** What commands take, each with the sentence that says what is wrong. */
+
+const wholeKobo = (text: string): number => {
+  const [whole = "", decimals = ""] = text.split(".");
+  return Number(whole) * 100 + Number(decimals.padEnd(2, "0"));
+};
+
+/** Up to 9,999,999,999.99, so that a slip of the finger stays a number. */
+const NAIRA = /^\d{1,10}(\.\d{1,2})?$/;
+
+/** A positive amount in kobo. */
+export const nairaField = z
+  .string()
+  .regex(NAIRA, "Must be an amount of NGN such as 5000 or 1250.50, above 0")
+  .transform(wholeKobo)
+  .refine((kobo) => kobo > 0, "Must be above 0");
+
+/** A signed amount in kobo, never 0. */
+export const signedNairaField = z
+  .string()
+  .regex(/^[+-]?\d{1,10}(\.\d{1,2})?$/, "Must be an amount of NGN such as +500 or -1250.50")
+  .transform((text) => wholeKobo(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
+  .refine((kobo) => kobo !== 0, "Must not be 0");
+
+/** The bank's own reference, or another name that makes a repeat harmless. */
+export const entryIdField = z
+  .string()
+  .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
+
+export const whyField = z.string().trim().min(3, "Must say why").max(500, "Must be at most 500 characters");
+
+export const accountField = z.string();
+
+export const nameField = z.string().trim().min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+
+const isPermission = (text: string): boolean => permissionSchema.safeParse(text).success;
+
+export const permissionsField = z
+  .string()
+  .transform((text) => text.split(",").map((entry) => entry.trim()))
+  .refine((entries) => entries.every(isPermission), `Must be some of ${permissionSchema.options.join(", ")}`)
+  .transform((entries) => z.array(permissionSchema).parse([...new Set(entries)]));
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `0`, `30m`, `24h`, `7d`, in milliseconds. */
+export const durationField = z
+  .string()
+  .regex(/^(0|\d{1,4}[smhd])$/, "Must be a time such as 30m, 24h or 7d")
+  .transform((text) => {
+    const unit = z.enum(["s", "m", "h", "d"]).safeParse(text.at(-1)).data;
+    return unit === undefined ? 0 : Number(text.slice(0, -1)) * UNITS_MS[unit];
+  });
+
+/** A date or a time, as a list's filter takes it. */
+export const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+  error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
+});

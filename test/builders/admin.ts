@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type RunningService, startService } from "../../infra/local/service.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { documentClient } from "../../shared/platform/aws.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+
+/** What one run of the operator's command line came to. */
+export type AdminRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+export type OperatedService = RunningService & {
+  readonly folder: string;
+  readonly serviceFile: string;
+  /** Runs the command line as a user does, in a process of its own. */
+  readonly admin: (args: readonly string[], stdin?: string) => Promise<AdminRun>;
+  /** The same with `--json`; throws unless the exit code is 0. */
+  readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
+  /** Straight to the tables. */
+  readonly ledger: Ledger;
+  /** An app that may buy: loopback allowed, 5,000 NGN as `bank-1`, a live key. */
+  readonly newApp: (name?: string) => Promise<TestApp>;
+  /** Asks for 500 NGN of airtime; the number says how it ends. */
+  readonly buy: (key: string, phoneNumber: string, callerReference?: string) => Promise<Bought>;
+};
+
+export type TestApp = { readonly account: string; readonly key: string; readonly keyId: string };
+export type Bought = { readonly status: number; readonly reference: string };
+
+export const ADMIN = resolve("infra/admin/admin.ts");
+
+/** A whole service in a folder of its own, with a SERVICE_FILE by which the command line finds it. */
+export const startOperatedService = async (): Promise<OperatedService> => {
+  const folder = mkdtempSync(join(tmpdir(), "admin-test-"));
+  const serviceFile = join(folder, "service.json");
+  const service = await startService({ dataDir: join(folder, "data"), serviceFile });
+  const db = documentClient();
+  const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const admin: OperatedService["admin"] = (args, stdin) =>
+    runProgram(process.execPath, [ADMIN, ...args], { serviceFile, ...(stdin !== undefined && { stdin }) });
+  return {
+    ...service,
+    folder,
+    serviceFile,
+    admin,
+    adminJson: async (args, stdin) => {
+      const { code, stdout, stderr } = await admin([...args, "--json"], stdin);
+      if (code !== 0) throw new Error(`admin ${args.join(" ")} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    ledger,
+    newApp: async (name = "checkout") => {
+      const store = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+      const { account_id: account } = await createAccount(store, { name, whitelist: ["127.0.0.1"] });
+      await fundWallet(ledger, { accountId: account, fundingId: "bank-1", amountKobo: koboFromNaira(5_000) });
+      return { account, ...(await createKey(store, account, { mode: "live" })) };
+    },
+    buy: async (key, phone_number, reference) => {
+      const response = await fetch(`${service.details.base_url}/vtu/airtime/purchase`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ network: "mtn", amount: 500, phone_number, reference }),
+      });
+      return { status: response.status, reference: response.headers.get("x-transaction-reference") ?? "" };
+    },
+    stop: async () => {
+      db.destroy();
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+export const runProgram = async (
+  program: string,
+  args: readonly string[],
+  options: {
+    readonly serviceFile: string;
+    readonly stdin?: string;
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+  },
+): Promise<AdminRun> => {
+  const { serviceFile, stdin = "", cwd = process.cwd() } = options;
+  // Kept from run to run, for the command line is loaded a hundred times.
+  const NODE_COMPILE_CACHE = join(tmpdir(), "admin-compile-cache");
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...options.env, NODE_COMPILE_CACHE, SERVICE_FILE: serviceFile },
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (text) => (output.stdout += text));
+  child.stderr.on("data", (text) => (output.stderr += text));
+  // A program that reads no input may end before it was given any.
+  child.stdin.on("error", () => {});
+  child.stdin.end(stdin);
+  const [code] = await once(child, "close");
+  return { code: typeof code === "number" ? code : null, ...output };
+};

@@ -1,0 +1,117 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import type { Command } from "commander";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { adminProgram } from "../../infra/admin/program.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { ownedKeys } from "../../shared/wallet/index-pages.ts";
+import { deliveriesOwner } from "../../shared/webhook/delivery.ts";
+import { type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+
+/** Goal: an operator who types what cannot be gets a sentence and exit code 2, and nothing is changed. */
+let service: OperatedService;
+beforeAll(async () => {
+  service = await startOperatedService();
+});
+afterAll(() => service.stop());
+
+const readDeliveries = (account: string) =>
+  ownedKeys(service.ledger, deliveriesOwner(account), { from: "0000", to: "9999" });
+
+/** All items of the durable tables by key, but for proofs, which come by the clock. */
+const everything = async (): Promise<ReadonlyMap<unknown, unknown>> => {
+  const items: Record<string, unknown>[] = [];
+  for (const TableName of [tableNames.access, tableNames.ledger]) {
+    items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
+  }
+  return new Map(items.filter(({ pk }) => !String(pk).startsWith("proof#")).map((item) => [item.pk, item]));
+};
+
+test("what cannot be is a sentence, exit code 2, and nothing changed", async () => {
+  const { account, key, keyId } = await service.newApp();
+  const { reference } = await service.buy(key, "08031234567");
+  // Its end is told to nobody, which is on record from then on.
+  await vi.waitFor(async () => expect(await readDeliveries(account)).toHaveLength(1), 5_000);
+  const why = ["--why", "because"];
+  const none = "acc_000000000000000000";
+  const bad: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
+    [["accounts", "show", none], /There is no account acc_0+\./],
+    [["accounts", "restrict", none], /There is no account/],
+    [["accounts", "create", "  "], /name: Must not be empty/],
+    [["ips", "allow", none, "127.0.0.1"], /There is no account/],
+    [["ips", "allow", account, "127.0.0.999"], /"127.0.0.999" is no IP address/],
+    [["ips", "allow", account, ...Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`)], /at most 20 entries/],
+    [["ips", "disallow", account, "10.9.9.9"], /10.9.9.9 is not on the list/],
+    [["keys", "create", account, "--mode", "prod"], /Must be live or test/],
+    [["keys", "create", account, "--mode", "live", "--permissions", "vtu,all"], /Must be some of vtu/],
+    [["keys", "create", account], /required option '--mode/],
+    [["keys", "rotate", "key_000000000000000000"], /There is no key/],
+    [["keys", "rotate", keyId, "--overlap", "soon"], /Must be a time such as/],
+    [["keys", "revoke", key], /Must be a key's id/],
+    [["keys", "find"], /nothing came/],
+    [["wallet", "fund", account, "0", "--id", "b"], /naira: Must be above 0/],
+    [["wallet", "fund", account, "-5", "--id", "b"], /naira: Must be an amount/],
+    [["wallet", "fund", account, "1.005", "--id", "b"], /naira: Must be an amount/],
+    [["wallet", "fund", account, "6000", "--id", "bank-1"], /bank-1 was booked with 5,000\.00 NGN/],
+    [["wallet", "fund", account, "5"], /required option '--id/],
+    [["wallet", "fund", none, "5", "--id", "b"], /There is no account/],
+    [["wallet", "adjust", account, "-9999", "--id", "c", ...why], /must not become negative/],
+    [["wallet", "adjust", account, "0", "--id", "c", ...why], /Must not be 0/],
+    [["wallet", "adjust", account, "5", "--id", "c"], /required option '--why/],
+    [["wallet", "statement", account, "--from", "soon"], /Must be a date/],
+    [["wallet", "verify", none], /There is no account/],
+    [["webhook", "set", account, "https://169.254.169.254/x"], /no public address/],
+    [["webhook", "set", account, "https://user:pass@example.com"], /must not hold credentials/],
+    [["webhook", "test", account], /has no webhook endpoint/],
+    [["webhook", "enable", account], /has no webhook endpoint/],
+    [["transactions", "show", "DATA_00000000000000000000000000"], /There is no transaction/],
+    [["transactions", "resolve", reference, "failed"], /required option '--why/],
+    [["transactions", "resolve", reference, "failed", ...why], /is success since/],
+    [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
+    [["transactions", "list"], /Either --stuck or --account/],
+    [["events", "match", "event_none", reference, ...why], /There is no event/],
+    [["events", "discard", "event_none"], /required option '--why/],
+    [["deliveries", "replay", "DATA_1"], /There is no transaction/],
+    [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /must not be before/],
+    [["secrets", "set", "reference-key"], /must stay as it is/],
+    [["secrets", "rotate", "upstream-key"], /secrets set upstream-key sets it/],
+    [["audit", "event_none"], /There is no event/],
+    [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be found/],
+    [["wallets"], /unknown command 'wallets'/],
+  ];
+  const before = await everything();
+  for (let start = 0; start < bad.length; start += 4) {
+    await Promise.all(
+      bad.slice(start, start + 4).map(async ([args, sentence]) => {
+        const run = await service.admin(args);
+        expect({ args, ...run }).toEqual({ args, code: 2, stdout: "", stderr: expect.stringMatching(sentence) });
+      }),
+    );
+  }
+  expect(await everything()).toEqual(before);
+}, 40_000);
+
+test("without a service there is nothing to operate: a sentence and exit code 2", async () => {
+  const run = await runProgram(process.execPath, ["infra/admin/admin.ts", "accounts", "list"], {
+    serviceFile: `${service.folder}/none.json`,
+  });
+  expect(run).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/No service is running here/) });
+});
+
+test("npm run admin passes arguments and exit codes on", async () => {
+  const run = await runProgram("npm", ["run", "admin", "--silent", "--", "accounts", "show", "acc_none"], service);
+  expect([run.code, run.stdout]).toEqual([2, ""]);
+});
+
+test("the help of every command has a sentence and an example", () => {
+  const leaves = (command: Command): readonly Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const commands = leaves(adminProgram());
+  expect(commands.length).toBeGreaterThan(40);
+  for (const command of commands) {
+    let help = "";
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    expect(help).toMatch(new RegExp(`Usage: admin .*${command.name()}`));
+    expect(help).toMatch(/Example:\n {2}npm run admin -- \w+/);
+    expect(command.description().length).toBeGreaterThan(7);
+  }
+});
