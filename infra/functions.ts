@@ -1,26 +1,107 @@
+import type { tables } from "./tables.ts";
+
+type TableName = keyof typeof tables;
+type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem";
+type IndexName = (typeof tables)["ledger"]["indexes"][number]["name"];
+
 /** What each function gets on AWS. Memory decides its share of a CPU too. */
 export type FunctionSpec = {
   readonly memoryMb: number;
   readonly timeoutS: number;
   /** Calls out to the provider or to apps: in the VPC where the stage has one. */
   readonly egress?: true;
+  /** What it may do with which table. A part of a transaction needs the action of its kind. */
+  readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  /** The ledger's indexes that it queries. */
+  readonly queries?: readonly IndexName[];
+  readonly sendsTo?: readonly ("status" | "delivery")[];
+  /** What a customer loses while it fails: the text of its alarms. */
+  readonly lost: string;
 };
 
 /** Longest that a function with an API route runs; API Gateway itself waits 30 s. */
 export const API_FUNCTION_TIMEOUT_S = 29;
 
+const counting = { access: ["UpdateItem"] } as const;
+
+/** Every folder below functions/. */
 export const functionSpecs = {
-  "list-catalog": { memoryMb: 512, timeoutS: 10 },
-  purchase: { memoryMb: 1_024, timeoutS: API_FUNCTION_TIMEOUT_S, egress: true },
-  "check-identity": { memoryMb: 1_024, timeoutS: API_FUNCTION_TIMEOUT_S, egress: true },
-  "read-account": { memoryMb: 512, timeoutS: 15 },
-  "receive-status": { memoryMb: 512, timeoutS: 10 },
-  "apply-status": { memoryMb: 512, timeoutS: 30 },
-  "announce-status": { memoryMb: 512, timeoutS: 30 },
-  "deliver-webhook": { memoryMb: 512, timeoutS: 30, egress: true },
-  "refresh-catalog": { memoryMb: 512, timeoutS: 60, egress: true },
-  "watch-ledger": { memoryMb: 512, timeoutS: 300 },
-  "describe-api": { memoryMb: 256, timeoutS: 10 },
-  "reject-route": { memoryMb: 256, timeoutS: 10 },
+  "list-catalog": {
+    memoryMb: 512,
+    timeoutS: 10,
+    tables: { ...counting, cache: ["GetItem"] },
+    lost: "Apps do not get the list of plans.",
+  },
+  purchase: {
+    memoryMb: 1_024,
+    timeoutS: API_FUNCTION_TIMEOUT_S,
+    egress: true,
+    tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
+    sendsTo: ["status"],
+    lost: "Purchases end without an answer; some may be debited and open until an event or the operator ends them.",
+  },
+  "check-identity": {
+    memoryMb: 1_024,
+    timeoutS: API_FUNCTION_TIMEOUT_S,
+    egress: true,
+    tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
+    sendsTo: ["status"],
+    lost: "Identity checks end without an answer; what was debited is returned after 5 minutes.",
+  },
+  "read-account": {
+    memoryMb: 512,
+    timeoutS: 15,
+    tables: { ...counting, ledger: ["GetItem", "BatchGetItem"] },
+    queries: ["by_owner"],
+    lost: "Apps cannot look up balances and transactions.",
+  },
+  "receive-status": {
+    memoryMb: 512,
+    timeoutS: 10,
+    sendsTo: ["status"],
+    lost: "The upstream's events are not taken in; transactions stay `processing` unless it sends them again.",
+  },
+  "apply-status": {
+    memoryMb: 512,
+    timeoutS: 30,
+    tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+    queries: ["by_upstream_reference", "by_open"],
+    lost: "Outcomes wait in the status queue: transactions stay `processing`, and refunds wait.",
+  },
+  "announce-status": {
+    memoryMb: 512,
+    timeoutS: 30,
+    sendsTo: ["delivery"],
+    lost: "Apps are not told how their transactions end; what the stream loses after a day, `admin announce` repeats.",
+  },
+  "deliver-webhook": {
+    memoryMb: 512,
+    timeoutS: 30,
+    egress: true,
+    // The account's item says since when its endpoint fails.
+    tables: { ledger: ["GetItem", "PutItem"] },
+    lost: "Apps' webhooks wait in the delivery queue.",
+  },
+  "refresh-catalog": {
+    memoryMb: 512,
+    timeoutS: 60,
+    egress: true,
+    tables: { cache: ["GetItem", "PutItem"] },
+    lost: "Plans and prices grow old; after 24 hours no data bundle is sold.",
+  },
+  "watch-ledger": {
+    memoryMb: 512,
+    timeoutS: 300,
+    tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+    queries: ["by_owner", "by_open"],
+    lost: "Nobody notices stuck transactions and wrong balances, and abandoned identity checks are not refunded.",
+  },
+  "describe-api": { memoryMb: 256, timeoutS: 10, lost: "The interface's description is not served." },
+  "reject-route": { memoryMb: 256, timeoutS: 10, lost: "Wrong paths are answered 500 instead of 404." },
 } as const satisfies Record<string, FunctionSpec>;
 export type FunctionName = keyof typeof functionSpecs;
+
+/** Every function's name. */
+export const functionNames: readonly FunctionName[] = Object.keys(functionSpecs).filter(
+  (name): name is FunctionName => name in functionSpecs,
+);

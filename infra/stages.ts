@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
+import { SettingsError } from "./local/settings.ts";
 
 const ipRanges = z.array(
   z.string().refine((text) => parseIpRange(text) !== undefined, {
@@ -31,8 +32,8 @@ const adoption = z.object({
 });
 
 /** Everything that can be set about a deployment. A wrong setting fails the synthesis with a sentence. */
-export const stageSettings = z
-  .object({
+const stageSettings = z
+  .strictObject({
     /** Where the upstream serves its interface, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty while it has named none. */
@@ -56,8 +57,12 @@ export const stageSettings = z
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** More than this in an hour is taken for an accident. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
+    /** Requests that the interface as a whole lets through in a second; a key's own limits are lower. */
+    requestsPerSecondMax: z.int().min(1).default(200),
     /** Executions that a function keeps for itself. */
-    reservedConcurrency: z.partialRecord(z.enum(["purchase", "check-identity", "receive-status"]), z.int().min(1)).default({}),
+    reservedConcurrency: z
+      .partialRecord(z.enum(["purchase", "check-identity", "receive-status"]), z.int().min(1))
+      .default({}),
     adopt: adoption.optional(),
   })
   .refine(({ egress }) => egress.kind === "none" || (egress.allocationIds?.length ?? egress.zones) === egress.zones, {
@@ -66,6 +71,9 @@ export const stageSettings = z
   });
 export type StageSettings = z.output<typeof stageSettings>;
 
+/** The first word of a stage's names on AWS, and what its figures are told apart by. */
+const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");
+
 const prices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
@@ -73,7 +81,7 @@ const prices = {
 
 /** The stages of this company. Change the addresses before the first deployment of one that sells. */
 export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
-  /** Test keys only: no VPC, no upstream. Costs nothing while nobody calls. */
+  /** Test keys only: no VPC, no NAT, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
     upstreamWebhookIps: [],
@@ -92,9 +100,14 @@ export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
 /** A stage's settings, checked. Throws a sentence. */
 export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>> = stages): StageSettings => {
   if (!Object.hasOwn(known, stage)) {
-    throw new Error(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
+    throw new SettingsError(
+      `There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`,
+    );
   }
+  const name = stageName.safeParse(stage);
   const parsed = stageSettings.safeParse(known[stage]);
-  if (parsed.success) return parsed.data;
-  throw new Error(`The settings of stage "${stage}" in infra/stages.ts are not valid.\n${z.prettifyError(parsed.error)}`);
+  if (name.success && parsed.success) return parsed.data;
+  const issues = [...(name.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
+  const complaints = issues.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+  throw new SettingsError(`Stage "${stage}" in infra/stages.ts is not valid: ${complaints.join("; ")}.`);
 };

@@ -12,44 +12,64 @@ import { CfnSecret, type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager"
 import type { Construct } from "constructs";
 import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables } from "../tables.ts";
+import { acknowledge } from "./acknowledge.ts";
 
 export interface DataProps extends StackProps {
   readonly adopt?: StageSettings["adopt"];
 }
 
+export type TableName = keyof typeof tables;
+export type SecretName = "upstreamKey" | "upstreamHmac" | "webhookToken" | "referenceKey" | "replayKey" | "webhookKey";
+
 /** What must not be lost, and what may: three tables and six secrets. */
 export class Data extends Stack {
-  readonly access: ITable;
-  readonly ledger: ITable;
-  readonly cache: ITable;
-  readonly secrets: Readonly<
-    Record<"upstreamKey" | "upstreamHmac" | "webhookToken" | "referenceKey" | "replayKey" | "webhookKey", ISecret>
-  >;
+  readonly tables: Readonly<Record<TableName, ITable>>;
+  readonly secrets: Readonly<Record<SecretName, ISecret>>;
 
   constructor(scope: Construct, id: string, { adopt, ...props }: DataProps) {
     super(scope, id, props);
-    this.access = adopt
-      ? Table.fromTableName(this, "Access", adopt.accessTableName)
-      : durableTable(this, "Access", tables.access);
-    this.ledger = adopt
-      ? Table.fromTableAttributes(this, "Ledger", {
-          tableName: adopt.ledgerTableName,
-          tableStreamArn: adopt.ledgerStreamArn,
-          globalIndexes: tables.ledger.indexes.map(({ name }) => name),
-        })
-      : durableTable(this, "Ledger", tables.ledger);
-    this.cache = makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY);
+    this.tables = {
+      access: adopt
+        ? Table.fromTableName(this, "Access", adopt.accessTableName)
+        : durableTable(this, "Access", tables.access),
+      ledger: adopt
+        ? Table.fromTableAttributes(this, "Ledger", {
+            tableName: adopt.ledgerTableName,
+            tableStreamArn: adopt.ledgerStreamArn,
+          })
+        : durableTable(this, "Ledger", tables.ledger),
+      cache: makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY),
+    };
     this.secrets = {
       upstreamKey: filledByOperator(this, "UpstreamKey", "The upstream's live key"),
-      upstreamHmac: filledByOperator(this, "UpstreamHmac", "The key with which the upstream signs its events, if it does"),
-      webhookToken: generated(this, "WebhookToken", "The end of the path at which the upstream reports", RemovalPolicy.DESTROY),
+      upstreamHmac: filledByOperator(
+        this,
+        "UpstreamHmac",
+        "The key with which the upstream signs its events, if it does",
+      ),
+      webhookToken: generated(
+        this,
+        "WebhookToken",
+        "The end of the path at which the upstream reports",
+        RemovalPolicy.DESTROY,
+      ),
       referenceKey: adopt
         ? Secret.fromSecretCompleteArn(this, "ReferenceKey", adopt.referenceKeySecretArn)
-        : generated(this, "ReferenceKey", "Names transactions; never rotated", RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE),
+        : generated(
+            this,
+            "ReferenceKey",
+            "Names transactions; never rotated",
+            RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+          ),
       replayKey: generated(this, "ReplayKey", "Seals identity results for 10 minutes", RemovalPolicy.DESTROY),
       webhookKey: adopt
         ? Secret.fromSecretCompleteArn(this, "WebhookKey", adopt.webhookKeySecretArn)
-        : generated(this, "WebhookKey", "Seals the accounts' webhook secrets", RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE),
+        : generated(
+            this,
+            "WebhookKey",
+            "Seals the accounts' webhook secrets",
+            RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+          ),
     };
   }
 }
@@ -71,6 +91,7 @@ const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolic
     ...(shape.ttl && { timeToLiveAttribute: shape.ttl }),
     ...(shape.stream && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
   });
+  if (!isDurable) acknowledge(table, "DDB3", "What it holds can be fetched or made again");
   for (const { name, partition, sort, includes } of shape.indexes) {
     table.addGlobalSecondaryIndex({
       indexName: name,
@@ -84,15 +105,23 @@ const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolic
   return table;
 };
 
-const generated = (scope: Construct, id: string, description: string, removalPolicy: RemovalPolicy): Secret =>
-  new Secret(scope, id, {
+const generated = (scope: Construct, id: string, description: string, removalPolicy: RemovalPolicy): Secret => {
+  const secret = new Secret(scope, id, {
     description,
     generateSecretString: { passwordLength: 43, excludePunctuation: true },
     removalPolicy,
   });
+  acknowledge(
+    secret,
+    "SMG4",
+    "It is rotated by the operator's command, or must stay as it is: it names or seals what is kept",
+  );
+  return secret;
+};
 
 /** Made without a value: until the operator sets one (`npm run admin -- secrets set`), it counts as absent. */
 const filledByOperator = (scope: Construct, id: string, description: string): ISecret => {
-  const { ref } = new CfnSecret(scope, id, { description });
-  return Secret.fromSecretCompleteArn(scope, `${id}Reference`, ref);
+  const secret = new CfnSecret(scope, id, { description });
+  acknowledge(secret, "SMG4", "The upstream issues it; the operator replaces it");
+  return Secret.fromSecretCompleteArn(scope, `${id}Reference`, secret.ref);
 };

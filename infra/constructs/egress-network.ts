@@ -1,7 +1,9 @@
 import { CfnOutput, Fn, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
+  // biome-ignore lint/correctness/noUnresolvedImports: It is there, in a file that is too large for Biome to read.
   CfnEIP,
   GatewayVpcEndpointAwsService,
+  type IPeer,
   IpAddresses,
   NatProvider,
   Peer,
@@ -12,6 +14,7 @@ import {
 } from "aws-cdk-lib/aws-ec2";
 import type { Construct } from "constructs";
 import type { StageSettings } from "../stages.ts";
+import { acknowledge } from "./acknowledge.ts";
 
 type NatGateways = Extract<StageSettings["egress"], { kind: "nat-gateway" }>;
 
@@ -19,6 +22,8 @@ export interface EgressNetworkProps extends StackProps {
   readonly egress: NatGateways;
   readonly webhookAllowedCidrs: readonly string[];
 }
+
+const ZONES_MAX = 3;
 
 /**
  * The way out for functions that call the provider and apps' endpoints: private subnets whose only path is a NAT gateway with a fixed
@@ -33,7 +38,7 @@ export class EgressNetwork extends Stack {
     const { zones, allocationIds } = props.egress;
     this.vpc = new Vpc(this, "Vpc", {
       ipAddresses: IpAddresses.cidr("10.60.0.0/20"),
-      availabilityZones: Array.from({ length: zones }, (_, index) => Fn.select(index, Fn.getAzs())),
+      maxAzs: zones,
       natGateways: zones,
       natGatewayProvider: NatProvider.gateway({ eipAllocationIds: allocationIds ?? this.elasticIps(zones) }),
       subnetConfiguration: [
@@ -49,9 +54,15 @@ export class EgressNetwork extends Stack {
       allowAllOutbound: false,
     });
     this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the provider and apps");
-    for (const cidr of props.webhookAllowedCidrs) {
-      this.functions.addEgressRule(Peer.ipv4(cidr), Port.allTcp(), "Apps inside, named in infra/stages.ts");
+    for (const range of props.webhookAllowedCidrs) {
+      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
     }
+    acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
+  }
+
+  /** The zones by their place in the region's list: which they are is not asked of AWS while this is synthesised. */
+  override get availabilityZones(): string[] {
+    return Array.from({ length: ZONES_MAX }, (_, index) => Fn.select(index, Fn.getAzs()));
   }
 
   /** Kept when the stack goes: the provider has whitelisted them. A creation that fails leaves none behind. */
@@ -59,8 +70,17 @@ export class EgressNetwork extends Stack {
     return Array.from({ length: zones }, (_, index) => {
       const address = new CfnEIP(this, `ElasticIp${index + 1}`, { domain: "vpc" });
       address.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-      new CfnOutput(this, `EgressIp${index + 1}`, { value: address.ref, description: "Give this address to the upstream" });
+      new CfnOutput(this, `EgressIp${index + 1}`, {
+        value: address.ref,
+        description: "Give this address to the upstream",
+      });
       return address.attrAllocationId;
     });
   }
 }
+
+/** A range of the settings, where a single address has no prefix. */
+const peerOf = (range: string): IPeer => {
+  const [bits, family] = range.includes(":") ? [128, Peer.ipv6] : [32, Peer.ipv4];
+  return family(range.includes("/") ? range : `${range}/${bits}`);
+};

@@ -1,35 +1,63 @@
 import { Duration } from "aws-cdk-lib";
-import type { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
-export interface QueueWorkerProps {
-  readonly batchSize: number;
-  /** At least six times the worker's time-out (Lambda's SQS guide). */
-  readonly visibilityTimeoutS: number;
-  readonly receivesMax: number;
-}
-
 const RETENTION = Duration.days(14);
 
-/** A queue, its dead letters and its alarms: never one without the others. Its worker is attached once it exists. */
-export class QueueWorker extends Construct {
-  readonly queue: Queue;
-  readonly deadLetters: Queue;
-  private readonly props: QueueWorkerProps;
+export interface DeadLettersProps {
+  readonly queueName: string;
+  readonly alarms: Alarms;
+  /** What a customer loses while messages lie here, and what to do: the alarm's text. */
+  readonly impact: string;
+}
 
-  constructor(scope: Construct, id: string, props: QueueWorkerProps) {
-    super(scope, id);
-    this.props = props;
-    this.deadLetters = new Queue(this, "DeadLetters", {
+/** A queue for what could not be handled; whatever lies in it rings. */
+export class DeadLetters extends Queue {
+  constructor(scope: Construct, id: string, { queueName, alarms, impact }: DeadLettersProps) {
+    super(scope, id, {
+      queueName,
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: RETENTION,
     });
+    acknowledge(this, "SQS3", "These are the dead letters; an alarm rings when there is one");
+    const metric = this.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: "Maximum" });
+    alarms.whenAbove(`${scope.node.id}${id}`, { metric, threshold: 0, impact });
+  }
+}
+
+export interface QueueWorkerProps {
+  readonly queueName: string;
+  readonly batchSize: number;
+  /** At least six times the worker's time-out (Lambda's SQS guide). */
+  readonly visibilityTimeoutS: number;
+  readonly receivesMax: number;
+  readonly alarms: Alarms;
+  readonly impact: string;
+}
+
+/** A queue, its dead letters and their alarm: never one without the others. Its worker is attached once it exists. */
+export class QueueWorker extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: DeadLetters;
+  private readonly batchSize: number;
+
+  constructor(scope: Construct, id: string, props: QueueWorkerProps) {
+    super(scope, id);
+    const { queueName, alarms, impact } = props;
+    this.batchSize = props.batchSize;
+    this.deadLetters = new DeadLetters(this, "DeadLetters", {
+      // The operator's commands find them by this name.
+      queueName: `${queueName}-dead-letters`,
+      alarms,
+      impact,
+    });
     this.queue = new Queue(this, "Queue", {
+      queueName,
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: RETENTION,
@@ -38,15 +66,8 @@ export class QueueWorker extends Construct {
     });
   }
 
-  /** `impact`: what a customer loses while messages lie in the dead letters; it becomes the alarm's text. */
-  readBy(worker: ServiceFunction, alarms: Alarms, impact: string): Alarm {
-    worker.addEventSource(
-      new SqsEventSource(this.queue, { batchSize: this.props.batchSize, reportBatchItemFailures: true }),
-    );
-    return alarms.whenAbove(`${this.node.id}DeadLetters`, {
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: "Maximum" }),
-      threshold: 0,
-      impact,
-    });
+  /** Messages stand alone: a bad one does not hold back its batch. */
+  readBy(worker: ServiceFunction): void {
+    worker.addEventSource(new SqsEventSource(this.queue, { batchSize: this.batchSize, reportBatchItemFailures: true }));
   }
 }

@@ -1,14 +1,18 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
-import { Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
-import { Architecture, LoggingFormat, Runtime } from "aws-cdk-lib/aws-lambda";
-import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
+import { join } from "node:path";
+import { AssetHashType, Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { buildSync } from "esbuild";
 import { bundleOptions, functionEntry, projectRoot } from "../bundle/bundle.ts";
 import { type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
+import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { EgressNetwork } from "./egress-network.ts";
 
 export interface ServiceFunctionProps {
+  readonly stage: string;
   readonly name: FunctionName;
   /** Exactly what the function parses. */
   readonly environment: Readonly<Record<string, string>>;
@@ -17,44 +21,92 @@ export interface ServiceFunctionProps {
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** One folder below functions/ as a Lambda: Node 24 on arm64, one bundle, a log group of its own. */
-export class ServiceFunction extends NodejsFunction {
-  readonly functionId: FunctionName;
+/** What Lambda needs to connect a function to a VPC; it checks for these without naming a resource. */
+const NETWORK_INTERFACE_ACTIONS = [
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:CreateNetworkInterface",
+  "ec2:DeleteNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:UnassignPrivateIpAddresses",
+];
+
+/** One folder below functions/ as a Lambda: Node 24 on arm64, one bundle, a role and a log group of its own. */
+export class ServiceFunction extends LambdaFunction {
+  readonly spec: FunctionSpec;
+  readonly logs: LogGroup;
+  private readonly ownRole: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { name, environment, logRetentionDays, network, reservedConcurrency } = props;
+    const { stage, name, environment, logRetentionDays, network, reservedConcurrency } = props;
     const spec: FunctionSpec = functionSpecs[name];
+    const logs = new LogGroup(scope, `${id}Logs`, {
+      retention: logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // AWS's own role would allow every log group.
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     super(scope, id, {
-      entry: functionEntry(name),
-      handler: "handler",
+      // Figures are told apart by the stage at its beginning (shared/platform/log.ts).
+      functionName: `${stage}-airtime-${name}`,
+      code: bundled(name),
+      handler: "index.handler",
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: spec.memoryMb,
       timeout: Duration.seconds(spec.timeoutS),
       environment: { ...environment },
-      projectRoot,
-      depsLockFilePath: `${projectRoot}package-lock.json`,
+      // A line of embedded metrics must reach CloudWatch as it is.
       loggingFormat: LoggingFormat.TEXT,
-      logGroup: new LogGroup(scope, `${id}Logs`, { retention: logRetentionDays, removalPolicy: RemovalPolicy.DESTROY }),
-      bundling: {
-        format: OutputFormat.ESM,
-        minify: bundleOptions.minify,
-        target: bundleOptions.target,
-        mainFields: [...bundleOptions.mainFields],
-        banner: bundleOptions.banner.js,
-        bundleAwsSDK: true,
-        esbuildArgs: Object.fromEntries(
-          Object.entries(bundleOptions.alias).map(([from, to]) => [`--alias:${from}`, to]),
-        ),
-      },
+      logGroup: logs,
+      role,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
       ...(spec.egress && network && { vpc: network.vpc, securityGroups: [network.functions] }),
     });
-    this.functionId = name;
+    this.spec = spec;
+    this.logs = logs;
+    this.ownRole = role;
+    this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logs.logGroupArn]);
+    if (spec.egress && network) this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
+    acknowledgeWildcards(role);
   }
 
   /** Allows these actions on these resources, and no others. */
   allow(actions: readonly string[], resources: readonly string[]): void {
-    this.addToRolePolicy(new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }));
+    this.ownRole.addToPolicy(
+      new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
+    );
+  }
+
+  /** A figure of AWS's about this function, in 5 minutes. */
+  figure(metricName: "Errors" | "Throttles" | "Invocations" | "IteratorAge", statistic: "Sum" | "Maximum"): Metric {
+    const dimensionsMap = { FunctionName: this.functionName };
+    return new Metric({ namespace: "AWS/Lambda", metricName, statistic, dimensionsMap, period: Duration.minutes(5) });
+  }
+
+  /** What its log group took in, in an hour. */
+  logBytes(): Metric {
+    return new Metric({
+      namespace: "AWS/Logs",
+      metricName: "IncomingBytes",
+      statistic: "Sum",
+      dimensionsMap: { LogGroupName: this.logs.logGroupName },
+      period: Duration.hours(1),
+    });
   }
 }
+
+/** The bundle that the tests weigh too. The folder's hash is the bundle's, so that equal code is not deployed again. */
+const bundled = (name: FunctionName): Code =>
+  Code.fromAsset(join(projectRoot, "functions", name), {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: Runtime.NODEJS_24_X.bundlingImage,
+      local: {
+        tryBundle: (folder) => {
+          buildSync({ ...bundleOptions, entryPoints: [functionEntry(name)], outfile: join(folder, "index.mjs") });
+          return true;
+        },
+      },
+    },
+  });

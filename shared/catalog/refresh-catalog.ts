@@ -104,7 +104,7 @@ const readable = async (store: CatalogStore) => {
 const servedCatalog = successEnvelope(z.pipe(catalogSchema, consistentCatalog));
 
 const refuse = (reason: Extract<Refresh, { kind: "refused" }>["reason"], details: Details): Refresh => {
-  log.error("catalog.refused", { reason, ...details });
+  log.alarm("catalog.refused", { reason, ...details });
   return { kind: "refused", reason };
 };
 

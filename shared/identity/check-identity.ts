@@ -200,7 +200,7 @@ const askProvider = async (
 ): Promise<CheckOutcome> => {
   const outcome = await provider.check(check, referenceOf(row), deadline);
   const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
-  if (outcome.kind === "ours" && row.mode === "live") log.error("upstream.trouble_is_ours", fields);
+  if (outcome.kind === "ours" && row.mode === "live") log.alarm("upstream.trouble_is_ours", fields);
   if (outcome.kind === "unknown") log.warn("upstream.outcome_unknown", fields);
   return outcome;
 };

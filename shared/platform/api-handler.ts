@@ -133,7 +133,7 @@ const answering = (): middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContex
 });
 
 const unexpected = (error: unknown, { progress }: ApiContext): ServiceError => {
-  log.error("request.broke", { request_id: progress?.requestId, ...errorFields(error) });
+  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(error) });
   return new ServiceError("internal_error");
 };
 

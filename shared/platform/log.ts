@@ -1,8 +1,8 @@
 /** What a line may hold: ids, codes and counts. Never a body, a header, a key, or a person's number. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-const write = (level: "info" | "warn" | "error", event: string, fields: LogFields): void => {
-  console.log(JSON.stringify({ level, event, ...fields }));
+const write = (level: "info" | "warn" | "error", event: string, fields: LogFields, figures?: object): void => {
+  console.log(JSON.stringify({ level, event, ...fields, ...figures }));
 };
 
 /**
@@ -12,7 +12,25 @@ export const log = {
   info: (event: string, fields: LogFields = {}): void => write("info", event, fields),
   warn: (event: string, fields: LogFields = {}): void => write("warn", event, fields),
   error: (event: string, fields: LogFields = {}): void => write("error", event, fields),
+  /** An error that an operator must hear of: the line counts for the alarm of its event. */
+  alarm: (event: AlarmEvent, fields: LogFields = {}): void => {
+    const figures = metricsHead(Date.now(), ["Alarms"], ["Stage", "Event"]);
+    write("error", event, { ...fields, Alarms: 1, Stage: stage(), Event: event }, figures);
+  },
 };
+
+/** The events of `log.alarm`; infra/constructs/service-alarms.ts says what a customer loses by each. */
+export type AlarmEvent =
+  | "catalog.refused"
+  | "catalog.too_old"
+  | "ledger.not_proved"
+  | "order.left_open"
+  | "request.broke"
+  | "status.amount_differs"
+  | "status.contradicted"
+  | "status.left_to_operator"
+  | "upstream.trouble_is_ours"
+  | "webhook.switched_off";
 
 /**
  * An unexpected error as log fields: its class and where it was thrown, never its message (a parser's message quotes what it
@@ -26,8 +44,15 @@ export const errorFields = (error: unknown): LogFields => {
 
 /** Figures for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
 export const putMetrics = (metrics: Readonly<Record<string, number>>, now_ms: number): void => {
-  const Metrics = Object.keys(metrics).map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" }));
-  const _aws = { Timestamp: now_ms, CloudWatchMetrics: [{ Namespace: METRICS_NAMESPACE, Dimensions: [[]], Metrics }] };
-  console.log(JSON.stringify({ _aws, ...metrics }));
+  console.log(JSON.stringify({ ...metricsHead(now_ms, Object.keys(metrics), ["Stage"]), ...metrics, Stage: stage() }));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
+
+const metricsHead = (now_ms: number, names: readonly string[], dimensions: readonly string[]): object => {
+  const Metrics = names.map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" }));
+  const CloudWatchMetrics = [{ Namespace: METRICS_NAMESPACE, Dimensions: [dimensions], Metrics }];
+  return { _aws: { Timestamp: now_ms, CloudWatchMetrics } };
+};
+
+/** Functions are named `<stage>-airtime-<function>`: the figures of two stages in one account stay apart. */
+const stage = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? "local";

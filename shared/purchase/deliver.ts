@@ -15,7 +15,7 @@ export const deliver = async (
   const outcome = await provider.buy(order, referenceOf(row), deadline);
   const verdict = verdictOn(outcome);
   if (outcome.kind === "ours" && row.mode === "live")
-    log.error("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
+    log.alarm("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
   if (outcome.reason !== "processing") {
     log.warn("upstream.outcome_unknown", { reference: referenceOf(row), reason: outcome.reason });

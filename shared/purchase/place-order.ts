@@ -160,7 +160,7 @@ const fulfil = async (
     if (settlement.kind === "stands") return settlement.row;
     await statusQueue.send(messageOf(row, verdict), 0, deadline);
   } catch (error) {
-    log.error("order.left_open", { reference: referenceOf(row), ...errorFields(error) });
+    log.alarm("order.left_open", { reference: referenceOf(row), ...errorFields(error) });
   }
   return row;
 };

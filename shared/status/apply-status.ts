@@ -41,7 +41,7 @@ const applyVerdict = async (
   if (message.verdict.status === "processing" || message.verdict.status === status) {
     return { kind: "done", outcome: "duplicate" };
   }
-  log.error("status.contradicted", { transaction: row.pk, stands: status, says: message.verdict.status });
+  log.alarm("status.contradicted", { transaction: row.pk, stands: status, says: message.verdict.status });
   return { kind: "done", outcome: "contradiction" };
 };
 
@@ -65,7 +65,7 @@ const applyToNamed = async (
   if (isFinal(named.status)) return judgeFinal(deps, named.pk, named.status, event);
   if (event.status === "failed" && !event.trusted) return leaveToOperator(deps, event, "not_vouched_for", named.pk);
   if (event.amount_kobo !== named.amount_kobo) {
-    log.error("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
+    log.alarm("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
   }
   const settlement = await settleTransaction(deps.ledger, named, verdictOf(event), deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
@@ -142,6 +142,6 @@ const leaveToOperator = async (
   transaction?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transaction);
-  log.error("status.left_to_operator", { reason, upstream_reference: event.reference, transaction });
+  log.alarm("status.left_to_operator", { reason, upstream_reference: event.reference, transaction });
   return { kind: "done", outcome: reason };
 };

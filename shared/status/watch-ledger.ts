@@ -64,7 +64,7 @@ const proveDue = async (ledger: Ledger, deadline: Deadline): Promise<number> => 
     try {
       if (await isProvedWrong(ledger, pk.slice("account#".length))) mismatches += 1;
     } catch (error) {
-      log.error("ledger.not_proved", { account: pk, ...errorFields(error) });
+      log.alarm("ledger.not_proved", { account: pk, ...errorFields(error) });
     }
   }
   return mismatches;

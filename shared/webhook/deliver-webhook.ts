@@ -128,7 +128,7 @@ const noteVerdict = async (
   }
   const health = { failingSince: failingSince ?? isoTime(at_ms) };
   if (verdict.kind === "switch_off") {
-    log.error("webhook.switched_off", { account: account_id, reason: verdict.reason });
+    log.alarm("webhook.switched_off", { account: account_id, reason: verdict.reason });
     await noteHealth(endpoints, account_id, url, { ...health, switchOff: true });
   } else if (failingSince === undefined) {
     await noteHealth(endpoints, account_id, url, health);

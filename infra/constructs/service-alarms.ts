@@ -1,0 +1,118 @@
+import type { AlarmEvent } from "../../shared/platform/log.ts";
+import type { FunctionName } from "../functions.ts";
+import type { Alarms } from "./alarms.ts";
+import type { Api } from "./api.ts";
+import type { ServiceFunction } from "./service-function.ts";
+
+export interface ServiceAlarmsProps {
+  readonly api: Api;
+  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+  readonly logBytesPerHourMax: number;
+}
+
+/** Those whose throttling a caller feels; the others' work waits in a queue, a stream or for the next minute. */
+const answering: readonly FunctionName[] = [
+  "list-catalog",
+  "purchase",
+  "check-identity",
+  "read-account",
+  "receive-status",
+];
+
+/** What each event means for a customer, and where to begin. */
+const events: Readonly<Record<AlarmEvent, string>> = {
+  "catalog.refused":
+    "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
+  "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",
+  "ledger.not_proved":
+    "A wallet could not be proved: a wrong balance would not be noticed. Look into watch-ledger's log.",
+  "order.left_open":
+    "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
+  "request.broke":
+    "A caller got 500 for a fault of ours, and was not charged. Look for its request_id in the function's log.",
+  "status.amount_differs": "The upstream charged another amount than we took: we pay the difference. Ask the upstream.",
+  "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
+  "status.left_to_operator":
+    "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
+  "upstream.trouble_is_ours":
+    "The upstream refuses our key, our address or our balance: nothing is sold. admin doctor.",
+  "webhook.switched_off": "An app is not told of its transactions any more: its endpoint kept failing. admin webhook.",
+};
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+
+/** What watch-ledger measures, and how much is too much. */
+const figures = [
+  {
+    name: "OldestOpenSeconds",
+    id: "OpenFor15Minutes",
+    threshold: 15 * MINUTE_S,
+    impact: "A customer's money is debited and the outcome is unknown for 15 minutes. admin transactions list --stuck.",
+  },
+  {
+    name: "OldestOpenSeconds",
+    id: "OpenFor24Hours",
+    threshold: 24 * HOUR_S,
+    impact:
+      "A customer waits for an outcome since yesterday: ask the upstream and resolve it today. admin transactions.",
+  },
+  {
+    name: "StuckTransactions",
+    id: "ManyStuck",
+    threshold: 10,
+    impact: "Many outcomes stay unknown: the upstream or its events have stopped. admin doctor.",
+  },
+  {
+    name: "OldestUnrefundedSeconds",
+    id: "NotRefunded",
+    threshold: 15 * MINUTE_S,
+    impact: "An identity check without a result was not refunded for 15 minutes. Look into watch-ledger's log.",
+  },
+  {
+    name: "LedgerMismatches",
+    id: "LedgerMismatches",
+    threshold: 0,
+    impact: "A wallet's balance is not what its entries say: stop and look, before money moves on. admin wallet.",
+  },
+] as const;
+
+/** The alarms that belong to no single queue, stream or clock. */
+export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHourMax }: ServiceAlarmsProps): void => {
+  for (const [name, each] of Object.entries(functions)) {
+    const id = each.node.id;
+    alarms.whenAbove(`${id}Errors`, {
+      metric: each.figure("Errors", "Sum"),
+      threshold: 0,
+      impact: `${name} crashed or timed out. ${each.spec.lost}`,
+    });
+    alarms.whenAbove(`${id}LogBytes`, {
+      metric: each.logBytes(),
+      threshold: logBytesPerHourMax,
+      impact: `${name} writes far more log than it should, which costs money; no customer loses anything.`,
+    });
+  }
+  for (const name of answering) {
+    const each = functions[name];
+    alarms.whenAbove(`${each.node.id}Throttles`, {
+      metric: each.figure("Throttles", "Sum"),
+      threshold: 0,
+      impact: `${name} was refused more executions: raise the account's or its own concurrency. ${each.spec.lost}`,
+    });
+  }
+  alarms.whenAbove("GatewayFailures", {
+    metric: api.failures,
+    threshold: 0,
+    impact: "Callers got a 5xx that no function answered, and cannot know what became of the request. They repeat it.",
+  });
+  for (const { id, name, threshold, impact } of figures) {
+    alarms.whenAbove(id, { metric: alarms.ownFigure(name, "Maximum"), threshold, impact });
+  }
+  for (const [event, impact] of Object.entries(events)) {
+    alarms.whenAbove(`Event-${event}`, {
+      metric: alarms.ownFigure("Alarms", "Sum", { Event: event }),
+      threshold: 0,
+      impact: `${event}: ${impact}`,
+    });
+  }
+};

@@ -1,0 +1,175 @@
+import { Stack, type StackProps } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { type Route, routes } from "../../shared/contract/routes.ts";
+import { type FunctionName, functionNames } from "../functions.ts";
+import { queues } from "../queues.ts";
+import { scheduledFunctions } from "../schedules.ts";
+import type { StageSettings } from "../stages.ts";
+import { streams } from "../streams.ts";
+import { Alarms } from "./alarms.ts";
+import { Api } from "./api.ts";
+import { Clock } from "./clock.ts";
+import { addDashboard } from "./dashboard.ts";
+import type { Data } from "./data.ts";
+import type { EgressNetwork } from "./egress-network.ts";
+import {
+  dataValues,
+  type EnvironmentValues,
+  secretVariables,
+  settingsValues,
+  variablesOf,
+} from "./function-environment.ts";
+import { QueueWorker } from "./queue-worker.ts";
+import { addServiceAlarms } from "./service-alarms.ts";
+import { ServiceFunction } from "./service-function.ts";
+import { addOutputs } from "./service-outputs.ts";
+import { StreamWorker } from "./stream-worker.ts";
+
+export interface ServiceProps extends StackProps {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  readonly data: Data;
+  /** Absent where a stage calls nobody. */
+  readonly network: EgressNetwork | undefined;
+}
+
+/** What can be made anew at any time: the interface, the functions, and all that calls them. */
+export class Service extends Stack {
+  private readonly props: ServiceProps;
+  private readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+
+  constructor(scope: Construct, id: string, props: ServiceProps) {
+    super(scope, id, props);
+    this.props = props;
+    const { stage, settings, data } = props;
+
+    const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
+    const api = new Api(this, "Api", { stage, settings });
+    const status = this.queue("status", alarms, "Outcomes were given up: their transactions stay open, unrefunded.");
+    const delivery = this.queue(
+      "delivery",
+      alarms,
+      "Apps were not told how their transactions ended, and will not be.",
+    );
+    const values: EnvironmentValues = {
+      ...dataValues(data),
+      STATUS_QUEUE_URL: status.queue.queueUrl,
+      DELIVERY_QUEUE_URL: delivery.queue.queueUrl,
+      ...settingsValues(settings, api.hosts),
+    };
+    this.functions = this.makeFunctions(values, { status, delivery });
+
+    for (const route of Object.values<Route>(routes)) api.serve(route, this.named(route.function));
+    api.serveRest(this.functions["reject-route"]);
+
+    status.readBy(this.functions[queues.status.consumer]);
+    delivery.readBy(this.functions[queues.delivery.consumer]);
+    const { consumer, ...reading } = streams.ledger;
+    const announcer = this.functions[consumer];
+    new StreamWorker(this, "Ledger", { stage, table: data.tables.ledger, worker: announcer, alarms, ...reading });
+    new Clock(this, "Clock", { stage, alarms, calls: scheduledFunctions.map((name) => this.functions[name]) });
+
+    addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
+    const dashboard = addDashboard(this, {
+      stage,
+      api,
+      functions: this.functions,
+      workers: { status, delivery },
+      alarms,
+    });
+    addOutputs(this, { values, api, dashboard, alarms });
+  }
+
+  private queue(name: keyof typeof queues, alarms: Alarms, lost: string): QueueWorker {
+    return new QueueWorker(this, pascalCase(name), {
+      queueName: `${this.props.stage}-airtime-${name}`,
+      alarms,
+      impact: `${lost} Read the log of ${queues[name].consumer}, mend it, redrive the queue.`,
+      ...queues[name],
+    });
+  }
+
+  private makeFunctions(
+    values: EnvironmentValues,
+    workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
+  ): Record<FunctionName, ServiceFunction> {
+    const make = (name: FunctionName) => this.makeFunction(name, values, workers);
+    return {
+      "list-catalog": make("list-catalog"),
+      purchase: make("purchase"),
+      "check-identity": make("check-identity"),
+      "read-account": make("read-account"),
+      "receive-status": make("receive-status"),
+      "apply-status": make("apply-status"),
+      "announce-status": make("announce-status"),
+      "deliver-webhook": make("deliver-webhook"),
+      "refresh-catalog": make("refresh-catalog"),
+      "watch-ledger": make("watch-ledger"),
+      "describe-api": make("describe-api"),
+      "reject-route": make("reject-route"),
+    };
+  }
+
+  /** A function with what it parses, and leave for what it does. */
+  private makeFunction(
+    name: FunctionName,
+    values: EnvironmentValues,
+    workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
+  ): ServiceFunction {
+    const { stage, settings, data, network } = this.props;
+    const variables = variablesOf(name);
+    const made = new ServiceFunction(this, pascalCase(name), {
+      stage,
+      name,
+      environment: Object.fromEntries(variables.map((variable) => [variable, values[variable]])),
+      logRetentionDays: settings.logRetentionDays,
+      network,
+      reservedConcurrency: reservedFor(name, settings),
+    });
+    const { tables = {}, queries = [], sendsTo = [] } = made.spec;
+    for (const table of tableNames) {
+      const actions = tables[table];
+      if (actions) made.allow(prefixed("dynamodb", actions), [data.tables[table].tableArn]);
+    }
+    const { tableArn } = data.tables.ledger;
+    if (queries.length > 0)
+      made.allow(
+        ["dynamodb:Query"],
+        queries.map((index) => `${tableArn}/index/${index}`),
+      );
+    if (sendsTo.length > 0)
+      made.allow(
+        ["sqs:SendMessage"],
+        sendsTo.map((queue) => workers[queue].queue.queueArn),
+      );
+    const secrets = Object.entries(secretVariables).filter(([variable]) => variables.some((own) => own === variable));
+    if (secrets.length > 0) {
+      made.allow(
+        ["secretsmanager:GetSecretValue"],
+        secrets.map(([, secret]) => data.secrets[secret].secretArn),
+      );
+    }
+    return made;
+  }
+
+  private named(name: string): ServiceFunction {
+    const found = functionNames.find((known) => known === name);
+    if (found === undefined) throw new Error(`The route table names ${name}, which infra/functions.ts does not know`);
+    return this.functions[found];
+  }
+}
+
+const tableNames = ["access", "ledger", "cache"] as const;
+
+const prefixed = (service: string, actions: readonly string[]): string[] =>
+  actions.map((action) => `${service}:${action}`);
+
+const reservedFor = (name: FunctionName, { reservedConcurrency }: StageSettings): number | undefined =>
+  Object.entries(reservedConcurrency).find(([reserved]) => reserved === name)?.[1];
+
+/** `list-catalog` is `ListCatalog` on AWS. */
+const pascalCase = (name: string): string =>
+  name
+    .split("-")
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join("");

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import * as z from "zod";
+import { addStage } from "../../infra/constructs/stage.ts";
+import { settingsOf } from "../../infra/stages.ts";
+
+const resource = z.object({
+  Type: z.string(),
+  Properties: z.record(z.string(), z.unknown()).default({}),
+  DeletionPolicy: z.string().optional(),
+  UpdateReplacePolicy: z.string().optional(),
+});
+export type Resource = z.output<typeof resource> & { readonly id: string };
+
+const template = z.object({
+  Resources: z.record(z.string(), resource),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).default({}),
+});
+
+export type StackTemplate = {
+  /** All resources of a type. A test that looks for what there must be fails where there is none. */
+  readonly all: (type: string) => readonly Resource[];
+  readonly every: readonly Resource[];
+  readonly get: (id: string) => Resource;
+  readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
+};
+
+const readTemplate = (json: unknown): StackTemplate => {
+  const { Resources, Outputs } = template.parse(json);
+  const every = Object.entries(Resources).map(([id, found]) => ({ id, ...found }));
+  const get = (id: string): Resource => {
+    const found = every.find((one) => one.id === id);
+    if (found === undefined) throw new Error(`There is no resource ${id}`);
+    return found;
+  };
+  return { every, get, all: (type) => every.filter(({ Type }) => Type === type), outputs: Outputs };
+};
+
+/** The settings that `cdk` takes from cdk.json. */
+const cdkJson = z
+  .object({ context: z.record(z.string(), z.unknown()) })
+  .parse(JSON.parse(readFileSync(new URL("../../cdk.json", import.meta.url), "utf8")));
+
+/** An app as `cdk` makes it, but without the functions' bundles: they take time, and say nothing about a template. */
+export const unbundledApp = (): App => new App({ context: { ...cdkJson.context, "aws:cdk:bundling-stacks": [] } });
+
+/** A stage's templates; `changes` are laid over its settings. */
+export const templatesOf = (stage: string, changes?: object) => {
+  const settings = settingsOf(stage);
+  const known = { [stage]: { ...settings, ...changes } };
+  const { data, network, service } = addStage(unbundledApp(), stage, settingsOf(stage, known));
+  return {
+    data: readTemplate(Template.fromStack(data).toJSON()),
+    network: network && readTemplate(Template.fromStack(network).toJSON()),
+    service: readTemplate(Template.fromStack(service).toJSON()),
+  };
+};
+
+/** The logical id in `{ Ref: id }` or `{ "Fn::GetAtt": [id, ...] }`. */
+export const idIn = (value: unknown): string => {
+  const reference = z
+    .union([
+      z.object({ Ref: z.string() }).transform(({ Ref }) => Ref),
+      z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }).transform((get) => get["Fn::GetAtt"][0]),
+    ])
+    .safeParse(value);
+  if (!reference.success) throw new Error(`No reference to a resource: ${JSON.stringify(value)}`);
+  return reference.data;
+};
+
+/** Whether a resource's logical id stands anywhere in a value. */
+export const mentions = (value: unknown, id: string): boolean => JSON.stringify(value).includes(`"${id}"`);
