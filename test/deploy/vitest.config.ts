@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/deploy/*.deploy.ts"],
+    reporters: ["default", new ClosingLine()],
+    silent: "passed-only",
+    testTimeout: 60_000,
+    hookTimeout: 240_000,
+  },
+});
