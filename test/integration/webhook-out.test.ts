@@ -77,6 +77,28 @@ test("a refused purchase is announced as failed", async () => {
   });
 });
 
+test.each([
+  ["08000000002", "success", 9_500],
+  ["08000000003", "failed", 10_000],
+])(
+  "a live purchase for %s is processing, about 5 s later %s by the upstream's event, and announced once",
+  async (phoneNumber, status, balance) => {
+    const { caller, receiver, webhook } = await told();
+    const begun = Date.now();
+    const { reference, ...transaction } = transactionOf(await buy(caller.key, phoneNumber));
+    expect(transaction.status).toBe("processing");
+    expect(await caller.balance()).toBe(9_500);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 9_000, interval: 50 });
+    expect(Date.now() - begun).toBeGreaterThan(4_500);
+    const [event] = receiver.received;
+    expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject({ data: { reference, status } });
+    expect(await caller.balance()).toBe(balance);
+    await sleep(1_000);
+    expect(receiver.received).toHaveLength(1);
+    expect(await caller.balance()).toBe(balance);
+  },
+);
+
 test("an identity check is announced without a network and a phone number", async () => {
   const { caller, receiver } = await told();
   await service.call("POST", "/identity/nin/verify", {
