@@ -1,6 +1,6 @@
 /** Milliseconds since the epoch; a test passes its own. */
 export type Clock = () => number;
-export const systemClock: Clock = Date.now;
+export const systemClock: Clock = () => Date.now();
 
 export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString();
 

@@ -1,0 +1,164 @@
+import { expect } from "vitest";
+import * as z from "zod";
+import type { Mode } from "../../../shared/contract/transaction.ts";
+import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
+import { readWallet } from "../../../shared/wallet/wallet.ts";
+import { announceRange } from "../../../shared/webhook/announce-range.ts";
+import { enableEndpoint } from "../../../shared/webhook/endpoint.ts";
+import { transactionsOf, violations } from "../invariants.ts";
+import { comeToRest, resolveOpen } from "../recovery.ts";
+import { type AppEndpoint, FUNDED_NAIRA, leaveStage, type Stage, setStage } from "../stage.ts";
+import { jump } from "../world/clock.ts";
+import type { Fault } from "../world/effects.ts";
+import type { Answer, World } from "../world/world.ts";
+import { type AccountBook, balanceOf, type Entry, entryKey, newBook, type Status } from "./book.ts";
+
+/** Two accounts at work, and the books that say how they should stand. */
+export type Play = {
+  readonly world: World;
+  readonly actors: readonly [Actor, Actor];
+  /** Counted so that no key meets its limit. */
+  requests: number;
+};
+export type Actor = {
+  readonly stage: Stage;
+  readonly book: AccountBook;
+  readonly keys: Record<Mode, string>;
+  /** Was its endpoint switched off at any time? */
+  missed: boolean;
+};
+
+export const openPlay = async (world: World, endpoint: AppEndpoint): Promise<Play> => {
+  const actor = async (): Promise<Actor> => {
+    const stage = await setStage(world, endpoint);
+    return { stage, book: newBook(FUNDED_NAIRA * 100), keys: { ...stage.keys }, missed: false };
+  };
+  return { world, actors: [await actor(), await actor()], requests: 0 };
+};
+
+/** One effect of what is done next, counted from 1, and what it meets. */
+export type Disturbance = { readonly at: number; readonly fault: Fault };
+/** An upstream that said 429 is left alone for so long. */
+const UPSTREAM_PAUSE_MS = 31_000;
+
+/** Does something, and disturbs it. True if the disturbance happened. */
+export const disturbed = async (
+  { world }: Play,
+  disturbance: Disturbance | undefined,
+  work: () => Promise<unknown>,
+): Promise<boolean> => {
+  if (disturbance === undefined) {
+    await work();
+    return false;
+  }
+  let count = 0;
+  world.plan = () => {
+    count += 1;
+    return count === disturbance.at ? disturbance.fault : undefined;
+  };
+  await work();
+  world.plan = () => undefined;
+  if (disturbance.fault === "throttled") jump(UPSTREAM_PAUSE_MS);
+  return count >= disturbance.at;
+};
+
+const REQUESTS_A_MINUTE = 25;
+const MINUTE_MS = 60_000;
+export const beforeRequest = (play: Play): void => {
+  play.requests += 1;
+  if (play.requests % REQUESTS_A_MINUTE === 0) jump(MINUTE_MS);
+};
+
+const answered = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
+export const codeOf = ({ headers }: Answer): string | undefined => headers["x-error-code"];
+export const isReplay = ({ headers }: Answer): boolean => headers["idempotent-replayed"] === "true";
+export const statusOf = ({ body }: Answer): string => answered.parse(body).data.transaction.status;
+
+export const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, TransactionRow>> =>
+  new Map((await transactionsOf(stage)).map((row) => [entryKey(row.mode, row.caller_reference ?? ""), row]));
+
+/** The upstream's own record of a transaction. */
+export const orderOf = ({ world }: Play, row: TransactionRow) =>
+  world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+
+/** What an entry may be that was disturbed: what it should become, or what an end of it on the way allows. */
+const afterDisturbance = (play: Play, entry: Entry, row: TransactionRow): readonly Status[] => {
+  if (entry.isCheck) return ["success", "failed"];
+  if (row.mode === "test") return ["success", "failed"];
+  const order = orderOf(play, row);
+  if (order === undefined) return ["failed"];
+  return order.status === "processing" ? [] : [order.status];
+};
+
+/** Takes over what time and events have made of open entries, if they may have. */
+export const adoptEnds = async (play: Play, actor: Actor): Promise<void> => {
+  const open = [...actor.book.entries].filter(([, entry]) => entry.status === "processing");
+  if (open.length === 0) return;
+  const rows = await rowsOf(actor);
+  for (const [key, entry] of open) {
+    const row = rows.get(key);
+    if (row === undefined) throw new Error(`${key} is gone`);
+    adopt(play, entry, row);
+  }
+};
+
+export const adopt = (play: Play, entry: Entry, row: TransactionRow): void => {
+  const allowed: Status[] = [entry.status, ...entry.reported];
+  if (entry.wasDisturbed) allowed.push(...afterDisturbance(play, entry, row));
+  expect(allowed, `what ${entry.mode} ${entry.reference} may have become`).toContain(row.status);
+  entry.status = row.status;
+  if (row.failure !== undefined) entry.code = row.failure.code;
+};
+
+/** Everything that an account has, against its book. */
+export const compare = async (actor: Actor): Promise<void> => {
+  const rows = await rowsOf(actor);
+  const { world, accountId } = actor.stage;
+  const found = [...rows].map(([key, { status, amount_kobo }]) => `${key} ${status} ${amount_kobo}`);
+  const kept = [...actor.book.entries].map(([key, { status, kobo }]) => `${key} ${status} ${kobo}`);
+  expect(new Set(found)).toEqual(new Set(kept));
+  const { balance_kobo } = await readWallet(world.ledger, accountId);
+  expect(balance_kobo).toBe(balanceOf(actor.book));
+};
+
+/** The operator resolves what is left as the upstream's books say; what is not in them was never delivered. */
+const adoptResolved = async (play: Play, actor: Actor): Promise<void> => {
+  const rows = await rowsOf(actor);
+  for (const [key, entry] of actor.book.entries) {
+    const row = rows.get(key);
+    if (entry.status !== "processing" || entry.mode === "test" || row === undefined) continue;
+    entry.status = orderOf(play, row)?.status === "success" ? "success" : "failed";
+  }
+};
+
+const ABANDONED_MS = 6 * MINUTE_MS;
+
+/** Lets everything end, and looks at all of it. */
+export const endPlay = async (play: Play): Promise<void> => {
+  const { world, actors } = play;
+  await comeToRest(world);
+  jump(ABANDONED_MS);
+  await world.strike("watch-ledger");
+  await comeToRest(world);
+  for (const actor of actors) await adoptEnds(play, actor);
+  for (const actor of actors) {
+    await resolveOpen(actor.stage);
+    await adoptResolved(play, actor);
+    await compare(actor);
+  }
+  await comeToRest(world);
+  await tellMissed(play);
+  for (const { stage } of actors) expect(await violations(stage)).toEqual([]);
+  for (const { stage } of actors) await leaveStage(stage);
+};
+
+/** What ended while an endpoint was off is told when the operator asks for it. */
+const tellMissed = async ({ world, actors }: Play): Promise<void> => {
+  const missing = actors.filter(({ missed }) => missed);
+  if (missing.length === 0) return;
+  for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
+  const { ledger, accounts, deliveryQueue: queue } = world;
+  const all = { from_ms: 0, to_ms: ledger.clock(), repeat: "missed", lookBack_ms: 0 };
+  await announceRange({ ledger, accounts, queue }, all);
+  await comeToRest(world);
+};

@@ -1,0 +1,85 @@
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { openTransactions } from "../../shared/status/open-transactions.ts";
+import { resolveTransaction } from "../../shared/status/resolve.ts";
+import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import type { Stage } from "./stage.ts";
+import { jump } from "./world/clock.ts";
+import type { World } from "./world/world.ts";
+
+/** Who helps after a fault: everybody whom production has, or nobody but the queues, the stream and the schedules. */
+export const helpers = ["everybody", "nobody"] as const;
+export type Helpers = (typeof helpers)[number];
+
+/** Longer than the queues hide a message, and than a doubtful debit is waited for. */
+const ROUND_MS = 185_000;
+const ROUNDS_MAX = 60;
+/** From here on an unanswered check is refunded. */
+const ABANDONED_MS = 6 * 60_000;
+
+/** Lets the world come to rest, without further faults. */
+export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
+  const { world } = stage;
+  world.plan = () => undefined;
+  if (help === "everybody") {
+    await repeatUnanswered(stage);
+    await reportOrders(stage);
+  }
+  await comeToRest(world);
+  jump(ABANDONED_MS);
+  await world.strike("watch-ledger");
+  await world.strike("refresh-catalog");
+  await comeToRest(world);
+  if (help === "everybody") {
+    await resolveOpen(stage);
+    await comeToRest(world);
+  }
+};
+
+/** Delivers and waits until the queues and the stream are empty. */
+export const comeToRest = async (world: World): Promise<void> => {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    await world.pump.once();
+    if ((await world.pump.waiting()) === 0) return;
+    jump(ROUND_MS);
+  }
+  throw new Error(`The queues are not empty after ${ROUNDS_MAX} rounds`);
+};
+
+/** The app's and the operator's part: what got no answer is asked again. */
+const repeatUnanswered = async (stage: Stage): Promise<void> => {
+  for (const ask of stage.asks) {
+    for (let tries = 0; ask.answers.at(-1) === undefined && tries < 3; tries += 1) await stage.repeat(ask);
+  }
+  for (const command of stage.commands) {
+    if (command.ending.kind !== "returned") command.ending = await stage.world.run(command.work);
+  }
+};
+
+/** The upstream's part: it ends what it took, and reports it until it is heard. */
+const reportOrders = async ({ world, accountId }: Stage): Promise<void> => {
+  const open = await openTransactions(world.ledger, EVER);
+  for (const row of open.filter(({ account_id }) => account_id === accountId)) {
+    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+    if (order === undefined || isCheck(row)) continue;
+    world.upstream.settle(order, "success");
+    const ended = order.status === "failed" ? "failed" : "success";
+    for (let tries = 0; tries < 3; tries += 1) if (await world.report(order, ended)) break;
+  }
+};
+
+const EVER = { from: "0000", to: "9999" };
+export const isCheck = ({ type }: TransactionRow): boolean => type !== "data" && type !== "airtime";
+
+/** The operator's part: what is still open is resolved as the upstream's own books say. */
+export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> => {
+  const open = await openTransactions(world.ledger, EVER);
+  for (const row of open.filter(({ account_id }) => account_id === accountId)) {
+    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+    const status = order?.status === "success" && !isCheck(row) ? "success" : "failed";
+    try {
+      await resolveTransaction(world.ledger, row, status, { by: "test", why: "as the upstream's books say" });
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+    }
+  }
+};

@@ -1,0 +1,111 @@
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { accountPk } from "../../shared/access/account-store.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import type { Route } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/routes.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import { systemResolve } from "../../shared/webhook/address-guard.ts";
+import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { jump } from "./world/clock.ts";
+import type { Ending } from "./world/effects.ts";
+import type { Answer, World } from "./world/world.ts";
+
+/** A request under a reference, and what was answered each time that it was made; undefined is no answer of ours. */
+export type Ask = {
+  readonly route: Route;
+  readonly mode: Mode;
+  readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
+  readonly answers: (Answer | undefined)[];
+};
+
+/** An operator's command, which is given again until it ends. */
+type Command = { readonly work: () => Promise<unknown>; ending: Ending<unknown> };
+
+/** Where an app hears of its transactions. */
+export type AppEndpoint = Receiver & { readonly failNext: (count: number) => void };
+
+export const openAppEndpoint = async (): Promise<AppEndpoint> => {
+  let failures = 0;
+  const receiver = await startReceiver((response) => {
+    if (failures > 0) {
+      failures -= 1;
+      response.statusCode = 500;
+    }
+    response.end();
+  });
+  return {
+    ...receiver,
+    failNext: (count) => {
+      failures = count;
+    },
+  };
+};
+
+/** One account with money, keys of both modes and an endpoint, and what its app and its operator did. */
+export type Stage = {
+  readonly world: World;
+  readonly receiver: AppEndpoint;
+  readonly accountId: string;
+  readonly keys: Readonly<Record<Mode, string>>;
+  readonly asks: Ask[];
+  readonly commands: Command[];
+  readonly ask: (route: Route, body: Ask["body"], mode?: Mode) => Promise<Ask>;
+  readonly repeat: (ask: Ask) => Promise<void>;
+  readonly command: (work: () => Promise<unknown>) => Promise<void>;
+};
+
+export const FUNDED_NAIRA = 10_000;
+const whitelist = ["203.0.113.7"];
+const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+
+/** Sets the stage, without faults. */
+export const setStage = async (world: World, receiver: AppEndpoint, naira = FUNDED_NAIRA): Promise<Stage> => {
+  const { account_id: accountId } = await createAccount(world.accounts, { name: "stage", whitelist });
+  await fundWallet(world.ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+  await setEndpoint(world.endpoints, rules, accountId, receiver.url);
+  const permissions = permissionSchema.options;
+  const live = await createKey(world.accounts, accountId, { mode: "live", permissions });
+  const test = await createKey(world.accounts, accountId, { mode: "test", permissions });
+  const keys = { live: live.key, test: test.key };
+  const asks: Ask[] = [];
+  const commands: Command[] = [];
+  const repeat = async ({ route, mode, body, answers }: Ask): Promise<void> => {
+    answers.push(await world.call(route, keys[mode], body));
+  };
+  return {
+    world,
+    receiver,
+    accountId,
+    keys,
+    asks,
+    commands,
+    repeat,
+    ask: async (route, body, mode = "live") => {
+      const ask: Ask = { route, mode, body, answers: [] };
+      asks.push(ask);
+      await repeat(ask);
+      return ask;
+    },
+    command: async (work) => {
+      commands.push({ work, ending: await world.run(work) });
+    },
+  };
+};
+
+/** For so long an order without a name may be the one that an event is about. */
+const MATCH_WINDOW_MS = 31 * 60_000;
+
+/** Takes its account away, so that a watch of the ledger does not prove ever more wallets, and what is left open out of sight. */
+export const leaveStage = async ({ world, receiver, accountId }: Stage): Promise<void> => {
+  const Key = { pk: accountPk(accountId) };
+  await world.db.send(new DeleteCommand({ TableName: world.accounts.ledgerTable, Key }));
+  world.upstream.reset();
+  world.pump.changes.length = 0;
+  world.logged.length = 0;
+  receiver.received.length = 0;
+  jump(MATCH_WINDOW_MS);
+};

@@ -1,0 +1,161 @@
+import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type _Record as StreamRecord,
+} from "@aws-sdk/client-dynamodb-streams";
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import * as z from "zod";
+import type { Invoke } from "../../../infra/local/functions.ts";
+import { localClient } from "../../../infra/local/local-aws.ts";
+import { deadLettersOf, type LocalQueues } from "../../../infra/local/queues.ts";
+import { queues } from "../../../infra/queues.ts";
+import { streams } from "../../../infra/streams.ts";
+
+type QueueName = keyof typeof queues;
+
+/** One change of a transaction's status, as the ledger's stream tells it. */
+const statusChange = z.object({ pk: z.string(), status: z.string().optional() });
+export type StatusChange = { readonly pk: string; readonly from: string | undefined; readonly to: string | undefined };
+
+/** The event sources, each delivering when it is told to. */
+export type Pump = {
+  /** Delivers once all that can be delivered now, one record or message an invocation; what fails stays. True if there was anything. */
+  readonly once: () => Promise<boolean>;
+  /** How many messages the queues hold, visible or not. */
+  readonly waiting: () => Promise<number>;
+  readonly deadLetters: () => Promise<readonly string[]>;
+  /** Every change of a transaction's status that the stream has told. */
+  readonly changes: StatusChange[];
+};
+
+export const pumping = async (parts: {
+  readonly sqs: LocalQueues;
+  readonly dynamodb: string;
+  readonly ledgerTable: string;
+  readonly invoke: Invoke;
+}): Promise<Pump> => {
+  const { sqs, invoke } = parts;
+  const stream = await readerOf(parts.dynamodb, parts.ledgerTable);
+  const changes: StatusChange[] = [];
+  let unheard: StreamRecord[] = [];
+
+  const deliverChanges = async (): Promise<boolean> => {
+    const fresh = await stream();
+    changes.push(...fresh.flatMap(changeOf));
+    unheard.push(...fresh.filter(isEnd));
+    const given = unheard;
+    unheard = [];
+    for (const [position, record] of given.entries()) {
+      try {
+        const answer = await invoke(streams.ledger.consumer, { Records: [record] });
+        if (failuresOf(answer) === 0) continue;
+      } catch {
+        // The shard comes again from here.
+      }
+      unheard = given.slice(position);
+      break;
+    }
+    return given.length > unheard.length;
+  };
+
+  const deliverMessages = async (name: QueueName): Promise<boolean> => {
+    const { Messages = [] } = await sqs.client.send(
+      new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
+    );
+    for (const message of Messages) {
+      const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
+      if (answer === undefined || failuresOf(answer) > 0) continue;
+      const { ReceiptHandle } = message;
+      await sqs.client.send(new DeleteMessageCommand({ QueueUrl: sqs.url(name), ReceiptHandle }));
+    }
+    return Messages.length > 0;
+  };
+
+  const waitingIn = async (name: QueueName): Promise<number> => {
+    const { Attributes = {} } = await sqs.client.send(
+      new GetQueueAttributesCommand({ QueueUrl: sqs.url(name), AttributeNames: ["All"] }),
+    );
+    return counts.reduce((total, count) => total + Number(Attributes[count] ?? 0), 0);
+  };
+
+  return {
+    changes,
+    once: async () => {
+      let any = false;
+      while ((await deliverChanges()) || (await deliverMessages("status")) || (await deliverMessages("delivery")))
+        any = true;
+      return any;
+    },
+    waiting: async () => unheard.length + (await waitingIn("status")) + (await waitingIn("delivery")),
+    deadLetters: async () => {
+      const read = Object.keys(queues).map((name) =>
+        sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 })),
+      );
+      return (await Promise.all(read)).flatMap(({ Messages = [] }) => Messages.map(({ Body = "" }) => Body));
+    },
+  };
+};
+
+const counts = [
+  "ApproximateNumberOfMessages",
+  "ApproximateNumberOfMessagesNotVisible",
+  "ApproximateNumberOfMessagesDelayed",
+] as const;
+
+const batchAnswer = z.object({ batchItemFailures: z.array(z.unknown()) });
+const failuresOf = (answer: unknown): number => batchAnswer.parse(answer).batchItemFailures.length;
+
+const recordOf = ({ MessageId: messageId, ReceiptHandle: receiptHandle, Body: body }: Message) => ({
+  messageId,
+  receiptHandle,
+  body,
+});
+
+const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
+  const read = (image: NonNullable<StreamRecord["dynamodb"]>["NewImage"]) =>
+    statusChange.safeParse(image && unmarshall(image)).data;
+  const [before, after] = [read(dynamodb?.OldImage), read(dynamodb?.NewImage)];
+  const pk = after?.pk ?? before?.pk ?? "";
+  if (!pk.startsWith("transaction#") || before?.status === after?.status) return [];
+  return [{ pk, from: before?.status, to: after?.status }];
+};
+
+/** What the event source's filter lets through; see infra/streams.ts. */
+const isEnd = (record: StreamRecord): boolean => {
+  const [change] = changeOf(record);
+  const { OldImage, NewImage } = streams.ledger.pattern.dynamodb;
+  const isOneOf = (wanted: readonly string[], status: string | undefined) =>
+    status !== undefined && wanted.includes(status);
+  return isOneOf(OldImage.status.S, change?.from) && isOneOf(NewImage.status.S, change?.to);
+};
+
+/** Reads a table's stream from its beginning; each call has what came since the one before. */
+const readerOf = async (endpoint: string, table: string): Promise<() => Promise<StreamRecord[]>> => {
+  const client = new DynamoDBStreamsClient(localClient(endpoint));
+  const { Table } = await new DynamoDBClient(localClient(endpoint)).send(
+    new DescribeTableCommand({ TableName: table }),
+  );
+  const StreamArn = Table?.LatestStreamArn;
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+  const beginning = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" } as const;
+  let { ShardIterator: iterator } = await client.send(new GetShardIteratorCommand(beginning));
+  return async () => {
+    const all: StreamRecord[] = [];
+    for (;;) {
+      const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
+      iterator = NextShardIterator;
+      all.push(...Records);
+      if (Records.length === 0) return all;
+    }
+  };
+};

@@ -1,0 +1,202 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { inject } from "vitest";
+import * as z from "zod";
+import { type Invoke, loadFunctions } from "../../../infra/local/functions.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
+import { startQueues } from "../../../infra/local/queues.ts";
+import { loadSecrets, startSecretsManager } from "../../../infra/local/secrets.ts";
+import { type Simulator, startSimulator } from "../../../infra/local/simulator/server.ts";
+import { eventOf } from "../../../infra/local/simulator/webhooks.ts";
+import { queues } from "../../../infra/queues.ts";
+import type { AccountStore } from "../../../shared/access/account-store.ts";
+import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
+import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws.ts";
+import type { environment } from "../../../shared/platform/env.ts";
+import { secret } from "../../../shared/platform/secrets.ts";
+import { systemClock } from "../../../shared/platform/time.ts";
+import { SIGNATURE_HEADER } from "../../../shared/status/upstream-gate.ts";
+import type { Ledger } from "../../../shared/wallet/ledger.ts";
+import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
+import type { EndpointStore } from "../../../shared/webhook/endpoint.ts";
+import { anApiEvent } from "../../builders/api-event.ts";
+import { freshTables } from "../../builders/tables.ts";
+import { interceptAws } from "./aws-faults.ts";
+import { type Ending, type FaultPlan, runUnder } from "./effects.ts";
+import { interceptHttp } from "./http-faults.ts";
+import { type Pump, pumping } from "./pump.ts";
+
+const FUNCTIONS = new URL("../../../functions/", import.meta.url);
+/** What the upstream lets wait it never answers; what it ends later it ends when a test says so. */
+const atOnce = { slowAnswerMs: 0, delayedOutcomeMs: 2_000_000_000 };
+const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
+export const identityPrices = {
+  nin: { basic: 150, advanced: 250, retrieve: 400 },
+  bvn: { basic: 100, advanced: 200, retrieve: 300 },
+};
+
+const answerSchema = z.object({
+  statusCode: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string().transform((text) => z.object({ data: z.unknown().optional() }).parse(JSON.parse(text))),
+});
+export type Answer = z.output<typeof answerSchema>;
+
+type UpstreamOrder = Simulator["state"]["purchases"][number];
+
+/**
+ * The functions as they are deployed, with real stores around them and nothing that goes by itself: a test makes each event source
+ * deliver, each schedule strike, and time pass.
+ */
+export type World = {
+  readonly upstream: Simulator["state"];
+  readonly db: DynamoDBDocumentClient;
+  readonly ledger: Ledger;
+  readonly accounts: AccountStore;
+  readonly endpoints: EndpointStore;
+  readonly tables: readonly string[];
+  /** Every line that was logged. */
+  readonly logged: string[];
+  /** What every run meets from now on. */
+  plan: FaultPlan;
+  /** Has our code do something, such as an operator's command. */
+  readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
+  /** A request of an app's, by way of the gateway; undefined where it gets no answer of ours. */
+  readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
+  /** The upstream reports an order; false where it must repeat that. */
+  readonly report: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
+  readonly strike: (schedule: "refresh-catalog" | "watch-ledger") => Promise<void>;
+  readonly pump: Pump;
+  readonly deliveryQueue: DeliveryQueue;
+  /** Begins all functions anew, with nothing in their memory. */
+  readonly restart: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export const openWorld = async (): Promise<World> => {
+  const folder = mkdtempSync(join(tmpdir(), "world-"));
+  const secrets = loadSecrets(join(folder, "secrets.json"));
+  const { accessTable, ledgerTable, cacheTable } = await freshTables();
+  const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...atOnce });
+  const sqs = await startQueues(join(folder, "queues"), queues);
+  const secretsManager = await startSecretsManager(secrets);
+
+  const functionEnvironment: Record<keyof typeof environment.shape, string> = {
+    ACCESS_TABLE: accessTable,
+    LEDGER_TABLE: ledgerTable,
+    CACHE_TABLE: cacheTable,
+    STATUS_QUEUE_URL: sqs.url("status"),
+    DELIVERY_QUEUE_URL: sqs.url("delivery"),
+    UPSTREAM_BASE_URL: simulator.baseUrl,
+    UPSTREAM_KEY_SECRET_ID: "upstream-key",
+    REFERENCE_KEY_SECRET_ID: "reference-key",
+    REPLAY_KEY_SECRET_ID: "replay-key",
+    WEBHOOK_KEY_SECRET_ID: "webhook-key",
+    WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
+    UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
+    UPSTREAM_WEBHOOK_IPS: "",
+    WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
+    WEBHOOK_REFUSED_HOSTS: "",
+    IDENTITY_PRICES: JSON.stringify(identityPrices),
+    AIRTIME_NAIRA_MAX: "50000",
+    PURCHASES: "on",
+  };
+  const dynamodb = inject("dynamodbEndpoint");
+  const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
+  const putBack = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
+  let invoke = await loadFunctions(functionNames, FUNCTIONS);
+  const passAws = interceptAws();
+  const passHttp = await interceptHttp();
+
+  const { log } = console;
+  const logged: string[] = [];
+  console.log = (line: unknown) => void logged.push(String(line));
+
+  const db = documentClient();
+  const accounts: AccountStore = { db, accessTable, ledgerTable };
+  const world: Pick<World, "plan" | "run"> = {
+    plan: () => undefined,
+    run: (work) => runUnder(world.plan, work),
+  };
+  const invoked: Invoke = async (name, event) => {
+    const ending = await world.run(() => invoke(name, event));
+    if (ending.kind === "returned") return ending.result;
+    throw new Error(`The invocation of ${name} ${ending.kind}`);
+  };
+  const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
+
+  return Object.assign(world, {
+    upstream: simulator.state,
+    db,
+    ledger: { db, table: ledgerTable, clock: systemClock },
+    accounts,
+    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    tables: [accessTable, ledgerTable, cacheTable],
+    logged,
+    call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
+      const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
+      return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
+    },
+    report: async (order: UpstreamOrder, status: "success" | "failed") => {
+      const body = eventOf(order, status);
+      const signature = createHmac("sha256", hmac).update(JSON.stringify(body)).digest("hex");
+      const event = {
+        ...requestEvent(routes.receiveStatus, routes.receiveStatus.path, { [SIGNATURE_HEADER]: signature }, body),
+        pathParameters: { token },
+      };
+      const answer = await invoked(routes.receiveStatus.function, event).catch(() => undefined);
+      return answerSchema.safeParse(answer).data?.statusCode === 200;
+    },
+    strike: async (schedule: "refresh-catalog" | "watch-ledger") => {
+      await invoked(schedule, {}).catch(() => undefined);
+    },
+    pump: await pumping({ sqs, dynamodb, ledgerTable, invoke: invoked }),
+    deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
+    restart: async () => {
+      invoke = await loadFunctions(functionNames, FUNCTIONS);
+    },
+    stop: async () => {
+      console.log = log;
+      await passHttp();
+      passAws();
+      putBack();
+      await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  });
+};
+
+const functionNames = [
+  "announce-status",
+  "apply-status",
+  "check-identity",
+  "deliver-webhook",
+  "list-catalog",
+  "purchase",
+  "read-account",
+  "receive-status",
+  "refresh-catalog",
+  "watch-ledger",
+];
+
+const requestEvent = (
+  route: Route,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): ReturnType<typeof anApiEvent> => {
+  const parameters = /\{(\w+)\}/.exec(route.path)?.[1];
+  const value = path.split("/").at(-1) ?? "";
+  return anApiEvent({
+    method: route.method,
+    path,
+    routeKey: routeKey(route),
+    requestId: randomUUID(),
+    headers: { ...headers, "content-type": "application/json" },
+    ...(route.method === "POST" && { body: JSON.stringify(body) }),
+    ...(parameters !== undefined && { pathParameters: { [parameters]: value } }),
+  });
+};
