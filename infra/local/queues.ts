@@ -29,13 +29,13 @@ export type LocalQueues = {
 export const deadLettersOf = (queueName: string): string => `${queueName}-dead-letters`;
 export const queueArn = (queueName: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${queueName}`;
 
-/** Starts SQS with the given queues, each with its dead letters; messages are kept below `dataDir`. */
+/** Starts SQS with the given queues, each with its dead letters; messages are kept below `dataDir`, or else in memory. */
 export const startQueues = async (
-  dataDir: string,
   queues: Readonly<Record<string, QueueShape>>,
+  dataDir?: string,
 ): Promise<LocalQueues> => {
-  releaseHeld(join(dataDir, "fauxqs.db"));
-  const server = await startFauxqs({ port: 0, logger: false, dataDir });
+  if (dataDir !== undefined) releaseHeld(join(dataDir, "fauxqs.db"));
+  const server = await startFauxqs({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
   const stopGuard = keepToLoopback(server.port);
   const endpoint = `http://127.0.0.1:${server.port}`;
   // Its queue URLs carry a host name that Node cannot resolve, and after a restart an old port.

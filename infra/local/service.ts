@@ -108,7 +108,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
     await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), settings.upstream?.baseUrl ?? SIMULATED);
 
     say("Starting SQS (fauxqs) and Secrets Manager");
-    const sqs = await startQueues(dataDir.file("queues"), queues);
+    const sqs = await startQueues(queues, dataDir.file("queues"));
     shutdown.then.push(sqs.stop);
     // A key of a provider elsewhere stays in memory: it is not ours to keep on disk.
     const secretsManager = await startSecretsManager(

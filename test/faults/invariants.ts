@@ -2,8 +2,9 @@ import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
+import { readTransactions } from "../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../shared/wallet/proof.ts";
-import { referenceOf, type TransactionRow, transactionRow } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
 import { isCheck } from "./recovery.ts";
 import type { Ask, Stage } from "./stage.ts";
 import type { World } from "./world/world.ts";
@@ -36,9 +37,10 @@ const readAll = async (stage: Stage, owner: string): Promise<unknown[]> => {
 };
 
 export const transactionsOf = async (stage: Stage): Promise<readonly TransactionRow[]> => {
+  const { ledger } = stage.world;
   const owners = [`${stage.accountId}#live`, `${stage.accountId}#test`];
-  const items = await Promise.all(owners.map((owner) => readAll(stage, owner)));
-  return items.flat().map((item) => transactionRow.parse(item));
+  const keys = await Promise.all(owners.map((owner) => ownedKeys(ledger, owner, EVER)));
+  return readTransactions(ledger, keys.flat());
 };
 
 const amounts = z.array(z.object({ amount_kobo: z.int() }));

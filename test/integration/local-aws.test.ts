@@ -101,7 +101,7 @@ test("a database left behind is ended only if it is dynoxide on our file", async
 /** A queue whose messages come back after a second, with a consumer, and what it was given. */
 const consumedQueue = async (handle: (event: SQSEvent) => unknown, dataDir = temporaryFolder()) => {
   const shape = { consumer: "consumer", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
-  const sqs = await startQueues(dataDir, { jobs: shape });
+  const sqs = await startQueues({ jobs: shape }, dataDir);
   const { client, url } = sqs;
   const given: SQSEvent[] = [];
   const invoke = async (_name: string, event: unknown): Promise<unknown> => {

@@ -332,7 +332,7 @@ describe("an event", () => {
   }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "status-in-"));
     const shape = { consumer: "apply-status", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
-    const queues = await startQueues(folder, { status: shape });
+    const queues = await startQueues({ status: shape }, folder);
     const events = await Promise.all(Array.from({ length: 9 }, () => anEvent()));
     const orders = await Promise.all(events.map(({ reference }) => anOpenOrder({ upstream: reference })));
     const bodies = [...events.map((event) => JSON.stringify(event)), '{"kind":"event","status":"junk"}'];

@@ -40,6 +40,8 @@ export const checkEnds = (mode: Mode, search: Search): Status | undefined => {
 
 /** A transaction, as whoever wrote down every request and every event would know it. */
 export type Entry = {
+  /** The key of its item. */
+  readonly pk: string;
   readonly reference: string;
   readonly mode: Mode;
   readonly isCheck: boolean;

@@ -6,7 +6,7 @@ import { openWorld } from "../world/world.ts";
 import { endPlay, openPlay } from "./play.ts";
 import { programs } from "./steps.ts";
 
-const PROGRAM_STEPS_MAX = 200;
+const PROGRAM_STEPS_MAX = 600;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 40;
 

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { pkOfReference } from "../../../shared/wallet/transaction.ts";
 import type { Answer } from "../world/world.ts";
 import { balanceOf, type Entry, entryKey, type Status } from "./book.ts";
 import {
@@ -12,7 +13,7 @@ import {
   disturbed,
   isReplay,
   type Play,
-  rowsOf,
+  rowUnder,
   statusOf,
 } from "./play.ts";
 
@@ -60,14 +61,16 @@ export const askFor = async (play: Play, actor: Actor, wish: Wish, { copies, dis
     for (const answer of answers) expect(answer && codeOf(answer)).toBe("insufficient_balance");
     return;
   }
-  const entry = newEntry(wish, wish.ends);
+  const name = answers[0]?.headers["x-transaction-reference"] ?? "";
+  const entry = newEntry(wish, wish.ends, pkOfReference(name) ?? "");
   actor.book.entries.set(key, entry);
   for (const answer of answers) expectFirst(entry, answer);
 };
 
 const wishOf = ({ route, body }: Wish): string => JSON.stringify([route.path, body]);
 
-const newEntry = (wish: Wish, status: Status): Entry => ({
+const newEntry = (wish: Wish, status: Status, pk: string): Entry => ({
+  pk,
   reference: wish.reference,
   mode: wish.mode,
   isCheck: wish.isCheck,
@@ -127,13 +130,13 @@ const lookUp = async (
   answers: readonly (Answer | undefined)[],
 ): Promise<void> => {
   const key = entryKey(wish.mode, wish.reference);
-  const row = (await rowsOf(actor)).get(key);
+  const row = await rowUnder(actor, wish);
   const given = answers.filter((answer) => answer !== undefined);
   if (row === undefined) {
     for (const answer of given) expect(codeOf(answer), "an answer without a transaction").toBeDefined();
     return;
   }
-  const entry: Entry = { ...newEntry(wish, "processing"), wasDisturbed: true };
+  const entry: Entry = { ...newEntry(wish, "processing", row.pk), wasDisturbed: true };
   if (wish.ends !== undefined && wish.ends !== "processing") entry.reported.add(wish.ends);
   actor.book.entries.set(key, entry);
   adopt(play, entry, row);

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { findByCallerReference, readTransactions } from "../../../shared/wallet/lookup.ts";
 import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
 import { readWallet } from "../../../shared/wallet/wallet.ts";
 import { announceRange } from "../../../shared/webhook/announce-range.ts";
@@ -24,7 +25,7 @@ export type Actor = {
   readonly stage: Stage;
   readonly book: AccountBook;
   readonly keys: Record<Mode, string>;
-  /** Was its endpoint switched off at any time? */
+  /** Its endpoint was switched off for a while. */
   missed: boolean;
 };
 
@@ -74,7 +75,14 @@ export const codeOf = ({ headers }: Answer): string | undefined => headers["x-er
 export const isReplay = ({ headers }: Answer): boolean => headers["idempotent-replayed"] === "true";
 export const statusOf = ({ body }: Answer): string => answered.parse(body).data.transaction.status;
 
-export const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, TransactionRow>> =>
+/** What stands under an app's reference. */
+export const rowUnder = (
+  { stage: { world, accountId } }: Actor,
+  { mode, reference }: Pick<Entry, "mode" | "reference">,
+): Promise<TransactionRow | undefined> =>
+  findByCallerReference(world.ledger, world.naming, { accountId, mode }, reference);
+
+const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, TransactionRow>> =>
   new Map((await transactionsOf(stage)).map((row) => [entryKey(row.mode, row.caller_reference ?? ""), row]));
 
 /** The upstream's own record of a transaction. */
@@ -92,12 +100,12 @@ const afterDisturbance = (play: Play, entry: Entry, row: TransactionRow): readon
 
 /** Takes over what time and events have made of open entries, if they may have. */
 export const adoptEnds = async (play: Play, actor: Actor): Promise<void> => {
-  const open = [...actor.book.entries].filter(([, entry]) => entry.status === "processing");
+  const open = [...actor.book.entries.values()].filter(({ status }) => status === "processing");
   if (open.length === 0) return;
-  const rows = await rowsOf(actor);
-  for (const [key, entry] of open) {
-    const row = rows.get(key);
-    if (row === undefined) throw new Error(`${key} is gone`);
+  const rows = new Map((await readTransactions(play.world.ledger, open)).map((row) => [row.pk, row]));
+  for (const entry of open) {
+    const row = rows.get(entry.pk);
+    if (row === undefined) throw new Error(`${entry.mode} ${entry.reference} is gone`);
     adopt(play, entry, row);
   }
 };
@@ -158,7 +166,7 @@ const tellMissed = async ({ world, actors }: Play): Promise<void> => {
   if (missing.length === 0) return;
   for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
   const { ledger, accounts, deliveryQueue: queue } = world;
-  const all = { from_ms: 0, to_ms: ledger.clock(), repeat: "missed", lookBack_ms: 0 };
-  await announceRange({ ledger, accounts, queue }, all);
+  const ever = { from_ms: 0, to_ms: ledger.clock(), repeat: "missed", lookBack_ms: 0 };
+  await announceRange({ ledger, accounts, queue }, ever);
   await comeToRest(world);
 };

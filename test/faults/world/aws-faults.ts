@@ -50,7 +50,7 @@ const meet = async (
       run.die();
       return never();
     case "dies_after":
-      await send();
+      await sendAndForget(send);
       run.die();
       return never();
     case "throttled":
@@ -58,11 +58,18 @@ const meet = async (
     case "conflict":
       return conflict(request, effect);
     case "answer_lost":
-      await send();
+      await sendAndForget(send);
       return timedOut();
     case "never_arrives":
       return timedOut();
   }
+};
+
+const answer = z.object({ response: z.object({ body: z.instanceof(Readable) }) });
+
+/** An answer that nobody reads would keep its connection. */
+const sendAndForget = async (send: () => Promise<unknown>): Promise<void> => {
+  answer.parse(await send()).response.body.resume();
 };
 
 const places: Readonly<Record<string, Effect["place"]>> = {

@@ -7,7 +7,7 @@ import {
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
 import {
-  DeleteMessageCommand,
+  DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
@@ -28,8 +28,8 @@ export type StatusChange = { readonly pk: string; readonly from: string | undefi
 
 /** The event sources, each delivering when it is told to. */
 export type Pump = {
-  /** Delivers once all that can be delivered now, one record or message an invocation; what fails stays. True if there was anything. */
-  readonly once: () => Promise<boolean>;
+  /** Delivers all that can be delivered now, one record or message an invocation; what fails stays. */
+  readonly once: () => Promise<void>;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
@@ -71,13 +71,18 @@ export const pumping = async (parts: {
     const { Messages = [] } = await sqs.client.send(
       new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
     );
+    const done: Message[] = [];
     for (const message of Messages) {
       const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
-      if (answer === undefined || failuresOf(answer) > 0) continue;
-      const { ReceiptHandle } = message;
-      await sqs.client.send(new DeleteMessageCommand({ QueueUrl: sqs.url(name), ReceiptHandle }));
+      if (answer !== undefined && failuresOf(answer) === 0) done.push(message);
     }
+    if (done.length > 0) await forget(name, done);
     return Messages.length > 0;
+  };
+
+  const forget = async (name: QueueName, messages: readonly Message[]): Promise<void> => {
+    const Entries = messages.map(({ ReceiptHandle }, position) => ({ Id: String(position), ReceiptHandle }));
+    await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: sqs.url(name), Entries }));
   };
 
   const waitingIn = async (name: QueueName): Promise<number> => {
@@ -90,10 +95,10 @@ export const pumping = async (parts: {
   return {
     changes,
     once: async () => {
-      let any = false;
-      while ((await deliverChanges()) || (await deliverMessages("status")) || (await deliverMessages("delivery")))
-        any = true;
-      return any;
+      for (;;) {
+        const delivered = [await deliverChanges(), await deliverMessages("status"), await deliverMessages("delivery")];
+        if (!delivered.includes(true)) return;
+      }
     },
     waiting: async () => unheard.length + (await waitingIn("status")) + (await waitingIn("delivery")),
     deadLetters: async () => {
@@ -138,6 +143,9 @@ const isEnd = (record: StreamRecord): boolean => {
   return isOneOf(OldImage.status.S, change?.from) && isOneOf(NewImage.status.S, change?.to);
 };
 
+/** A page of the stream with fewer is its end for now. */
+const RECORDS_MAX = 1_000;
+
 /** Reads a table's stream from its beginning; each call has what came since the one before. */
 const readerOf = async (endpoint: string, table: string): Promise<() => Promise<StreamRecord[]>> => {
   const client = new DynamoDBStreamsClient(localClient(endpoint));
@@ -152,10 +160,11 @@ const readerOf = async (endpoint: string, table: string): Promise<() => Promise<
   return async () => {
     const all: StreamRecord[] = [];
     for (;;) {
-      const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
+      const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_MAX });
+      const { Records = [], NextShardIterator } = await client.send(command);
       iterator = NextShardIterator;
       all.push(...Records);
-      if (Records.length === 0) return all;
+      if (Records.length < RECORDS_MAX) return all;
     }
   };
 };

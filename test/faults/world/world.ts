@@ -20,11 +20,13 @@ import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
 import { SIGNATURE_HEADER } from "../../../shared/status/upstream-gate.ts";
 import type { Ledger } from "../../../shared/wallet/ledger.ts";
+import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhook/endpoint.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { freshTables } from "../../builders/tables.ts";
 import { interceptAws } from "./aws-faults.ts";
+import { hurry } from "./clock.ts";
 import { type Ending, type FaultPlan, runUnder } from "./effects.ts";
 import { interceptHttp } from "./http-faults.ts";
 import { type Pump, pumping } from "./pump.ts";
@@ -57,6 +59,7 @@ export type World = {
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
+  readonly naming: Naming;
   readonly tables: readonly string[];
   /** Every line that was logged. */
   readonly logged: string[];
@@ -81,7 +84,7 @@ export const openWorld = async (): Promise<World> => {
   const secrets = loadSecrets(join(folder, "secrets.json"));
   const { accessTable, ledgerTable, cacheTable } = await freshTables();
   const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...atOnce });
-  const sqs = await startQueues(join(folder, "queues"), queues);
+  const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
 
   const functionEnvironment: Record<keyof typeof environment.shape, string> = {
@@ -110,6 +113,7 @@ export const openWorld = async (): Promise<World> => {
   let invoke = await loadFunctions(functionNames, FUNCTIONS);
   const passAws = interceptAws();
   const passHttp = await interceptHttp();
+  const putTimeBack = hurry();
 
   const { log } = console;
   const logged: string[] = [];
@@ -134,6 +138,7 @@ export const openWorld = async (): Promise<World> => {
     ledger: { db, table: ledgerTable, clock: systemClock },
     accounts,
     endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    naming: await namingFrom(secret(secretsClient(), "reference-key"))(),
     tables: [accessTable, ledgerTable, cacheTable],
     logged,
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
@@ -160,6 +165,7 @@ export const openWorld = async (): Promise<World> => {
     },
     stop: async () => {
       console.log = log;
+      putTimeBack();
       await passHttp();
       passAws();
       putBack();
