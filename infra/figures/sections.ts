@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
 import { functionTable } from "./function-table.ts";
 import { withSection } from "./markdown.ts";
 import { requestTable } from "./request-table.ts";
@@ -7,6 +8,10 @@ import { requestTable } from "./request-table.ts";
 export const sections = {
   functions: { file: "architecture.md", render: functionTable },
   requests: { file: "architecture.md", render: requestTable },
+  "cost of requests": { file: "deployment.md", render: requestCostTable },
+  assumptions: { file: "deployment.md", render: assumptions },
+  "cost at rest": { file: "deployment.md", render: restCostTable },
+  prices: { file: "deployment.md", render: priceTable },
 } as const satisfies Record<string, { file: string; render: (before: string) => string | Promise<string> }>;
 export type SectionName = keyof typeof sections;
 

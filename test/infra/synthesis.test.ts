@@ -7,9 +7,9 @@ import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { afterAll, describe, expect, test } from "vitest";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { addStage } from "../../infra/constructs/stage.ts";
+import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { SettingsError } from "../../infra/local/settings.ts";
 import { settingsOf, stages } from "../../infra/stages.ts";
-import { unbundledApp } from "./templates.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "synthesis-"));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
+import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { settingsOf } from "../../infra/stages.ts";
 
 const resource = z.object({
@@ -36,14 +35,6 @@ const readTemplate = (json: unknown): StackTemplate => {
   };
   return { every, get, all: (type) => every.filter(({ Type }) => Type === type), outputs: Outputs };
 };
-
-/** The settings that `cdk` takes from cdk.json. */
-const cdkJson = z
-  .object({ context: z.record(z.string(), z.unknown()) })
-  .parse(JSON.parse(readFileSync(new URL("../../cdk.json", import.meta.url), "utf8")));
-
-/** An app as `cdk` makes it, but without the functions' bundles: they take time, and say nothing about a template. */
-export const unbundledApp = (): App => new App({ context: { ...cdkJson.context, "aws:cdk:bundling-stacks": [] } });
 
 /** A stage's templates; `changes` are laid over its settings. */
 export const templatesOf = (stage: string, changes?: object) => {

@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+import { App } from "aws-cdk-lib";
+import * as z from "zod";
+
+/** The settings that `cdk` takes from cdk.json. */
+const cdkJson = z
+  .object({ context: z.record(z.string(), z.unknown()) })
+  .parse(JSON.parse(readFileSync(new URL("../../cdk.json", import.meta.url), "utf8")));
+
+/** An app as `cdk` makes it, but without the functions' bundles: they take time, and say nothing about a template. */
+export const unbundledApp = (): App => new App({ context: { ...cdkJson.context, "aws:cdk:bundling-stacks": [] } });

