@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
@@ -28,6 +29,8 @@ const HOUR_MS = 3_600_000;
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
 const STUCK_MS = 15 * 60_000;
+/** AWS keeps as many from being reserved; a new account may have 10 in all. */
+const UNRESERVED_MIN = 100;
 
 const ok = (found: string): Finding => ({ state: "ok", found });
 const wrong = (found: string, todo: string): Finding => ({ state: "wrong", found, todo });
@@ -117,14 +120,31 @@ const eventAnswer = async (url: string, key: string | undefined): Promise<number
   return receipt?.data.outcome === "ignored" ? "ignored" : response.status;
 };
 
-const limits: Check = async ({ target }) => ({
-  state: "skipped",
-  found: `${target.isLocal ? "no concurrency limit here" : "concurrency: see Service Quotas, Lambda"}; each key may send ${Object.entries(
-    rateGroups,
-  )
-    .map(([group, limit]) => `${limit} (${group})`)
-    .join(", ")} requests a minute`,
-});
+/** Keys' limits are the interface's; how much runs at a time is the AWS account's. */
+const limits: Check = async ({ target }) => {
+  const rates = Object.entries(rateGroups).map(([group, limit]) => `${limit} (${group})`);
+  const perKey = `each key may send ${rates.join(", ")} requests a minute`;
+  if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
+  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
+  const reserved = limit - unreserved;
+  const found = `${limit} executions at a time in this account and region, ${reserved} of them reserved`;
+  if (unreserved >= UNRESERVED_MIN) return ok(`${found}; ${perKey}`);
+  return wrong(
+    `only ${found}: more at a time are refused`,
+    `Ask AWS for ${reserved + UNRESERVED_MIN} or more: Service Quotas, AWS Lambda, Concurrent executions`,
+  );
+};
+
+const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
+  const lambda = new LambdaClient({ maxAttempts: 2 });
+  try {
+    return concurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
+  } finally {
+    lambda.destroy();
+  }
+};
+
+const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
 
 const deadLetters: Check = async ({ sqs, target }) => {
   const attribute = async (QueueUrl: string, name: "RedrivePolicy" | "ApproximateNumberOfMessages") =>

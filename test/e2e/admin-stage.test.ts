@@ -7,27 +7,33 @@ import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
-/** Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service. */
+/**
+ * Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service;
+ * and so are the account's limits.
+ */
 let service: OperatedService;
-let cloudFormation: Server;
+let aws: Server;
 let endpoint: string;
+/** What Lambda says of the account. */
+let AccountLimit = { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 };
 beforeAll(async () => {
   service = await startOperatedService();
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const outputs = new Map([[API_URL_OUTPUT, details.base_url]]);
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
-  cloudFormation = createServer(async (request, response) => {
+  aws = createServer(async (request, response) => {
+    if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
     const stack = new URLSearchParams(await text(request)).get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Old-Service" ? new Map<string, string>() : undefined;
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
   });
-  await new Promise<void>((listening) => cloudFormation.listen(0, "127.0.0.1", listening));
-  const { port } = z.object({ port: z.number() }).parse(cloudFormation.address());
+  await new Promise<void>((listening) => aws.listen(0, "127.0.0.1", listening));
+  const { port } = z.object({ port: z.number() }).parse(aws.address());
   endpoint = `http://127.0.0.1:${port}`;
 });
 afterAll(async () => {
-  cloudFormation.close();
+  aws.close();
   await service.stop();
 });
 
@@ -51,7 +57,7 @@ const noStack = (stack: string): string => {
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
   runProgram(process.execPath, [ADMIN, ...args, "--stage", stage], {
     serviceFile: "/nowhere/service.json",
-    env: { AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint },
+    env: { AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint, AWS_ENDPOINT_URL_LAMBDA: endpoint },
   });
 
 test("a command works on the stage's own parts", async () => {
@@ -65,6 +71,18 @@ test("doctor proves key and addresses by the catalog that the stage fetched", as
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(0);
   expect(stdout).toMatch(/upstream key +ok +was taken .* ago, when the catalog was fetched/);
+});
+
+test.each([
+  [1_000, 100, 0, "ok", "1000 executions at a time in this account and region, 900 of them reserved; each key may"],
+  [10, 10, 1, "wrong", "only 10 executions at a time in this account and region, 0 of them reserved: more at a time"],
+  [1_000, 99, 1, "wrong", "Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions"],
+])("doctor, in an account with %i executions at a time, %i of them unreserved", async (...given) => {
+  const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
+  AccountLimit = { ConcurrentExecutions, UnreservedConcurrentExecutions };
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^limits +${state} .*${says}`, "m"));
 });
 
 test("what only the stage's addresses may ask is not asked from here", async () => {

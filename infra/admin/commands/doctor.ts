@@ -21,7 +21,10 @@ const find = async (desk: Desk, check: Check): Promise<Finding> => {
     return await check(desk);
   } catch (error) {
     const found = `could not be looked at (${error instanceof Error ? error.name : "unknown"})`;
-    return { state: "wrong", found, todo: "Is the service running?" };
+    const todo = desk.target.isLocal
+      ? "Is the service running?"
+      : "Does it stand, and do your AWS credentials allow this?";
+    return { state: "wrong", found, todo };
   }
 };
 
