@@ -74,9 +74,12 @@ export class Data extends Stack {
   }
 }
 
-/** Kept when the stack goes, protected from deletion, and restorable to any second of the last 35 days. */
+/**
+ * Kept when the stack goes, protected from deletion, and restorable to any second of the last 35 days. Kept even where the stack's
+ * own creation fails: a rollback that tried to delete a protected table would fail too.
+ */
 const durableTable = (scope: Construct, id: string, shape: TableShape): Table =>
-  makeTable(scope, id, shape, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+  makeTable(scope, id, shape, RemovalPolicy.RETAIN);
 
 const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolicy: RemovalPolicy): Table => {
   const isDurable = removalPolicy !== RemovalPolicy.DESTROY;
