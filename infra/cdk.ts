@@ -8,6 +8,7 @@ import { settingsOf } from "./stages.ts";
 
 const commands = {
   synth: { args: ["synth", "--quiet"], stage: "sandbox", touchesAws: false },
+  diff: { args: ["diff"], stage: undefined, touchesAws: true },
   deploy: { args: ["deploy", "--all"], stage: undefined, touchesAws: true },
   destroy: { args: ["destroy", "--all"], stage: undefined, touchesAws: true },
 } as const;
