@@ -9,14 +9,22 @@ import { promisify } from "node:util";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 
-/** An emulator of AWS that deploys through CloudFormation and runs the functions. */
-const PACKAGE = "ministack==1.5.33";
+/** An emulator of AWS that deploys through CloudFormation and runs the functions, and the web server that it runs in. */
+const PACKAGES = ["ministack==1.5.33", "uvicorn==0.54.0"];
 const REGION = "us-east-1";
 const ACCOUNT = "000000000000";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const tools = join(projectRoot, "node_modules", ".bin");
 const path = [tools, process.env.PATH].join(delimiter);
+
+/** The API's own URL is at a name below localhost, which is loopback (RFC 6761), but which not every resolver knows. */
+const RESOLVE_LOCALHOST = `import dns from "node:dns";
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup(name.endsWith(".localhost") ? "127.0.0.1" : name, ...rest);`;
+
+/** What a command came to. */
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 export type Deployed = {
   /** Where the interface answers, `/v1` included. */
@@ -24,6 +32,8 @@ export type Deployed = {
   readonly outputs: Readonly<Record<string, string>>;
   /** What a process needs to be led to the emulator instead of AWS. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Runs a command in the project as a deployer does, led to the emulator. */
+  readonly run: (command: string, ...args: readonly string[]) => Promise<Ran>;
   readonly stop: () => Promise<void>;
 };
 
@@ -50,15 +60,26 @@ export const deploySandbox = async (): Promise<Deployed> => {
       AWS_REGION: REGION,
       AWS_EC2_METADATA_DISABLED: "true",
     };
-    const options = { cwd: projectRoot, env: { HOME: home, PATH: path, CI: "true", ...environment } };
-    await run(join(tools, "cdk"), ["bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""], options);
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RESOLVE_LOCALHOST)}`;
+    const options = { cwd: projectRoot, env: { HOME: home, PATH: path, CI: "true", NODE_OPTIONS, ...environment } };
+    await execute("npx", ["cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""], options);
     const file = join(home, "outputs.json");
     const deploy = ["run", "deploy", "--", "--stage", "sandbox", "--require-approval", "never", "--outputs-file", file];
-    await run("npm", deploy, options);
+    await execute("npm", deploy, options);
     const { "Sandbox-Service": outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
     const [api] = new URL(outputs.ApiUrl ?? "").hostname.split(".");
-    // The host of the API's own URL is not resolved by Node.
-    return { baseUrl: `${endpoint}/_aws/execute-api/${api}/$default/v1`, outputs, environment, stop };
+    return {
+      // The same as the API's own URL, at a name that this process resolves too.
+      baseUrl: `${endpoint}/_aws/execute-api/${api}/$default/v1`,
+      outputs,
+      environment,
+      run: async (command, ...args) =>
+        execute(command, args, options).then(
+          (output) => ({ code: 0, ...output }),
+          (error: unknown) => ({ code: -1, stdout: "", stderr: "", ...(error instanceof Error ? error : {}) }),
+        ),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -69,21 +90,25 @@ const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 
 /** Into a folder of its own; the next run finds it there. */
 const install = async (): Promise<string> => {
-  const folder = join(projectRoot, ".local", PACKAGE);
+  const folder = join(projectRoot, ".local", PACKAGES.join("+"));
   const python = join(folder, "bin", "python");
   if (existsSync(join(folder, "installed"))) return python;
   mkdirSync(join(projectRoot, ".local"), { recursive: true });
-  try {
-    await run("python3", ["-m", "venv", folder]);
-    await run(python, ["-m", "pip", "install", "--quiet", PACKAGE, "uvicorn"]);
-    mkdirSync(join(folder, "installed"));
-    return python;
-  } catch (error) {
-    throw new Error("The deployment test needs Python 3 with venv, and pip's registry. Install python3-venv.", {
-      cause: error,
-    });
-  }
+  await execute("python3", ["-m", "venv", folder]).catch(
+    needing("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
+  );
+  await execute(python, ["-m", "pip", "install", "--quiet", ...PACKAGES]).catch(
+    needing(`The deployment test needs ${PACKAGES.join(" and ")} from pip's registry, with Python 3.10 or newer.`),
+  );
+  mkdirSync(join(folder, "installed"));
+  return python;
 };
+
+const needing =
+  (sentence: string) =>
+  (cause: unknown): never => {
+    throw new Error(sentence, { cause });
+  };
 
 const start = (python: string, port: number, home: string): ChildProcess => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
@@ -91,8 +116,17 @@ const start = (python: string, port: number, home: string): ChildProcess => {
   return spawn(python, ["-m", "uvicorn", "ministack.app:app", ...address, "--no-date-header", "--no-server-header"], {
     cwd: home,
     stdio: "ignore",
-    // The functions inherit all of it. The name, and not the address, because the queues' URLs have it.
-    env: { HOME: home, PATH: path, IOT_MTLS_ENABLED: "0", AWS_ENDPOINT_URL: `http://localhost:${port}` },
+    // The functions inherit all of it.
+    env: {
+      HOME: home,
+      PATH: path,
+      IOT_MTLS_ENABLED: "0",
+      // What URLs in outputs begin with. The name, and not the address, because the queues' URLs have it.
+      AWS_ENDPOINT_URL: `http://localhost:${port}`,
+      GATEWAY_PORT: String(port),
+      // As in an account of AWS; its own would follow this machine's memory.
+      LAMBDA_ACCOUNT_CONCURRENCY: "1000",
+    },
   });
 };
 
