@@ -8,6 +8,6 @@ test("random programs of apps, operators, events, faults and time leave both acc
   timeout: 120_000,
 }, async () => {
   const run = await runModel(STEPS, Date.now() % 1_000_000_000);
-  console.error(`model: ${run.steps} steps in ${run.programs} programs, seed ${run.seed}`);
+  console.info(`model: ${run.steps} steps in ${run.programs} programs, seed ${run.seed}`);
   expect(run.steps).toBeGreaterThanOrEqual(STEPS);
 });

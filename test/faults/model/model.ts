@@ -16,7 +16,11 @@ export type ModelRun = { readonly seed: number; readonly programs: number; reado
  * Runs random programs against the real handlers and stores until that many steps are done, and compares them with the books.
  * A failing one is shrunk and printed, with the seed and path that repeat it.
  */
-export const runModel = async (stepsWanted: number, seed: number): Promise<ModelRun> => {
+export const runModel = async (
+  stepsWanted: number,
+  seed: number,
+  tell: (run: ModelRun) => void = () => {},
+): Promise<ModelRun> => {
   const world = await openWorld();
   const endpoint = await openAppEndpoint();
   let steps = 0;
@@ -33,6 +37,7 @@ export const runModel = async (stepsWanted: number, seed: number): Promise<Model
   try {
     for (let round = 0; steps < stepsWanted; round += 1) {
       await fc.assert(property, { seed: seed + round, numRuns: 10, endOnFailure: true });
+      tell({ seed, programs: count, steps });
     }
     expect(await keptPersonalData(world)).toEqual([]);
     return { seed, programs: count, steps };

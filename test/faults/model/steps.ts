@@ -60,7 +60,7 @@ const disturbance: fc.Arbitrary<Disturbance> = fc.record({
 });
 const maybeDisturbed = fc.option(disturbance, { nil: undefined, freq: 2 });
 const mode = fc.constantFrom<Mode>("live", "live", "test");
-const reference = fc.integer({ min: 1, max: 40 }).map((number) => `order-${number}`);
+const reference = fc.integer({ min: 1, max: 12 }).map((number) => `order-${number}`);
 
 /** Most of what is asked for is had. */
 const reaction = fc.oneof(
@@ -339,7 +339,7 @@ export const programs = (stepsMax: number) =>
       ...times(4, pump),
       ...times(2, wait),
       strike,
-      ...times(3, read),
+      ...times(2, read),
       changeKey,
       changeEndpoint,
     ],

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/faults/long/*.long.ts"],
+    globalSetup: ["test/builders/emulators.ts"],
+    reporters: ["default", new ClosingLine()],
+    // What a world's functions log is kept from the console; the rest says how far the run is.
+    disableConsoleIntercept: true,
+    maxWorkers: 2,
+  },
+});
