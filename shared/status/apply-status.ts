@@ -1,7 +1,6 @@
 import type { Deadline } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
 import type { MessageResult } from "../platform/queue-handler.ts";
-import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
@@ -86,30 +85,31 @@ const judgeFinal = async (
 
 /**
  * A reference that nobody knows: the call that would have told us may have timed out. A delivered order is matched if exactly one
- * open transaction without an upstream reference fits. A failure is never matched by guess: it would give money back.
+ * open transaction without an upstream reference fits, and if that one is young: the event may be about any that fits, but hardly
+ * about an old one. A failure is never matched by guess: it would give money back.
  */
 const matchByGuess = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   if (event.status === "failed") return leaveToOperator(deps, event, "unknown_failure");
-  const candidates = await candidatesFor(deps, event);
-  const [candidate, ...others] = candidates;
-  if (candidate === undefined) return leaveToOperator(deps, event, "no_candidate");
+  const [candidate, ...others] = await candidatesFor(deps, event);
   if (others.length > 0) return leaveToOperator(deps, event, "several_candidates");
+  if (candidate === undefined || isTooOld(candidate, event)) return leaveToOperator(deps, event, "no_candidate");
   const settlement = await settleTransaction(deps.ledger, candidate, verdictOf(event), deadline, "unnamed");
   if (settlement.kind === "applied") return { kind: "done", outcome: "matched" };
   return { kind: "retry", reason: "candidate_moved", after_s: 1 };
 };
 
-/** Orders this much older than the event may be its own. */
+/** An order that is older than this by the time of an event is not taken for its own. */
 const MATCH_WINDOW_MS = 30 * 60_000;
+
+const isTooOld = ({ created_at }: TransactionRow, { received_at }: EventMessage): boolean =>
+  Date.parse(received_at) - Date.parse(created_at) > MATCH_WINDOW_MS;
 
 const candidatesFor = async (
   { ledger, naming }: ApplyDeps,
   event: EventMessage,
 ): Promise<readonly TransactionRow[]> => {
-  const received_ms = Date.parse(event.received_at);
-  const range = { from: isoTime(received_ms - MATCH_WINDOW_MS), to: event.received_at };
   const { subject } = await naming();
-  return (await openTransactions(ledger, range)).filter(
+  return (await openTransactions(ledger, { from: "0000", to: event.received_at })).filter(
     (row) =>
       row.upstream_reference === undefined &&
       row.type === event.type &&

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A change of the product's code that must not live: in a copy of the tree, never in the tree itself. */
@@ -72,7 +72,7 @@ const isCaught = ({ edits }: Mutant): { readonly caught: boolean; readonly says:
         text.replace(find, () => replace),
       );
     }
-    const vitest = join(dirname(process.execPath), "..", "..", ".bin", "vitest");
+    const vitest = join(root, "node_modules", ".bin", "vitest");
     const run = spawnSync(vitest, ["run", "--bail=1", ...TESTS], {
       cwd: copy,
       encoding: "utf8",

@@ -292,6 +292,15 @@ describe("an event", () => {
     ]);
   });
 
+  test("that fits a young order and an old one may be about either, and is left to the operator", async () => {
+    const phoneNumber = aPhoneNumber();
+    await anOpenOrder({ phone_number: phoneNumber, created_at: isoTime(NOON_MS - 31 * 60_000) });
+    const young = await anOpenOrder({ phone_number: phoneNumber });
+    const event = await anEvent({ phoneNumber });
+    expect(await apply(event, AT_3_MINUTES)).toEqual({ kind: "done", outcome: "several_candidates" });
+    expect(await young.stands()).toMatchObject({ status: "processing" });
+  });
+
   const misfits: readonly (readonly [
     string,
     Partial<TransactionRow>,

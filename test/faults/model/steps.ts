@@ -183,9 +183,6 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
   if (!isKnown && reaches) actor.book.moved.set(id, amount_kobo);
 });
 
-/** Older orders without a name are not matched any more, and another might be taken for them. */
-const MATCH_WINDOW_MS = 25 * 60_000;
-
 const which = fc.nat({ max: 30 });
 const report = stepOf(
   "event",
@@ -199,7 +196,6 @@ const report = stepOf(
     const order = row && orderOf(play, row);
     if (row === undefined || order === undefined) return;
     const isNamed = row.upstream_reference !== undefined;
-    if (!isNamed && Date.now() > entry.madeAt_ms + MATCH_WINDOW_MS) return;
     world.upstream.settle(order, choice.status);
     const isEnded = entry.status !== "processing";
     // An upstream may contradict itself once we have heard the end; before that it tells the truth.
