@@ -1,4 +1,4 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** The deaths of a process; `npm run test:faults` adds every other fault. */
-crashPoints(["dies_before", "dies_after"], () => {});
+/** A death before an effect is one after the effect before it; `npm run test:faults` adds it, and every other fault. */
+crashPoints(["dies_after"], () => {});

@@ -78,12 +78,9 @@ const isCaught = ({ edits }: Mutant): { readonly caught: boolean; readonly says:
       encoding: "utf8",
       env: { ...process.env, NO_COLOR: "1" },
     });
-    const says =
-      run.stdout
-        .split("\n")
-        .find((line) => /^\s*FAIL /.test(line))
-        ?.trim() ?? "nothing";
-    return { caught: run.status !== 0 && /[1-9]\d* failed/.test(run.stdout), says };
+    const said = `${run.stdout}${run.stderr}`;
+    const [first = "nothing"] = said.match(/(?<=FAIL +).+/) ?? [];
+    return { caught: run.status !== 0 && /[1-9]\d* failed/.test(said), says: first };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

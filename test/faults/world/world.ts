@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DeleteTableCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
 import * as z from "zod";
@@ -83,6 +84,7 @@ export const openWorld = async (): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), "world-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
   const { accessTable, ledgerTable, cacheTable } = await freshTables();
+  const tables = [accessTable, ledgerTable, cacheTable];
   const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...atOnce });
   const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
@@ -139,7 +141,7 @@ export const openWorld = async (): Promise<World> => {
     accounts,
     endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     naming: await namingFrom(secret(secretsClient(), "reference-key"))(),
-    tables: [accessTable, ledgerTable, cacheTable],
+    tables,
     logged,
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
       const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
@@ -169,6 +171,7 @@ export const openWorld = async (): Promise<World> => {
       await passHttp();
       passAws();
       putBack();
+      await Promise.all(tables.map((TableName) => db.send(new DeleteTableCommand({ TableName }))));
       await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop()]);
       rmSync(folder, { recursive: true, force: true });
     },
