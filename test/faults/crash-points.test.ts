@@ -1,4 +1,7 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** A death before an effect is one after the effect before it; `npm run test:faults` adds it, and every other fault. */
-crashPoints(["dies_after"], () => {});
+/**
+ * A death before an effect is one after the effect before it, and a model repeats and reports; `npm run test:faults` adds all of it
+ * here, and every other fault.
+ */
+crashPoints({ dies_after: ["nobody"] });

@@ -1,3 +1,5 @@
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { accountPk } from "../../shared/access/account-store.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
@@ -82,4 +84,20 @@ export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> =>
       if (!(error instanceof OperatorError)) throw error;
     }
   }
+};
+
+/**
+ * Leaves nothing open that a later stage's event could be taken to be about, and no account whose wallet each watch of the ledger
+ * would prove.
+ */
+export const leaveStage = async (stage: Stage): Promise<void> => {
+  const { world, receiver, accountId } = stage;
+  await resolveOpen(stage);
+  await comeToRest(world);
+  const Key = { pk: accountPk(accountId) };
+  await world.db.send(new DeleteCommand({ TableName: world.accounts.ledgerTable, Key }));
+  world.upstream.reset();
+  world.pump.changes.length = 0;
+  world.logged.length = 0;
+  receiver.received.length = 0;
 };

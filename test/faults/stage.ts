@@ -1,5 +1,3 @@
-import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
-import { accountPk } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import type { Route } from "../../shared/contract/routes.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
@@ -10,7 +8,6 @@ import { fundWallet } from "../../shared/wallet/funding.ts";
 import { systemResolve } from "../../shared/webhook/address-guard.ts";
 import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
-import { jump } from "./world/clock.ts";
 import type { Ending } from "./world/effects.ts";
 import type { Answer, World } from "./world/world.ts";
 
@@ -94,18 +91,4 @@ export const setStage = async (world: World, receiver: AppEndpoint, naira = FUND
       commands.push({ work, ending: await world.run(work) });
     },
   };
-};
-
-/** For so long an order without a name may be the one that an event is about. */
-const MATCH_WINDOW_MS = 31 * 60_000;
-
-/** Takes its account away, so that a watch of the ledger does not prove ever more wallets, and what is left open out of sight. */
-export const leaveStage = async ({ world, receiver, accountId }: Stage): Promise<void> => {
-  const Key = { pk: accountPk(accountId) };
-  await world.db.send(new DeleteCommand({ TableName: world.accounts.ledgerTable, Key }));
-  world.upstream.reset();
-  world.pump.changes.length = 0;
-  world.logged.length = 0;
-  receiver.received.length = 0;
-  jump(MATCH_WINDOW_MS);
 };

@@ -1,9 +1,9 @@
 import { afterAll } from "vitest";
-import { type Count, crashPoints } from "../crash-points.ts";
+import { type Count, crashPoints, everything } from "../crash-points.ts";
 import { faults } from "../world/effects.ts";
 
 const counts: Count[] = [];
-crashPoints(faults, (count) => {
+crashPoints(everything, (count) => {
   counts.push(count);
   console.info(`${count.scenario}: ${count.effects} effects, ${sumOf(count)} cases`);
 });
