@@ -7,10 +7,10 @@ import { endPlay, openPlay } from "./play.ts";
 import { programs } from "./steps.ts";
 
 const PROGRAM_STEPS_MAX = 600;
-/** Programs in one world: emulators slow down as they fill. */
-const WORLD_PROGRAMS = 12;
+/** Programs in one world: a write of the DynamoDB emulator takes the longer the more was written before. */
+const WORLD_PROGRAMS = 4;
 /** Programs between two restarts of all functions. */
-const RESTART_EVERY = 5;
+const RESTART_EVERY = 3;
 
 export type ModelRun = { readonly seed: number; readonly programs: number; readonly steps: number };
 
