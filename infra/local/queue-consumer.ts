@@ -15,8 +15,13 @@ import { queueArn } from "./queues.ts";
 
 /** Batches at work at the same time; AWS begins with as many. */
 const BATCHES_MAX = 5;
-/** Messages at work at the same time where each is a batch of its own: a slow one must not hold up the others. */
-const SINGLES_MAX = 10;
+/**
+ * Messages at work at the same time where each is a batch of its own. AWS adds places while a queue is long, up to 1,000, and serves
+ * message groups fairly; the emulator does neither, so that only many places keep slow messages from holding up the others.
+ */
+const SINGLES_MAX = 50;
+/** SQS hands out so many at once. */
+const RECEIVE_MAX = 10;
 const LONG_POLL_S = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
@@ -43,10 +48,10 @@ export const consumeQueue = (options: {
   const { client, queueName, queueUrl, batchSize, functionName, invoke } = options;
   const stopping = new AbortController();
 
-  const receive = async (): Promise<Message[]> => {
+  const receive = async (countMax: number): Promise<Message[]> => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: batchSize,
+      MaxNumberOfMessages: countMax,
       WaitTimeSeconds: LONG_POLL_S,
       MessageSystemAttributeNames: ["All"],
       MessageAttributeNames: ["All"],
@@ -80,24 +85,44 @@ export const consumeQueue = (options: {
     }
   };
 
-  const poll = async (): Promise<void> => {
+  const untilStopped = async (work: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        const messages = await receive();
-        if (messages.length > 0) await handle(messages);
+        await work();
       } catch (error) {
-        if (stopping.signal.aborted) return;
-        log.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
-        await sleep(PAUSE_AFTER_ERROR_MS);
+        if (!stopping.signal.aborted) await pauseAfter(error);
       }
     }
   };
 
-  const polls = Array.from({ length: batchSize === 1 ? SINGLES_MAX : BATCHES_MAX }, poll);
+  const pauseAfter = async (error: unknown): Promise<void> => {
+    log.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
+    await sleep(PAUSE_AFTER_ERROR_MS);
+  };
+
+  const takeBatch = async (): Promise<void> => {
+    const messages = await receive(batchSize);
+    if (messages.length > 0) await handle(messages);
+  };
+
+  const atWork = new Set<Promise<void>>();
+  const takeSingles = async (): Promise<void> => {
+    const places = SINGLES_MAX - atWork.size;
+    if (places === 0) return Promise.race(atWork);
+    for (const message of await receive(Math.min(RECEIVE_MAX, places))) {
+      const work = handle([message])
+        .catch(pauseAfter)
+        .finally(() => atWork.delete(work));
+      atWork.add(work);
+    }
+  };
+
+  const polls =
+    batchSize === 1 ? [untilStopped(takeSingles)] : Array.from({ length: BATCHES_MAX }, () => untilStopped(takeBatch));
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.race([Promise.all(polls), sleep(STOP_MS_MAX)]);
+      await Promise.race([Promise.all(polls).then(() => Promise.all(atWork)), sleep(STOP_MS_MAX)]);
     },
   };
 };

@@ -13,6 +13,7 @@ import { consumeQueue } from "../../infra/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../infra/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../infra/local/secrets.ts";
 import { createTables, tableNames } from "../../infra/local/tables.ts";
+import { sleep } from "../../shared/platform/time.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -99,8 +100,11 @@ test("a database left behind is ended only if it is dynoxide on our file", async
 });
 
 /** A queue whose messages come back after a second, with a consumer, and what it was given. */
-const consumedQueue = async (handle: (event: SQSEvent) => unknown, dataDir = temporaryFolder()) => {
-  const shape = { consumer: "consumer", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
+const consumedQueue = async (
+  handle: (event: SQSEvent) => unknown,
+  { dataDir = temporaryFolder(), batchSize = 10 } = {},
+) => {
+  const shape = { consumer: "consumer", batchSize, visibilityTimeoutS: 1, receivesMax: 2 };
   const sqs = await startQueues({ jobs: shape }, dataDir);
   const { client, url } = sqs;
   const given: SQSEvent[] = [];
@@ -109,7 +113,7 @@ const consumedQueue = async (handle: (event: SQSEvent) => unknown, dataDir = tem
     given.push(sqsEvent);
     return handle(sqsEvent);
   };
-  const mapping = { client, queueName: "jobs", queueUrl: url("jobs"), batchSize: 10, functionName: "consumer", invoke };
+  const mapping = { client, queueName: "jobs", queueUrl: url("jobs"), batchSize, functionName: "consumer", invoke };
   const consumer = consumeQueue(mapping);
   cleanups.push(sqs.stop, consumer.stop);
   const send = (body: string) => client.send(new SendMessageCommand({ QueueUrl: url("jobs"), MessageBody: body }));
@@ -163,13 +167,29 @@ test.each<[string, () => unknown]>([
 
 test("messages that nobody has handled survive a restart of the queues", async () => {
   const dataDir = temporaryFolder();
-  const { send, given } = await consumedQueue(() => Promise.reject(new Error("not yet")), dataDir);
+  const { send, given } = await consumedQueue(() => Promise.reject(new Error("not yet")), { dataDir });
   await send("kept");
   await vi.waitFor(() => expect(given).toHaveLength(1));
   await cleanups.pop()?.();
   await cleanups.pop()?.();
-  const { bodies } = await consumedQueue(() => undefined, dataDir);
+  const { bodies } = await consumedQueue(() => undefined, { dataDir });
   await vi.waitFor(() => expect(bodies()).toEqual(["kept"]), { timeout: 5_000, interval: 100 });
+});
+
+test("where each message is a batch of its own, one that failed comes back, and is a dead letter after its last try", async () => {
+  const { bodies, send, count } = await consumedQueue(() => Promise.reject(new Error("broken")), { batchSize: 1 });
+  await send("poison");
+  await vi.waitFor(async () => expect(await count(deadLettersOf("jobs"))).toBe(1), { timeout: 8_000, interval: 100 });
+  expect(bodies()).toEqual(["poison", "poison"]);
+});
+
+test("where each message is a batch of its own, 40 that take long do not hold up the one behind them", async () => {
+  const { bodies, send } = await consumedQueue(() => sleep(900), { batchSize: 1 });
+  await Promise.all(Array.from({ length: 40 }, () => send("slow")));
+  await send("behind");
+  const sent_ms = Date.now();
+  await vi.waitFor(() => expect(bodies()).toContain("behind"), { timeout: 5_000, interval: 10 });
+  expect(Date.now() - sent_ms).toBeLessThan(800);
 });
 
 const outside = Object.values(networkInterfaces())
