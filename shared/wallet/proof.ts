@@ -5,7 +5,7 @@ import { entriesOwner } from "./funding.ts";
 import { ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 import { readTransactions } from "./lookup.ts";
-import { ownerOf } from "./transaction.ts";
+import { ownerOf, type TransactionRow } from "./transaction.ts";
 import { readWallet } from "./wallet.ts";
 
 /** What proves a wallet: fundings and adjustments minus transactions that are not `failed` equal the balance. All in kobo. */
@@ -34,6 +34,8 @@ export type Checkpoint = z.infer<typeof checkpointRow>;
 const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
 /** The index lags behind the table by moments: what is younger is summed anew each time. */
 const SETTLED_AGE_MS = 3_600_000;
+/** What was made so long before a reading is in the index by then: a request ends after 29 s, and the index lags by moments. */
+const INDEXED_AGE_MS = 120_000;
 const PROOF_ROUNDS_MAX = 5;
 
 const checkpointPk = (accountId: string): string => `proof#${accountId}`;
@@ -48,18 +50,30 @@ export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): 
 
 /**
  * Proves one wallet; undefined while it is too busy to be proved. The wallet's version tells whether something was written
- * meanwhile: then the proof starts again.
+ * meanwhile: then what may have changed is read again, which takes a moment, however much there is in all.
  */
 export const proveWallet = async (ledger: Ledger, accountId: string): Promise<Proof | undefined> => {
   const checkpoint = await readCheckpoint(ledger, accountId);
+  const movements = new Map<string, Movement>();
+  let from = checkpoint.up_to;
   for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
+    const begun_ms = ledger.clock();
     const before = await readWallet(ledger, accountId);
-    const since = await movementsSince(ledger, accountId, checkpoint.up_to);
+    const mayHaveEnded = [...movements.values()].filter(({ isOpen }) => isOpen);
+    const read = [
+      ...(await readTransactions(ledger, mayHaveEnded)).map(movementOf),
+      ...(await movementsSince(ledger, accountId, from)),
+    ];
+    for (const movement of read) movements.set(movement.pk, movement);
     const after = await readWallet(ledger, accountId);
-    if (before.version !== after.version) continue;
-    const expected_kobo = checkpoint.sum_kobo + sum(since);
-    const { balance_kobo } = after;
-    return { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
+    if (before.version === after.version) {
+      const expected_kobo = checkpoint.sum_kobo + sum([...movements.values()]);
+      const { balance_kobo } = after;
+      return { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
+    }
+    // What has ended never changes, and what is open is read by its key.
+    const indexed = isoTime(begun_ms - INDEXED_AGE_MS);
+    if (indexed > from) from = indexed;
   }
   return undefined;
 };
@@ -84,7 +98,7 @@ export const keepProof = async (ledger: Ledger, accountId: string, proof: Proof)
 };
 
 /** Something that moved a wallet, or may still move it back: kobo, signed. */
-type Movement = { readonly at: string; readonly kobo: number; readonly isOpen: boolean };
+type Movement = { readonly pk: string; readonly at: string; readonly kobo: number; readonly isOpen: boolean };
 
 const entryRow = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
 
@@ -94,15 +108,18 @@ const movementsSince = async (ledger: Ledger, accountId: string, up_to: string):
   const transactions = await readTransactions(ledger, await ownedKeys(ledger, ownerOf(accountId, "live"), range));
   const entries = await readEntries(ledger, await ownedKeys(ledger, entriesOwner(accountId), range));
   const movements: Movement[] = [
-    ...transactions.map(({ created_at, amount_kobo, status }) => ({
-      at: created_at,
-      kobo: status === "failed" ? 0 : -amount_kobo,
-      isOpen: status === "processing",
-    })),
-    ...entries.map(({ created_at, amount_kobo }) => ({ at: created_at, kobo: amount_kobo, isOpen: false })),
+    ...transactions.map(movementOf),
+    ...entries.map(({ pk, created_at, amount_kobo }) => ({ pk, at: created_at, kobo: amount_kobo, isOpen: false })),
   ];
   return movements.filter(({ at }) => at > up_to).sort((one, other) => (one.at < other.at ? -1 : 1));
 };
+
+const movementOf = ({ pk, created_at, amount_kobo, status }: TransactionRow): Movement => ({
+  pk,
+  at: created_at,
+  kobo: status === "failed" ? 0 : -amount_kobo,
+  isOpen: status === "processing",
+});
 
 const readEntries = async ({ db, table }: Ledger, keys: readonly { readonly pk: string }[]) => {
   const entries: z.infer<typeof entryRow>[] = [];

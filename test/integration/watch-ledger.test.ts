@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
@@ -155,6 +155,34 @@ test("a balance that is 1 kobo too high is alarmed by the second equal proof, an
   const day_ms = 24 * 3_600_000;
   expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms))).toMatchObject({ LedgerMismatches: 0 });
   expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms + 60_000))).toMatchObject({ LedgerMismatches: 1 });
+});
+
+test("a proof that meets a write reads again only what may have changed: the open, the new, and no more", async () => {
+  const accountId = await aFundedAccount(150_000);
+  const hour_ms = 3_600_000;
+  const ledger = ledgerAt(NOON_MS + 2 * hour_ms);
+  const rows = await Promise.all(Array.from({ length: 130 }, (_, index) => open(accountId, NOON_MS + index)));
+  const [first, ...others] = rows;
+  for (const row of others) await settleTransaction(ledger, row, { status: "success" }, deadlineIn(9_000));
+  const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+
+  // Between the first reading and its end, the open one fails, and another order is made.
+  const keysRead: number[] = [];
+  const send = tables.db.send.bind(tables.db);
+  const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+    const answer: unknown = await send(command);
+    if (!(command instanceof BatchGetCommand)) return answer;
+    keysRead.push(command.input.RequestItems?.[tables.ledgerTable]?.Keys?.length ?? 0);
+    if (keysRead.length === 2 && first !== undefined) {
+      await settleTransaction(ledger, first, failed, deadlineIn(9_000));
+      await open(accountId, ledger.clock());
+    }
+    return answer;
+  });
+  const proof = await proveWallet(ledger, accountId);
+  spy.mockRestore();
+  expect(proof).toEqual({ balance_kobo: 8_500_000, expected_kobo: 8_500_000, difference_kobo: 0 });
+  expect(keysRead).toEqual([100, 30, 1, 1]);
 });
 
 test("a proof that meets a write each time gives no verdict", async () => {
