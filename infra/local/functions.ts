@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
+import { API_FUNCTION_TIMEOUT_S, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
-/** The functions' time-out on AWS. */
-const FUNCTION_TIMEOUT_MS = 29_000;
 const MEMORY_MB = "512";
 
 type InvocationContext = Omit<Context, "done" | "fail" | "succeed">;
@@ -35,12 +34,13 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
   return invokeWith(new Map(await Promise.all(loaded)));
 };
 
-/** Invokes the given handlers with a Lambda context whose clock runs down. */
+/** Invokes the given handlers with a Lambda context whose clock runs down: in the function's own time on AWS, unless it is said. */
 export const invokeWith =
-  (handlers: ReadonlyMap<string, Handler>, timeout_ms = FUNCTION_TIMEOUT_MS): Invoke =>
+  (handlers: ReadonlyMap<string, Handler>, chosenTimeout_ms?: number): Invoke =>
   async (functionName, event) => {
     const handler = handlers.get(functionName);
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
+    const timeout_ms = chosenTimeout_ms ?? timeoutOf_ms(functionName);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeout_ms);
     try {
@@ -49,6 +49,11 @@ export const invokeWith =
       clearTimeout(timer);
     }
   };
+
+const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
+
+const timeoutOf_ms = (functionName: string): number =>
+  (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
 
 const contextOf = (functionName: string, timeout_ms: number): InvocationContext => {
   const end_ms = Date.now() + timeout_ms;

@@ -45,6 +45,17 @@ const sendRaw = async (port: number, bytes: string): Promise<string> => {
   return text(socket);
 };
 
+test.each([
+  ["watch-ledger", 300_000],
+  ["purchase", 29_000],
+  ["receive-status", 10_000],
+])("%s has %i ms, as on AWS", async (name, time_ms) => {
+  const remaining: TestHandler = async (_event, context) => context.getRemainingTimeInMillis();
+  const left_ms = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));
+  expect(left_ms).toBeGreaterThan(time_ms - 1_000);
+  expect(left_ms).toBeLessThanOrEqual(time_ms);
+});
+
 test("a request to a route becomes an event of payload 2.0 with the route's key", async () => {
   const event = await eventFor("/v1/things?a=1&a=2&b=%20", { headers: { "X-Thing": "Ä", "User-Agent": "test" } });
 
