@@ -132,8 +132,18 @@ export const readDocument = (raw: unknown, { closed = false } = {}): ContractDoc
       if (found === undefined) throw new Error(`There is no operation ${id}`);
       return found;
     },
-    judge: (schema) => judge(json.parse(closed ? closedSchema(schema) : schema)),
+    judge: once((schema) => judge(json.parse(closed ? closedSchema(schema) : schema))),
     follow: (schema) => json.parse(follow(schema)),
+  };
+};
+
+/** Compiling a schema takes longer than judging by it. */
+const once = (make: (schema: Json) => Judge): ((schema: Json) => Judge) => {
+  const made = new WeakMap<Json, Judge>();
+  return (schema) => {
+    const judge = made.get(schema) ?? make(schema);
+    made.set(schema, judge);
+    return judge;
   };
 };
 
