@@ -1,0 +1,17 @@
+import { expect } from "vitest";
+import type { ServiceProcess } from "./service-process.ts";
+
+/** What nobody foresaw: an error that no rule turned into an answer, an invocation that failed, a promise that nobody awaited. */
+const BROKEN = ["request.broke", "message.broke", "invocation.failed", "promise.forgotten", "stream.given_up"] as const;
+
+/** AWS, that is its stand-in on this machine, did not answer in 2 s: that is for the load to bring about. */
+const AWS_TIMEOUT = '"error":"TimeoutError"';
+
+/** The service's log tells of nothing that broke, except what was meant to. */
+export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typeof BROKEN)[number][] = []): void => {
+  const events = BROKEN.filter((event) => !meant.includes(event));
+  const lines = service.logLines();
+  const broken = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
+  expect(broken.filter((line) => !line.includes(AWS_TIMEOUT))).toEqual([]);
+  expect(lines.filter((line) => !line.startsWith("{"))).toEqual([]);
+};

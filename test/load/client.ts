@@ -1,0 +1,70 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { text as textOf } from "node:stream/consumers";
+
+/** Longer than any answer may take: the functions end after 29 s. */
+const PATIENCE_MS = 35_000;
+
+export type Sent = {
+  readonly method: string;
+  /** As it is to stand in the request, after the base URL: nothing tidies it up. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | undefined;
+};
+export type Reply =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      readonly text: string;
+      readonly duration_ms: number;
+    }
+  | { readonly kind: "no_answer"; readonly reason: string; readonly duration_ms: number };
+
+export type Client = {
+  readonly send: (sent: Sent) => Promise<Reply>;
+  readonly close: () => void;
+};
+
+/** An app's HTTP client: kept connections, and no repeats of its own. */
+export const newClient = (baseUrl: string): Client => {
+  const { hostname, port, pathname } = new URL(baseUrl);
+  const agent = new Agent({ keepAlive: true });
+  return {
+    send: ({ method, path, headers = {}, body }) =>
+      new Promise((resolve) => {
+        const begun = performance.now();
+        const duration_ms = (): number => performance.now() - begun;
+        const fail = (error: Error): void =>
+          resolve({ kind: "no_answer", reason: error.message, duration_ms: duration_ms() });
+        const request = httpRequest(
+          { agent, hostname, port, method, path: `${pathname}${path}`, headers },
+          (response) => {
+            const { statusCode: status = 0, headers: answered } = response;
+            textOf(response).then(
+              (text) => resolve({ kind: "answered", status, headers: answered, text, duration_ms: duration_ms() }),
+              fail,
+            );
+          },
+        );
+        request.setTimeout(PATIENCE_MS, () => request.destroy(new Error("timeout")));
+        request.on("error", fail).end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+};
+
+/** A request with a key and a JSON body, as apps send it. */
+export const order = (path: string, key: string, body: unknown): Sent => {
+  const text = JSON.stringify(body);
+  return {
+    method: "POST",
+    path,
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(text)),
+    },
+    body: text,
+  };
+};

@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import * as z from "zod";
+import { errorEnvelope, successEnvelope } from "../../shared/contract/envelope.ts";
+import { isErrorCode } from "../../shared/contract/errors.ts";
+import { headers } from "../../shared/contract/headers.ts";
+import { readDocument } from "../contract/document.ts";
+import { expectDocumented } from "../contract/expect-documented.ts";
+import { expectMoneyIsExact, readBooks } from "./books.ts";
+import { expectNothingBroke } from "./broken.ts";
+import { newClient, type Reply, type Sent } from "./client.ts";
+import { inParallel, reportFigures, spread, tally } from "./figures.ts";
+import { CANARY, type HostileRequest, hostileRequests } from "./hostile.ts";
+import { byReference } from "./purchase-audit.ts";
+import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+
+const CONCURRENCY = 16;
+/** Made at once, and sent before the next ones are made. */
+const PORTION = 1_000;
+/** Below the smallest limit, 30 a minute, whatever they are spent on. */
+const REQUESTS_PER_KEY = 25;
+const KEYS_PER_ACCOUNT = 40;
+const NAIRA = 100_000;
+
+type Answered = Extract<Reply, { kind: "answered" }>;
+
+/** So many hostile requests, and what is left of the service after them. */
+export const runFuzz = async ({
+  requests,
+  seed,
+}: {
+  readonly requests: number;
+  readonly seed: number;
+}): Promise<void> => {
+  // The numbers that get no answer from the upstream must not hold up the others.
+  const service = await startServiceProcess({ slowAnswerMs: 20 });
+  const client = newClient(service.baseUrl);
+  try {
+    const document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());
+    const keys = await makeKeys(service, requests);
+    const arbitrary = hostileRequests(document);
+    const seen: Answered[] = [];
+    const begun = performance.now();
+    for (let start = 0; start < requests; start += PORTION) {
+      const portion = fc.sample(arbitrary, { seed: seed + start, numRuns: Math.min(PORTION, requests - start) });
+      await inParallel(portion.length, CONCURRENCY, async (index) => {
+        const request = portion[index];
+        if (request === undefined) return;
+        const reply = await client.send(sentOf(request, keys[request.mode](start + index)));
+        const place = `request ${start + index} of seed ${seed}: ${shown(request)}`;
+        if (reply.kind === "no_answer") throw new Error(`${place} was not answered: ${reply.reason}`);
+        expectPromised(request, reply, place);
+        if (request.operation !== undefined) expectDocumented(document, request, reply);
+        seen.push({ ...reply, text: "" });
+      });
+    }
+    const seconds = (performance.now() - begun) / 1_000;
+
+    const books = await readBooks(service.desk.ledger);
+    expectMoneyIsExact(books);
+    expectErrorsLeftNothing(seen, books.transactions);
+    expectNothingBroke(service);
+    expectNothingPersonalIn(service.logLines());
+
+    reportFigures("fuzz", {
+      requests,
+      seed,
+      "requests a second": Math.round(requests / seconds),
+      ...spread(seen.map(({ duration_ms }) => duration_ms)),
+      statuses: tally(seen.map(({ status }) => String(status))),
+      "not answered": 0,
+      transactions: books.transactions.length,
+      "log lines": service.logLines().length,
+      peakMemory_mb: service.peakMemory_mb(),
+    });
+  } finally {
+    client.close();
+    await service.stop();
+  }
+};
+
+/** The key for a request in a mode; each is used so many times and no more. */
+const makeKeys = async (service: ServiceProcess, requests: number) => {
+  const pools: Record<"live" | "test", string[]> = { live: [], test: [] };
+  for (const mode of ["live", "test"] as const) {
+    while (pools[mode].length * REQUESTS_PER_KEY < requests) {
+      pools[mode].push(...(await service.newAccount({ naira: NAIRA, keys: KEYS_PER_ACCOUNT, mode })).keys);
+    }
+  }
+  const turn = (pool: readonly string[]) => (index: number) => pool[index % pool.length];
+  return { live: turn(pools.live), test: turn(pools.test), none: () => undefined, wrong: () => "live_wrong" };
+};
+
+const sentOf = ({ method, path, headers: given, body, keyIn }: HostileRequest, key: string | undefined): Sent => ({
+  method,
+  path,
+  headers: {
+    ...(key !== undefined && keyIn !== "x-api-key" && { authorization: `Bearer ${key}` }),
+    ...(key !== undefined && keyIn !== "authorization" && { "x-api-key": key }),
+    ...(body !== undefined && !("transfer-encoding" in given) && { "content-length": String(Buffer.byteLength(body)) }),
+    ...given,
+  },
+  body,
+});
+
+const shown = ({ body, ...request }: HostileRequest): string =>
+  JSON.stringify({ ...request, body: body?.toString("latin1") }).slice(0, 1_000);
+
+const STATUSES = [200, 304, 400, 401, 403, 404, 422, 429, 502, 503, 504];
+const success = successEnvelope(z.record(z.string(), z.unknown()));
+
+/** What every answer of the service is, whatever it was asked. */
+const expectPromised = ({ method }: HostileRequest, { status, headers: answered, text }: Answered, place: string) => {
+  const about = `${place} was answered ${status} ${text.slice(0, 300)}`;
+  expect(STATUSES, about).toContain(status);
+  expect(Number(answered[headers.rateLimit]), about).toBeGreaterThan(0);
+  expect(Number(answered[headers.rateRemaining]), about).toBeGreaterThanOrEqual(0);
+  expect(answered[headers.requestId], about).toMatch(/^[\w-]+$/);
+  const code = answered[headers.errorCode]?.toString();
+  expect(code !== undefined && isErrorCode(code), about).toBe(status >= 400);
+  if (status === 429) expect(answered[headers.retryAfter], about).toBeDefined();
+  if (status === 304 || method === "HEAD") {
+    expect(text, about).toBe("");
+    return;
+  }
+  if (status === 200 && answered["content-type"]?.startsWith("text/html")) return;
+  expect(answered["content-type"], about).toMatch(/^application\/json/);
+  const body: unknown = JSON.parse(text);
+  const isOpenApi = status === 200 && z.object({ openapi: z.string() }).safeParse(body).success;
+  expect(isOpenApi || (status === 200 ? success : errorEnvelope).safeParse(body).success, about).toBe(true);
+};
+
+/** What an error names has failed, and nothing stands in the books that no answer told of. */
+const expectErrorsLeftNothing = (
+  seen: readonly Answered[],
+  transactions: Awaited<ReturnType<typeof readBooks>>["transactions"],
+): void => {
+  const rows = byReference(transactions);
+  const told = new Set<string>();
+  for (const { status, headers: answered } of seen) {
+    const reference = answered[headers.transactionReference]?.toString();
+    if (reference === undefined) continue;
+    told.add(reference);
+    if (status >= 400) expect(rows.get(reference)?.status, reference).toBe("failed");
+  }
+  expect([...rows.keys()].filter((reference) => !told.has(reference))).toEqual([]);
+};
+
+/** Numbers of persons and telephones, keys, secrets, and what stood in the requests. */
+const forbidden: readonly RegExp[] = [
+  new RegExp(CANARY),
+  /(?<![\w-])\d{11}(?![\w-])/,
+  /(?<!\d)(?:\+?234|0)[789][01]\d{8}(?!\d)/,
+  /(?:live|test)_[A-Za-z0-9_-]{20}/,
+  /whsec_/,
+  /Bearer/i,
+];
+
+const expectNothingPersonalIn = (lines: readonly string[]): void => {
+  expect(lines.filter((line) => forbidden.some((pattern) => pattern.test(line)))).toEqual([]);
+};

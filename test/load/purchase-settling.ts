@@ -1,0 +1,86 @@
+import { expect, vi } from "vitest";
+import type { SimulatorState } from "../../infra/local/simulator/state.ts";
+import { eventOf, sendEvent } from "../../infra/local/simulator/webhooks.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { listEvents } from "../../shared/status/event-records.ts";
+import { openTransactions } from "../../shared/status/open-transactions.ts";
+import { matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { inParallel } from "./figures.ts";
+
+/** All that an operator sees as open. */
+export const openNow = (ledger: Ledger): Promise<readonly TransactionRow[]> =>
+  openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
+
+/** The upstream's own events come by themselves, a moment after its answer. */
+export const waitForNamed = async (ledger: Ledger, patience_ms: number): Promise<void> => {
+  await vi.waitFor(
+    async () => {
+      const open = await openNow(ledger);
+      expect(open.filter(({ upstream_reference }) => upstream_reference !== undefined)).toEqual([]);
+    },
+    { timeout: patience_ms, interval: 500 },
+  );
+};
+
+/** A debit in doubt that arrived after all is taken back a minute later. */
+const TAKEN_BACK_MS = 60_000;
+
+/** Nothing is open of which an app was told that it failed. */
+export const waitForTakenBack = async (ledger: Ledger, toldFailed: ReadonlySet<string>): Promise<void> => {
+  await vi.waitFor(
+    async () => {
+      const open = await openNow(ledger);
+      expect(open.map(referenceOf).filter((reference) => toldFailed.has(reference))).toEqual([]);
+    },
+    { timeout: TAKEN_BACK_MS + 20_000, interval: 500 },
+  );
+};
+
+const EVENTS_AT_ONCE = 8;
+
+/** The upstream tells how those ended whose answers were lost; the ones that it still held up it delivers now. Resolves with how many. */
+export const tellTheLost = async (upstream: SimulatorState, open: readonly TransactionRow[]): Promise<number> => {
+  const openReferences = new Set(open.map(referenceOf));
+  const lost = upstream.purchases.filter(({ reference }) => reference !== null && openReferences.has(reference));
+  await inParallel(lost.length, EVENTS_AT_ONCE, async (index) => {
+    const one = lost[index];
+    if (one === undefined) return;
+    upstream.settle(one, "success");
+    const [delivery] = await sendEvent(upstream, eventOf(one, one.status));
+    expect(delivery?.status).toBe(200);
+  });
+  return lost.length;
+};
+
+/** An event about a reference that nobody knows is decided once it is 3 minutes old. */
+const DECIDED_MS = 180_000;
+
+/** Waits until each of so many events has ended a transaction or waits for the operator. */
+export const waitForDecisions = async (ledger: Ledger, openBefore: number, told: number): Promise<void> => {
+  await vi.waitFor(
+    async () => {
+      const kept = (await listEvents(ledger, "0000")).length;
+      expect(openBefore - (await openNow(ledger)).length + kept).toBe(told);
+    },
+    { timeout: DECIDED_MS + 60_000, interval: 2_000 },
+  );
+};
+
+/**
+ * The operator ends the rest by what the upstream's own list says: an event that waits belongs to the order of its reference; an
+ * order that the upstream never got has failed.
+ */
+export const resolveRest = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
+  const decision = { by: "load test", why: "the upstream's list" };
+  const open = new Map((await openNow(ledger)).map((row) => [referenceOf(row), row]));
+  for (const event of await listEvents(ledger, "0000")) {
+    const order = upstream.purchases.find(({ upstreamReference }) => upstreamReference === event.reference);
+    const row = open.get(order?.reference ?? "");
+    if (row === undefined) throw new Error(`The upstream does not know ${event.reference}`);
+    await matchEvent(ledger, event, row, decision);
+  }
+  for (const row of await openNow(ledger)) await resolveTransaction(ledger, row, "failed", decision);
+  return open.size;
+};

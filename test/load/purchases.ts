@@ -1,0 +1,123 @@
+import { expect, vi } from "vitest";
+import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { startReceiver } from "../builders/receiver.ts";
+import { newApps } from "./apps.ts";
+import { expectBalancesWereNeverNegative, expectMoneyIsExact, readBooks } from "./books.ts";
+import { expectNothingBroke } from "./broken.ts";
+import { newClient } from "./client.ts";
+import { inParallel, reportFigures, spread, tally } from "./figures.ts";
+import {
+  announcements,
+  byReference,
+  expectAnswersAreTrue,
+  expectEndsAreAnnounced,
+  expectUpstreamAgrees,
+} from "./purchase-audit.ts";
+import {
+  openNow,
+  resolveRest,
+  tellTheLost,
+  waitForDecisions,
+  waitForNamed,
+  waitForTakenBack,
+} from "./purchase-settling.ts";
+import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+
+const WALLETS = 20;
+/** The last ones run out of money half-way. */
+const POOR_WALLETS = 2;
+/** Every 11th request repeats an order: 10 % of the orders. */
+const REPEAT_EVERY = 11;
+/** Below the limit of 60 a minute even if all came in one minute, with room for repeats. */
+const ORDERS_PER_KEY = 40;
+
+/**
+ * So many purchases at once, with repeats and with trouble at the upstream. `settles` says whether the run goes on until nothing is
+ * open any more, which takes more than 3 minutes, for so long an unknown event waits.
+ */
+export const runPurchases = async (wish: {
+  readonly orders: number;
+  readonly concurrency: number;
+  readonly settles: boolean;
+}): Promise<void> => {
+  const { orders, concurrency, settles } = wish;
+  const service = await startServiceProcess();
+  const receiver = await startReceiver();
+  const client = newClient(service.baseUrl);
+  try {
+    const { desk, simulator } = service;
+    const accounts = await openAccounts(service, orders);
+    for (const { accountId } of accounts) await setEndpoint(desk.endpoints, desk.addressRules, accountId, receiver.url);
+
+    const apps = newApps(client, accounts, (fault) => simulator.state.faults.add(fault));
+    const requests = Math.floor((orders * REPEAT_EVERY) / (REPEAT_EVERY - 1));
+    const begun = performance.now();
+    await inParallel(requests, concurrency, async (index) => {
+      const turn = index % REPEAT_EVERY;
+      if (turn < REPEAT_EVERY - 1) return apps.place(Math.floor(index / REPEAT_EVERY) * (REPEAT_EVERY - 1) + turn);
+      return apps.repeatOne();
+    });
+    const seconds = (performance.now() - begun) / 1_000;
+    expect(simulator.state.faults.list(), "Every fault was met").toEqual([]);
+
+    await waitForNamed(desk.ledger, 20_000);
+    await waitForTakenBack(desk.ledger, apps.toldFailed());
+    const open = await openNow(desk.ledger);
+    const told = settles ? await tellTheLost(simulator.state, open) : 0;
+    if (settles) await waitForDecisions(desk.ledger, open.length, told);
+    const resolved = settles ? await resolveRest(desk.ledger, simulator.state) : 0;
+
+    const books = await readBooks(desk.ledger);
+    const rows = byReference(books.transactions);
+    const ended = books.transactions.filter(({ status }) => status !== "processing").length;
+    await vi.waitFor(() => expect(announcements(receiver.received).statuses.size).toBe(ended), {
+      timeout: 60_000,
+      interval: 100,
+    });
+    expectMoneyIsExact(books);
+    await expectBalancesWereNeverNegative(desk.ledger);
+    expectAnswersAreTrue(apps.placed, rows);
+    expectUpstreamAgrees(simulator.state, rows);
+    expectEndsAreAnnounced(receiver.received, rows);
+    const stillOpen = await openNow(desk.ledger);
+    expect(stillOpen.length, "What is open is seen by the operator").toBe(books.transactions.length - ended);
+    if (settles) expect(stillOpen).toEqual([]);
+    expectNothingBroke(service);
+
+    reportFigures("purchases", {
+      orders,
+      requests: apps.outcomes.length,
+      wallets: WALLETS,
+      concurrency,
+      seconds: Math.round(seconds),
+      "requests a second": Math.round(apps.outcomes.length / seconds),
+      ...spread(apps.durations_ms),
+      answers: tally(apps.outcomes),
+      "upstream orders": simulator.state.purchases.length,
+      "left open by the answers": open.length,
+      "ended by a late event": open.length - resolved - (settles ? 0 : open.length),
+      "ended by the operator": resolved,
+      lost: 0,
+      double: 0,
+      announced: ended,
+      announcements: receiver.received.length,
+      peakMemory_mb: service.peakMemory_mb(),
+    });
+  } finally {
+    client.close();
+    await service.stop();
+    await receiver.stop();
+  }
+};
+
+const openAccounts = async (service: ServiceProcess, orders: number): Promise<readonly LoadAccount[]> => {
+  const each = Math.ceil(orders / WALLETS);
+  const keys = Math.ceil(each / ORDERS_PER_KEY);
+  const accounts: LoadAccount[] = [];
+  while (accounts.length < WALLETS) {
+    const isPoor = accounts.length >= WALLETS - POOR_WALLETS;
+    // An order costs 750 NGN at most, and 310 on average.
+    accounts.push(await service.newAccount({ naira: each * (isPoor ? 150 : 750), keys }));
+  }
+  return accounts;
+};

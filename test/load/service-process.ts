@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import * as z from "zod";
+import { type Desk, openDesk } from "../../infra/admin/desk.ts";
+import { readJsonFile } from "../../infra/local/json-file.ts";
+import { setEnvironment } from "../../infra/local/local-aws.ts";
+import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { permissionSchema } from "../../shared/contract/routes.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+
+const NO_LIMIT = 1_000_000_000;
+const START_MS_MAX = 20_000;
+/** The last line that the start says. */
+const STARTED = "Ctrl-C ends everything.\n";
+
+const serviceFile = z.object({
+  base_url: z.string(),
+  upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
+});
+
+/** An account of its own with money and keys. */
+export type LoadAccount = { readonly accountId: string; readonly keys: readonly string[] };
+
+export type ServiceProcess = {
+  readonly baseUrl: string;
+  /** In this process, so that a run can tell it what to do and see what it got. */
+  readonly simulator: Simulator;
+  /** What an operator has: tables, queues and secrets. */
+  readonly desk: Desk;
+  readonly newAccount: (wish: {
+    readonly naira: number;
+    readonly keys: number;
+    readonly mode?: Mode;
+  }) => Promise<LoadAccount>;
+  /** The log so far, a line each; what the start said is left out, and whatever else is no line of the log is not. */
+  readonly logLines: () => readonly string[];
+  /** The most memory that it ever held. */
+  readonly peakMemory_mb: () => number;
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * `npm start` as a process of its own, so that callers and service do not share an event loop; what stands for the outside
+ * (callers, upstream, apps' endpoints) is in this one.
+ */
+export const startServiceProcess = async (
+  options: { readonly dynamodbEndpoint?: string; readonly slowAnswerMs?: number } = {},
+): Promise<ServiceProcess> => {
+  const { dynamodbEndpoint, slowAnswerMs } = options;
+  const folder = mkdtempSync(join(tmpdir(), "load-test-"));
+  const paths = { service: join(folder, "service.json"), log: join(folder, "log") };
+  const liveKey = `live_${randomBytes(32).toString("base64url")}`;
+  const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
+  const delayedOutcomeMs = 1_000;
+  const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(slowAnswerMs && { slowAnswerMs }) });
+
+  const log = openSync(paths.log, "w");
+  const child = spawn(process.execPath, ["infra/local/start.ts"], {
+    stdio: ["ignore", log, log],
+    env: {
+      ...process.env,
+      PORT: "0",
+      DATA_DIR: join(folder, "data"),
+      SERVICE_FILE: paths.service,
+      UPSTREAM_BASE_URL: simulator.baseUrl,
+      UPSTREAM_LIVE_KEY: liveKey,
+      ...(dynamodbEndpoint && { DYNAMODB_ENDPOINT: dynamodbEndpoint }),
+    },
+  });
+  closeSync(log);
+  const ended = once(child, "exit");
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  await vi.waitFor(() => expect(readFileSync(paths.log, "utf8")).toContain(STARTED), {
+    timeout: START_MS_MAX,
+    interval: 50,
+  });
+  const details = readJsonFile(paths.service, serviceFile);
+  if (details === undefined) throw new Error("The service ended while it started");
+  simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
+
+  const restore = setEnvironment({ SERVICE_FILE: paths.service });
+  const desk = await openDesk({ by: "load test" });
+  restore();
+
+  return {
+    baseUrl: details.base_url,
+    simulator,
+    desk,
+    newAccount: async ({ naira, keys, mode = "live" }) => {
+      const { account_id: accountId } = await createAccount(desk.accounts, { name: "load", whitelist: ["127.0.0.1"] });
+      const amountKobo = koboFromNaira(naira);
+      if (naira > 0) await fundWallet(desk.ledger, { accountId, fundingId: "first", amountKobo });
+      const made: string[] = [];
+      while (made.length < keys) {
+        const wish = { mode, permissions: permissionSchema.options };
+        made.push((await createKey(desk.accounts, accountId, wish)).key);
+      }
+      return { accountId, keys: made };
+    },
+    logLines: () => (readFileSync(paths.log, "utf8").split(STARTED)[1] ?? "").split("\n").filter((line) => line !== ""),
+    peakMemory_mb: () => {
+      const [, kilobytes = "0"] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
+      return Math.round(Number(kilobytes) / 1_024);
+    },
+    stop: async () => {
+      desk.close();
+      child.kill("SIGTERM");
+      await ended;
+      process.off("exit", endWithUs);
+      await simulator.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/load/*.load.ts"],
+    reporters: ["default", new ClosingLine()],
+    testTimeout: 900_000,
+    hookTimeout: 60_000,
+    // One at a time, so that each run's figures are its own.
+    fileParallelism: false,
+    env: { LOAD_FIGURES: ".local/load.json" },
+  },
+});

@@ -1,0 +1,161 @@
+import { createServer } from "node:http";
+import { expect, vi } from "vitest";
+import * as z from "zod";
+import { sleep } from "../../shared/platform/time.ts";
+import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { type Client, newClient, order } from "./client.ts";
+import { reportFigures, spread } from "./figures.ts";
+import { deadLetters } from "./queue.ts";
+import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+
+const SLOW_MS = 4_000;
+/** A post ends after 5 s at the latest; then whoever waits for its place is served before those who keep it busy. */
+const HEALTHY_DELAY_MS_MAX = 6_000;
+const PURCHASES_PER_KEY = 40;
+
+/** An app with an endpoint, and when it was told what. */
+type App = {
+  readonly account: LoadAccount;
+  readonly receiver: Receiver | undefined;
+  /** When the answer to each purchase came, by our reference. */
+  readonly boughtAt_ms: Map<string, number>;
+};
+
+const kinds = { healthy: 4, slow: 1, hanging: 1, failing: 1, dead: 1 } as const;
+type Kind = keyof typeof kinds;
+
+/**
+ * Apps buy at a steady rate: first only those with healthy endpoints, then all of them. Some endpoints are slow, hang, fail or are
+ * not there.
+ */
+export const runWebhooks = async (wish: { readonly seconds: number; readonly aSecond: number }): Promise<void> => {
+  const service = await startServiceProcess();
+  const client = newClient(service.baseUrl);
+  const apps: Record<Kind, App[]> = { healthy: [], slow: [], hanging: [], failing: [], dead: [] };
+  try {
+    for (const kind of kindNames) {
+      while (apps[kind].length < kinds[kind]) apps[kind].push(await newApp(service, kind, wish));
+    }
+    await buyAtRate(client, apps.healthy, wish);
+    await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: 10_000, interval: 50 });
+    const alone = spread(delays_ms(apps.healthy));
+    for (const { receiver, boughtAt_ms } of apps.healthy) {
+      boughtAt_ms.clear();
+      receiver?.received.splice(0);
+    }
+
+    await buyAtRate(client, Object.values(apps).flat(), wish);
+    await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: HEALTHY_DELAY_MS_MAX, interval: 50 });
+    const beside = spread(delays_ms(apps.healthy));
+    expect(beside.max_ms).toBeLessThan(HEALTHY_DELAY_MS_MAX);
+    // The others' events go on all the while: each of the slow one's arrives, and each of the hanging one's is tried.
+    await vi.waitFor(() => expectAllTold([...apps.slow, ...apps.hanging, ...apps.failing]), {
+      timeout: 240_000,
+      interval: 500,
+    });
+    const told = spread(delays_ms(apps.slow));
+    expect(await deadLetters(service.desk, "delivery")).toEqual([]);
+
+    reportFigures("webhooks", {
+      "purchases of each app": wish.seconds * wish.aSecond,
+      "purchases a second": Object.values(apps).flat().length * wish.aSecond,
+      "healthy alone p50_ms": alone.p50_ms,
+      "healthy alone max_ms": alone.max_ms,
+      "healthy beside p50_ms": beside.p50_ms,
+      "healthy beside p99_ms": beside.p99_ms,
+      "healthy beside max_ms": beside.max_ms,
+      "slow p50_ms": told.p50_ms,
+      "slow max_ms": told.max_ms,
+    });
+  } finally {
+    client.close();
+    for (const { receiver } of Object.values(apps).flat()) await receiver?.stop();
+    await service.stop();
+  }
+};
+
+const kindNames = Object.keys(kinds).filter((name): name is Kind => name in kinds);
+
+const newApp = async (
+  { newAccount, desk }: ServiceProcess,
+  kind: Kind,
+  { seconds, aSecond }: { readonly seconds: number; readonly aSecond: number },
+): Promise<App> => {
+  const purchases = 2 * seconds * aSecond;
+  const account = await newAccount({ naira: 100 * purchases, keys: Math.ceil(purchases / PURCHASES_PER_KEY) });
+  const receiver = kind === "dead" ? undefined : await receiverOf(kind);
+  const url = receiver?.url ?? `http://127.0.0.1:${await closedPort()}/hook`;
+  await setEndpoint(desk.endpoints, desk.addressRules, account.accountId, url);
+  return { account, receiver, boughtAt_ms: new Map() };
+};
+
+const receiverOf = (kind: Exclude<Kind, "dead">): Promise<Receiver> => {
+  switch (kind) {
+    case "healthy":
+      return startReceiver();
+    case "slow":
+      return startReceiver((response) => void setTimeout(() => response.end("ok"), SLOW_MS));
+    case "hanging":
+      return startReceiver(() => {});
+    case "failing":
+      return startReceiver((response) => void response.writeHead(500).end());
+  }
+};
+
+/** A port at which nobody listens. */
+const closedPort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  await new Promise<void>((closed) => server.close(() => closed()));
+  return port;
+};
+
+const buyAtRate = async (
+  client: Client,
+  apps: readonly App[],
+  { seconds, aSecond }: { readonly seconds: number; readonly aSecond: number },
+): Promise<void> => {
+  const purchases: Promise<void>[] = [];
+  for (let count = 0; count < seconds * aSecond; count += 1) {
+    for (const app of apps) purchases.push(buy(client, app, count));
+    await sleep(1_000 / aSecond);
+  }
+  await Promise.all(purchases);
+};
+
+const buy = async (client: Client, { account, boughtAt_ms }: App, count: number): Promise<void> => {
+  const body = { network: "mtn", amount: 50, phone_number: "08031234567" };
+  const reply = await client.send(
+    order("/vtu/airtime/purchase", account.keys[count % account.keys.length] ?? "", body),
+  );
+  if (reply.kind !== "answered" || reply.status !== 200) throw new Error(`A purchase failed: ${JSON.stringify(reply)}`);
+  boughtAt_ms.set(String(reply.headers["x-transaction-reference"]), Date.now());
+};
+
+const event = z.object({ data: z.object({ reference: z.string() }) });
+
+/** When each event came first. */
+const toldAt_ms = ({ receiver }: App): ReadonlyMap<string, number> => {
+  const first = new Map<string, number>();
+  for (const { body, at_ms } of receiver?.received ?? []) {
+    const { reference } = event.parse(JSON.parse(body)).data;
+    if (!first.has(reference)) first.set(reference, at_ms);
+  }
+  return first;
+};
+
+const expectAllTold = (apps: readonly App[]): void => {
+  for (const app of apps) {
+    const told = toldAt_ms(app);
+    expect([...app.boughtAt_ms.keys()].filter((reference) => !told.has(reference))).toEqual([]);
+  }
+};
+
+/** From a purchase's answer to the arrival of its event. */
+const delays_ms = (apps: readonly App[]): number[] =>
+  apps.flatMap((app) => {
+    const told = toldAt_ms(app);
+    return [...app.boughtAt_ms].map(([reference, at_ms]) => Math.max(0, (told.get(reference) ?? Infinity) - at_ms));
+  });
