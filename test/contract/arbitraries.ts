@@ -120,7 +120,10 @@ const bodyOf = ({ body }: DocumentedOperation, fitting: Fitting): fc.Arbitrary<s
 };
 
 const parameterText = (schema: Json, fitting: Fitting): fc.Arbitrary<string> =>
-  fc.oneof({ weight: 2, arbitrary: fitting(schema).map(String) }, fc.string({ unit: "binary" }), odd.map(String));
+  fc.oneof({ weight: 2, arbitrary: fitting(schema).map(textOf) }, fc.string({ unit: "binary" }), odd.map(textOf));
+
+/** An object may have a `toString` that is no function. */
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const requestTo = (operation: DocumentedOperation, fitting: Fitting): fc.Arbitrary<FuzzedRequest> => {
   const given = (place: string) => operation.parameters.filter((parameter) => parameter.in === place);
