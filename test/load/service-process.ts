@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, vi } from "vitest";
 import * as z from "zod";
 import { type Desk, openDesk } from "../../infra/admin/desk.ts";
+import { dynamoDbElsewhere, startDynoxide } from "../../infra/local/dynamodb.ts";
 import { readJsonFile } from "../../infra/local/json-file.ts";
 import { setEnvironment } from "../../infra/local/local-aws.ts";
 import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
@@ -49,7 +50,7 @@ export type ServiceProcess = {
 
 /**
  * `npm start` as a process of its own, so that callers and service do not share an event loop; what stands for the outside
- * (callers, upstream, apps' endpoints) is in this one.
+ * (callers, upstream, apps' endpoints) is in this one. The tables are in memory: how fast this machine's disk is, is not asked.
  */
 export const startServiceProcess = async (
   options: { readonly dynamodbEndpoint?: string; readonly slowAnswerMs?: number } = {},
@@ -62,6 +63,9 @@ export const startServiceProcess = async (
   const delayedOutcomeMs = 1_000;
   const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(slowAnswerMs && { slowAnswerMs }) });
 
+  const dynamodb = dynamodbEndpoint
+    ? dynamoDbElsewhere(dynamodbEndpoint)
+    : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
   const log = openSync(paths.log, "w");
   const child = spawn(process.execPath, ["infra/local/start.ts"], {
     stdio: ["ignore", log, log],
@@ -72,7 +76,7 @@ export const startServiceProcess = async (
       SERVICE_FILE: paths.service,
       UPSTREAM_BASE_URL: simulator.baseUrl,
       UPSTREAM_LIVE_KEY: liveKey,
-      ...(dynamodbEndpoint && { DYNAMODB_ENDPOINT: dynamodbEndpoint }),
+      DYNAMODB_ENDPOINT: dynamodb.endpoint,
     },
   });
   closeSync(log);
@@ -117,6 +121,7 @@ export const startServiceProcess = async (
       await ended;
       process.off("exit", endWithUs);
       await simulator.stop();
+      await dynamodb.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

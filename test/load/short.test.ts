@@ -4,20 +4,20 @@ import { runPurchases } from "./purchases.ts";
 import { runStatusQueue } from "./status-queue.ts";
 
 /** The load runs' short form; `npm run test:load` is the long one. */
-test("of 500 purchases at concurrency 24, with repeats and an upstream in trouble, none is lost, double or unexplained", {
-  timeout: 60_000,
+test("of 400 purchases at concurrency 24, with repeats and an upstream in trouble, none is lost, double or unexplained", {
+  timeout: 120_000,
 }, async () => {
-  await runPurchases({ orders: 500, concurrency: 24, settles: false });
+  await runPurchases({ orders: 400, concurrency: 24, settles: false });
 });
 
-test("of 300 messages in the status queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
-  timeout: 60_000,
+test("of 200 messages in the status queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
+  timeout: 120_000,
 }, async () => {
-  await runStatusQueue({ messages: 300 });
+  await runStatusQueue({ messages: 200 });
 });
 
-test("2,000 hostile requests are all answered as the interface promises, charge nothing wrongly and leave nothing in the log", {
-  timeout: 60_000,
+test("1,500 hostile requests are all answered as the interface promises, charge nothing wrongly and leave nothing in the log", {
+  timeout: 120_000,
 }, async () => {
-  await runFuzz({ requests: 2_000, seed: 20_261_121 });
+  await runFuzz({ requests: 1_500, seed: 20_261_121 });
 });
