@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { Figures } from "./figures.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 /** What nobody foresaw: an error that no rule turned into an answer, an invocation that failed, a promise that nobody awaited. */
@@ -15,3 +16,9 @@ export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typ
   expect(broken.filter((line) => !line.includes(AWS_TIMEOUT))).toEqual([]);
   expect(lines.filter((line) => !line.startsWith("{"))).toEqual([]);
 };
+
+/** How hard it was for the service: calls to the stand-ins for AWS that it gave up after 2 s, and the most memory that it held. */
+export const strainOn = (service: ServiceProcess): Figures => ({
+  "AWS calls given up": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
+  "peak memory_mb": service.peakMemory_mb(),
+});

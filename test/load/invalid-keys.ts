@@ -13,7 +13,7 @@ import { newApiKey } from "../../shared/access/api-key.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke } from "./broken.ts";
+import { expectNothingBroke, strainOn } from "./broken.ts";
 import { type Client, newClient, order, type Reply } from "./client.ts";
 import { inParallel, reportFigures, spread } from "./figures.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
@@ -92,7 +92,7 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
       "healthy beside p50_ms": beside.p50_ms,
       "healthy beside p99_ms": beside.p99_ms,
       "healthy beside max_ms": beside.max_ms,
-      peakMemory_mb: service.peakMemory_mb(),
+      ...strainOn(service),
     });
   } finally {
     client.close();

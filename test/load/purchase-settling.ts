@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import type { SimulatorState } from "../../infra/local/simulator/state.ts";
+import type { Delivery, Order, SimulatorState } from "../../infra/local/simulator/state.ts";
 import { eventOf, sendEvent } from "../../infra/local/simulator/webhooks.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents } from "../../shared/status/event-records.ts";
@@ -13,16 +13,33 @@ import { inParallel } from "./figures.ts";
 export const openNow = (ledger: Ledger): Promise<readonly TransactionRow[]> =>
   openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
 
-/** The upstream's own events come by themselves, a moment after its answer. */
-export const waitForNamed = async (ledger: Ledger, patience_ms: number): Promise<void> => {
+/**
+ * The upstream's own events come by themselves, a moment after its answer. One that was not answered 200 in 5 s is sent again, as a
+ * provider does. Resolves with how many that were.
+ */
+export const waitForNamed = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
+  const again = new Set<Order>();
   await vi.waitFor(
     async () => {
-      const open = await openNow(ledger);
-      expect(open.filter(({ upstream_reference }) => upstream_reference !== undefined)).toEqual([]);
+      const named = new Set((await openNow(ledger)).map(({ upstream_reference }) => upstream_reference));
+      const open = upstream.purchases.filter(({ upstreamReference }) => named.has(upstreamReference));
+      for (const order of open) {
+        const isRefused = upstream.deliveries.filter(isAbout(order)).every(({ status }) => status !== 200);
+        if (order.status === "processing" || !isRefused) continue;
+        again.add(order);
+        await sendEvent(upstream, eventOf(order, order.status));
+      }
+      expect(open).toEqual([]);
     },
-    { timeout: patience_ms, interval: 500 },
+    { timeout: 120_000, interval: 2_000 },
   );
+  return again.size;
 };
+
+const isAbout =
+  ({ upstreamReference }: Order) =>
+  ({ body }: Delivery): boolean =>
+    body.includes(upstreamReference);
 
 /** A debit in doubt that arrived after all is taken back a minute later. */
 const TAKEN_BACK_MS = 60_000;

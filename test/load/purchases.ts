@@ -3,7 +3,7 @@ import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
 import { newApps } from "./apps.ts";
 import { expectBalancesWereNeverNegative, expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke } from "./broken.ts";
+import { expectNothingBroke, strainOn } from "./broken.ts";
 import { newClient } from "./client.ts";
 import { inParallel, reportFigures, spread, tally } from "./figures.ts";
 import {
@@ -60,7 +60,7 @@ export const runPurchases = async (wish: {
     const seconds = (performance.now() - begun) / 1_000;
     expect(simulator.state.faults.list(), "Every fault was met").toEqual([]);
 
-    await waitForNamed(desk.ledger, 20_000);
+    const sentAgain = await waitForNamed(desk.ledger, simulator.state);
     await waitForTakenBack(desk.ledger, apps.toldFailed());
     const open = await openNow(desk.ledger);
     const told = settles ? await tellTheLost(simulator.state, open) : 0;
@@ -94,6 +94,7 @@ export const runPurchases = async (wish: {
       ...spread(apps.durations_ms),
       answers: tally(apps.outcomes),
       "upstream orders": simulator.state.purchases.length,
+      "events sent again": sentAgain,
       "left open by the answers": open.length,
       "ended by a late event": open.length - resolved - (settles ? 0 : open.length),
       "ended by the operator": resolved,
@@ -101,7 +102,7 @@ export const runPurchases = async (wish: {
       double: 0,
       announced: ended,
       announcements: receiver.received.length,
-      peakMemory_mb: service.peakMemory_mb(),
+      ...strainOn(service),
     });
   } finally {
     client.close();

@@ -4,18 +4,20 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, vi } from "vitest";
 import * as z from "zod";
 import { type Desk, openDesk } from "../../infra/admin/desk.ts";
 import { dynamoDbElsewhere, startDynoxide } from "../../infra/local/dynamodb.ts";
 import { readJsonFile } from "../../infra/local/json-file.ts";
-import { setEnvironment } from "../../infra/local/local-aws.ts";
+import { localClient, setEnvironment } from "../../infra/local/local-aws.ts";
 import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
+import { emulatorClient } from "../builders/tables.ts";
 
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
@@ -92,7 +94,7 @@ export const startServiceProcess = async (
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
 
   const restore = setEnvironment({ SERVICE_FILE: paths.service });
-  const desk = await openDesk({ by: "load test" });
+  const desk = patient(await openDesk({ by: "load test" }), dynamodb.endpoint);
   restore();
 
   return {
@@ -123,6 +125,25 @@ export const startServiceProcess = async (
       await simulator.stop();
       await dynamodb.stop();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** What looks on waits as long as it takes; the desk's own clients give up after 2 s. */
+const patient = (desk: Desk, dynamodbEndpoint: string): Desk => {
+  const db = emulatorClient(dynamodbEndpoint);
+  const accounts = { ...desk.accounts, db };
+  const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
+  return {
+    ...desk,
+    ledger: { ...desk.ledger, db },
+    accounts,
+    endpoints: { ...desk.endpoints, accounts },
+    sqs,
+    close: () => {
+      desk.close();
+      db.destroy();
+      sqs.destroy();
     },
   };
 };

@@ -5,7 +5,7 @@ import { koboSchema } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { EventMessage } from "../../shared/status/status-queue.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke } from "./broken.ts";
+import { expectNothingBroke, strainOn } from "./broken.ts";
 import { newClient, order } from "./client.ts";
 import { inParallel, reportFigures, seeded, tally } from "./figures.ts";
 import { byReference } from "./purchase-audit.ts";
@@ -116,6 +116,7 @@ export const runStatusQueue = async ({ messages }: { readonly messages: number }
       "messages a second": Math.round((messages - poison) / seconds),
       "applied once": outcomes.applied ?? 0,
       "dead letters": poison,
+      ...strainOn(service),
     });
   } finally {
     await service.stop();

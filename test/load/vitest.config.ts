@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/load/*.load.ts"],
     reporters: ["default", new ClosingLine()],
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 60_000,
     // One at a time, so that each run's figures are its own.
     fileParallelism: false,

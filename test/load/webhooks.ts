@@ -7,6 +7,7 @@ import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { deliveriesOwner, readDelivery } from "../../shared/webhook/delivery.ts";
 import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { expectNothingBroke, strainOn } from "./broken.ts";
 import { type Client, newClient, order } from "./client.ts";
 import { reportFigures, spread } from "./figures.ts";
 import { deadLetters } from "./queue.ts";
@@ -67,6 +68,7 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
       }
     }
     expect(await deadLetters(service.desk, "delivery")).toEqual([]);
+    expectNothingBroke(service);
 
     reportFigures("webhooks", {
       "purchases of each app": wish.seconds * wish.aSecond,
@@ -78,6 +80,7 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
       "healthy beside max_ms": beside.max_ms,
       "slow p50_ms": told.p50_ms,
       "slow max_ms": told.max_ms,
+      ...strainOn(service),
     });
   } finally {
     client.close();
