@@ -186,7 +186,12 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
 const which = fc.nat({ max: 30 });
 const report = stepOf(
   "event",
-  fc.record({ which, status: fc.constantFrom("success", "failed"), disturbance: maybeDisturbed }),
+  fc.record({
+    which,
+    status: fc.constantFrom("success", "failed"),
+    copies: fc.constantFrom(1, 1, 2),
+    disturbance: maybeDisturbed,
+  }),
   async (play, actor, choice) => {
     const { world } = play;
     const live = [...actor.book.entries.values()].filter((entry) => entry.mode === "live" && !entry.isCheck);
@@ -201,7 +206,9 @@ const report = stepOf(
     // An upstream may contradict itself once we have heard the end; before that it tells the truth.
     const told = isEnded ? choice.status : order.status === "failed" ? "failed" : "success";
     if (!isEnded && (isNamed || told === "success")) entry.reported.add(told);
-    await disturbed(play, choice.disturbance, () => world.report(order, told));
+    for (let copy = 0; copy < choice.copies; copy += 1) {
+      await disturbed(play, choice.disturbance, () => world.report(order, told));
+    }
   },
 );
 
@@ -254,9 +261,9 @@ const adoptAll = async (play: Play): Promise<void> => {
   for (const actor of play.actors) await adoptEnds(play, actor);
 };
 
-const pump = maybeDisturbed.map((choice) =>
-  step(`pump ${JSON.stringify(choice)}`, async (play) => {
-    await disturbed(play, choice, () => play.world.pump.once());
+const pump = fc.tuple(maybeDisturbed, fc.constantFrom("in_turn", "at_once")).map(([choice, manner]) =>
+  step(`pump ${manner} ${JSON.stringify(choice)}`, async (play) => {
+    await disturbed(play, choice, () => play.world.pump.once(manner));
     await adoptAll(play);
   }),
 );

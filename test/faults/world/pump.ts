@@ -26,10 +26,15 @@ type QueueName = keyof typeof queues;
 const statusChange = z.object({ pk: z.string(), status: z.string().optional() });
 export type StatusChange = { readonly pk: string; readonly from: string | undefined; readonly to: string | undefined };
 
+export type PumpManner = "in_turn" | "at_once";
+
 /** The event sources, each delivering when it is told to. */
 export type Pump = {
-  /** Delivers all that can be delivered now, one record or message an invocation; what fails stays. */
-  readonly once: () => Promise<void>;
+  /**
+   * Delivers all that can be delivered now, one record or message an invocation; what fails stays. The messages of a queue are
+   * delivered one after the other, or all at once, as when many invocations are at work.
+   */
+  readonly once: (manner?: PumpManner) => Promise<void>;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
@@ -67,15 +72,17 @@ export const pumping = async (parts: {
     return given.length > unheard.length;
   };
 
-  const deliverMessages = async (name: QueueName): Promise<boolean> => {
+  const deliverMessages = async (name: QueueName, manner: PumpManner): Promise<boolean> => {
     const { Messages = [] } = await sqs.client.send(
       new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
     );
     const done: Message[] = [];
-    for (const message of Messages) {
+    const deliver = async (message: Message): Promise<void> => {
       const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
       if (answer !== undefined && failuresOf(answer) === 0) done.push(message);
-    }
+    };
+    if (manner === "at_once") await Promise.all(Messages.map(deliver));
+    else for (const message of Messages) await deliver(message);
     if (done.length > 0) await forget(name, done);
     return Messages.length > 0;
   };
@@ -94,9 +101,13 @@ export const pumping = async (parts: {
 
   return {
     changes,
-    once: async () => {
+    once: async (manner = "in_turn") => {
       for (;;) {
-        const delivered = [await deliverChanges(), await deliverMessages("status"), await deliverMessages("delivery")];
+        const ofQueues = async () => [
+          await deliverMessages("status", manner),
+          await deliverMessages("delivery", manner),
+        ];
+        const delivered = [await deliverChanges(), ...(await ofQueues())];
         if (!delivered.includes(true)) return;
       }
     },
