@@ -13,7 +13,7 @@ test("of 400 purchases at concurrency 24, with repeats and an upstream in troubl
 test("of 200 messages in the status queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
   timeout: 120_000,
 }, async () => {
-  await runStatusQueue({ messages: 200 });
+  await runStatusQueue({ messages: 200, visibilityS: 2, receives: 3 });
 });
 
 test("1,500 hostile requests are all answered as the interface promises, charge nothing wrongly and leave nothing in the log", {
