@@ -9,8 +9,8 @@ export type Ledger = { readonly db: DynamoDBDocumentClient; readonly table: stri
 
 /** What became of one attempt at a write that carries conditions. */
 export type Collision =
-  /** A condition failed, at this position of the transaction; `row` is the transaction's item as it was found. */
-  | { readonly kind: "refused"; readonly position: number; readonly row: TransactionRow | undefined }
+  /** A condition failed; `row` is the transaction's item as it was found, if the condition was on that. */
+  | { readonly kind: "refused"; readonly row: TransactionRow | undefined }
   /** Another write held an item: nothing was written, and it can be tried again. */
   | { readonly kind: "conflict" }
   /** No answer that says whether it was written. */
@@ -35,17 +35,16 @@ const RETRYABLE_ERRORS = new Set([
  */
 export const collisionOf = (error: unknown): Collision => {
   if (error instanceof ConditionalCheckFailedException) {
-    return { kind: "refused", position: 0, row: error.Item && transactionRow.parse(unmarshall(error.Item)) };
+    return { kind: "refused", row: error.Item && transactionRow.parse(unmarshall(error.Item)) };
   }
   if (error instanceof TransactionCanceledException) {
     const reasons = error.CancellationReasons ?? [];
     const [first] = reasons;
     if (first?.Code === "ConditionalCheckFailed") {
-      return { kind: "refused", position: 0, row: first.Item && transactionRow.parse(unmarshall(first.Item)) };
+      return { kind: "refused", row: first.Item && transactionRow.parse(unmarshall(first.Item)) };
     }
     if (reasons.some(({ Code = "" }) => RETRYABLE_REASONS.has(Code))) return { kind: "conflict" };
-    const position = reasons.findIndex(({ Code }) => Code === "ConditionalCheckFailed");
-    if (position > 0) return { kind: "refused", position, row: undefined };
+    if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) return { kind: "refused", row: undefined };
   }
   if (error instanceof Error && RETRYABLE_ERRORS.has(error.name)) return { kind: "conflict" };
   return { kind: "lost", error };

@@ -1,0 +1,90 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { collisionOf, waitForTurn } from "../../shared/wallet/ledger.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+const $metadata = {};
+const row = aTransactionRow();
+const Item = marshall(row);
+const REFUSED = { Code: "ConditionalCheckFailed" };
+const PASSED = { Code: "None" };
+const cancelled = (...CancellationReasons: readonly { readonly Code?: string; readonly Item?: typeof Item }[]) =>
+  new TransactionCanceledException({ $metadata, message: "", CancellationReasons: [...CancellationReasons] });
+const named = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
+
+describe("an error of a ledger write", () => {
+  test("a single write's failed condition is a refusal, with the item as it was found", () => {
+    const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
+    expect(collisionOf(error)).toMatchObject({ kind: "refused", row });
+  });
+
+  test("a failed condition without an item is a refusal without a row", () => {
+    const error = new ConditionalCheckFailedException({ $metadata, message: "" });
+    expect(collisionOf(error)).toMatchObject({ kind: "refused", row: undefined });
+    expect(collisionOf(cancelled(REFUSED, PASSED))).toMatchObject({ kind: "refused", row: undefined });
+  });
+
+  test("that the transaction exists decides before a conflict on the wallet", () => {
+    const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
+    expect(collisionOf(error)).toMatchObject({ kind: "refused", row });
+  });
+
+  test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(
+    "%s at one item can be tried again, whatever the other's condition says",
+    (Code) => {
+      expect(collisionOf(cancelled({ Code }, REFUSED))).toEqual({ kind: "conflict" });
+      expect(collisionOf(cancelled(PASSED, { Code }))).toEqual({ kind: "conflict" });
+    },
+  );
+
+  test("a failed condition on the wallet alone is a refusal without a row", () => {
+    expect(collisionOf(cancelled(PASSED, REFUSED))).toMatchObject({ kind: "refused", row: undefined });
+  });
+
+  test.each([
+    "TransactionConflictException",
+    "ThrottlingException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+  ])("%s of the whole request can be tried again", (name) => {
+    expect(collisionOf(named(name))).toEqual({ kind: "conflict" });
+  });
+
+  test.each([
+    ["a cancellation that gives no reasons", new TransactionCanceledException({ $metadata, message: "" })],
+    ["a cancellation whose reasons name no code", cancelled({}, {})],
+    ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
+    ["a time-out", named("TimeoutError")],
+    ["something that is not an error", { name: "ThrottlingException" }],
+  ])("%s says nothing about the write", (_name, error) => {
+    expect(collisionOf(error)).toEqual({ kind: "lost", error });
+  });
+});
+
+describe("the wait for a turn", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    [0, 20],
+    [1, 40],
+    [4, 320],
+    [5, 400],
+    [50, 400],
+  ])("in round %i is at most %i ms", async (round, ceiling_ms) => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, "random").mockReturnValue(1);
+    let isOver = false;
+    const turn = waitForTurn(round).then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(ceiling_ms - 1);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await turn;
+    expect(isOver).toBe(true);
+  });
+});
