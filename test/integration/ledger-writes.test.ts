@@ -1,0 +1,345 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import * as z from "zod";
+import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { settledRow, settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
+import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+/**
+ * Goal: whatever one write of the ledger meets, what is said of it is what happened to it, or that it is not known.
+ * Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
+ */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+let proxy: DynamoDbProxy;
+let ledger: Ledger;
+let table: string;
+let now_ms = NOON_MS;
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  table = (await freshTables()).ledgerTable;
+  ledger = { db: emulatorClient(proxy.endpoint), table, clock: () => now_ms };
+});
+beforeEach(() => {
+  now_ms = NOON_MS;
+  // Nobody waits for a turn.
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+afterEach(() => {
+  proxy.fault = () => undefined;
+  vi.restoreAllMocks();
+});
+afterAll(() => proxy.stop());
+
+/** What the SDK sends for one write of ours: it tries each call twice. */
+const TRIES = 2;
+const isWrite = (operation: string): boolean => operation === "TransactWriteItems" || operation === "UpdateItem";
+
+/** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
+const firstWrites = (count: number, fault: Fault): { readonly writes: number } => {
+  // The SDK hands a conflict on at once.
+  const faulty = fault === "conflict" ? count : count * TRIES;
+  const seen = { writes: 0 };
+  proxy.fault = ({ operation }) => {
+    if (!isWrite(operation)) return undefined;
+    seen.writes += 1;
+    return seen.writes <= faulty ? fault : undefined;
+  };
+  return seen;
+};
+
+const aWallet = async (naira: number): Promise<string> => {
+  const accountId = `acc_${randomUUID()}`;
+  const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
+  await ledger.db.send(new PutCommand({ TableName: table, Item }));
+  return accountId;
+};
+const balanceOf = async (accountId: string): Promise<number> =>
+  (await readWallet(ledger, accountId)).balance_kobo / 100;
+
+/** An order for 500 NGN. */
+const anOrderOf = (accountId: string, changes: Partial<TransactionRow> = {}): TransactionRow =>
+  aTransactionRow({
+    pk: transactionPk(randomUUID()),
+    account_id: accountId,
+    owner: `${accountId}#live`,
+    attempt: randomUUID(),
+    ...changes,
+  });
+const anOpenOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
+  const row = anOrderOf(await aWallet(500), changes);
+  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  return row;
+};
+
+describe("the debit", () => {
+  test("takes the price and puts the order and its records in one write", async () => {
+    const accountId = await aWallet(700);
+    const row = anOrderOf(accountId);
+    const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
+    expect(await openTransaction(ledger, row, [record])).toEqual({ kind: "opened" });
+    expect(await readTransaction(ledger, row.pk)).toEqual(row);
+    expect(await readWallet(ledger, accountId)).toMatchObject({
+      balance_kobo: 20_000,
+      version: 1,
+      updated_at: isoTime(NOON_MS),
+    });
+  });
+
+  test("of a test order needs no wallet", async () => {
+    const row = anOrderOf("acc_without_wallet", { mode: "test" });
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  });
+
+  test("takes the last kobo, and from a kobo less it takes nothing", async () => {
+    const accountId = await aWallet(999.99);
+    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "insufficient_balance" });
+    expect(await balanceOf(accountId)).toBe(499.99);
+    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual({ kind: "opened" });
+  });
+
+  test("of an order that stands already says which, and takes nothing, even from an empty wallet", async () => {
+    const row = await anOpenOrder();
+    const again = { ...row, attempt: randomUUID() };
+    expect(await openTransaction(ledger, again, [])).toEqual({ kind: "exists", row });
+    expect(await balanceOf(row.account_id)).toBe(0);
+  });
+
+  test("that meets a conflict is made in the next round", async () => {
+    const accountId = await aWallet(500);
+    const seen = firstWrites(1, "conflict");
+    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(seen.writes).toBe(2);
+    expect(await balanceOf(accountId)).toBe(0);
+  });
+
+  test("that meets conflicts for 2 s is given up: busy, and nothing was written", async () => {
+    const accountId = await aWallet(500);
+    const row = anOrderOf(accountId);
+    let writes = 0;
+    proxy.fault = ({ operation }) => {
+      if (!isWrite(operation)) return undefined;
+      writes += 1;
+      now_ms += 1_000;
+      return "conflict";
+    };
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "busy" });
+    expect(writes).toBe(2);
+    expect(await readTransaction(ledger, row.pk)).toBeUndefined();
+  });
+
+  test("whose answer is lost is asked for again, and is one debit", async () => {
+    const accountId = await aWallet(1_000);
+    const seen = firstWrites(1, "answer_lost");
+    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(seen.writes).toBe(TRIES + 1);
+    expect(await balanceOf(accountId)).toBe(500);
+  });
+
+  test("whose answer is lost twice is found by a read", async () => {
+    const accountId = await aWallet(1_000);
+    const seen = firstWrites(99, "answer_lost");
+    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(seen.writes).toBe(2 * TRIES);
+    expect(await balanceOf(accountId)).toBe(500);
+  });
+
+  test("that is lost twice and not found is in doubt, not refused", async () => {
+    const row = anOrderOf(await aWallet(1_000));
+    firstWrites(99, "never_arrives");
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt" });
+  });
+
+  test("that is lost twice beside another request's order is that order", async () => {
+    const row = await anOpenOrder();
+    firstWrites(99, "never_arrives");
+    expect(await openTransaction(ledger, { ...row, attempt: randomUUID() }, [])).toEqual({ kind: "exists", row });
+  });
+
+  test("that is lost twice and cannot be looked up is in doubt", async () => {
+    const row = anOrderOf(await aWallet(1_000));
+    proxy.fault = () => "never_arrives";
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt" });
+  });
+
+  test("that is lost once and then meets too small a balance is in doubt: the lost one may have taken it", async () => {
+    firstWrites(1, "never_arrives");
+    expect(await openTransaction(ledger, anOrderOf(await aWallet(499)), [])).toEqual({ kind: "doubt" });
+  });
+
+  test("that is lost once and then meets conflicts until the time is up is in doubt, not busy", async () => {
+    let writes = 0;
+    proxy.fault = ({ operation }) => {
+      if (!isWrite(operation)) return undefined;
+      writes += 1;
+      now_ms += 500;
+      return writes <= TRIES ? "never_arrives" : "conflict";
+    };
+    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual({ kind: "doubt" });
+    expect(writes).toBe(TRIES + 2);
+  });
+});
+
+const failed: Verdict = { status: "failed", failure: { code: "delivery_failed" } };
+const enough = (): Deadline => deadlineIn(20_000);
+
+describe("the write that settles", () => {
+  test("ends an order with what the upstream said, once", async () => {
+    const row = await anOpenOrder();
+    const verdict: Verdict = { status: "success", upstream_reference: "U1" };
+    now_ms += 5_000;
+    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
+    const settled = { ...settledRow(row, verdict), updated_at: isoTime(NOON_MS + 5_000) };
+    expect(await readTransaction(ledger, row.pk)).toEqual(settled);
+    expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "stands", row: settled });
+    expect(await balanceOf(row.account_id)).toBe(0);
+  });
+
+  test("leaves a named order open", async () => {
+    const row = await anOpenOrder();
+    const verdict: Verdict = { status: "processing", upstream_reference: "U1" };
+    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
+    expect(await readTransaction(ledger, row.pk)).toMatchObject({ status: "processing", open: "live" });
+  });
+
+  test("gives a failed live order's money back, once", async () => {
+    const row = await anOpenOrder();
+    expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "applied" });
+    expect(await settleTransaction(ledger, row, failed, enough())).toMatchObject({ kind: "stands" });
+    expect(await readWallet(ledger, row.account_id)).toMatchObject({ balance_kobo: 50_000, version: 2 });
+  });
+
+  test("fails a test order without a wallet", async () => {
+    const row = anOrderOf("acc_without_wallet", { mode: "test" });
+    await openTransaction(ledger, row, []);
+    expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "applied" });
+  });
+
+  test.each([
+    ["another attempt", { attempt: "another" }],
+    ["the other mode", { mode: "test" as const }],
+  ])("does not settle %s of the same order", async (_name, changes) => {
+    const row = await anOpenOrder();
+    const settlement = await settleTransaction(ledger, { ...row, ...changes }, { status: "success" }, enough());
+    expect(settlement).toEqual({ kind: "stands", row });
+  });
+
+  test.each([
+    ["a guess settles an order without a name", undefined, "unnamed", "applied"],
+    ["a guess does not settle an order with a name", "U1", "unnamed", "stands"],
+    ["an event settles an order without a name", undefined, { unnamedOr: "U1" }, "applied"],
+    ["an event settles the order of its name", "U1", { unnamedOr: "U1" }, "applied"],
+    ["an event does not settle an order of another name", "U2", { unnamedOr: "U1" }, "stands"],
+  ] as const)("%s", async (_name, name, only, kind) => {
+    const row = await anOpenOrder(name === undefined ? {} : { upstream_reference: name });
+    expect(await settleTransaction(ledger, row, { status: "success" }, enough(), only)).toMatchObject({ kind });
+  });
+
+  test.each([["conflict"], ["answer_lost"], ["never_arrives"]] as const)(
+    "that meets %s in its first round gives the money back once in the end",
+    async (fault) => {
+      const row = await anOpenOrder();
+      const seen = firstWrites(1, fault);
+      const settlement = await settleTransaction(ledger, row, failed, enough());
+      expect(settlement.kind).toBe(fault === "answer_lost" ? "stands" : "applied");
+      expect(seen.writes).toBe(fault === "conflict" ? 2 : TRIES + 1);
+      expect(await balanceOf(row.account_id)).toBe(500);
+    },
+  );
+
+  test("is tried once when the time is as good as up, and then said to be not known", async () => {
+    const row = await anOpenOrder();
+    const seen = firstWrites(99, "conflict");
+    let looks = 0;
+    // Enough at the first look, which gives the attempt its time, and just not enough at the second.
+    const remaining_ms = (): number => {
+      looks += 1;
+      return looks === 1 ? 20_000 : 3_500;
+    };
+    expect(await settleTransaction(ledger, row, failed, { remaining_ms })).toEqual({ kind: "not_known" });
+    expect(seen.writes).toBe(1);
+  });
+
+  test("is not waited for when the time is up before it begins", async () => {
+    const row = await anOpenOrder();
+    firstWrites(99, "conflict");
+    expect(await settleTransaction(ledger, row, failed, { remaining_ms: () => 0 })).toEqual({ kind: "not_known" });
+  });
+
+  test("takes a time that is not a whole number of milliseconds", async () => {
+    const row = await anOpenOrder();
+    const settlement = await settleTransaction(ledger, row, failed, { remaining_ms: () => 9_000.5 });
+    expect(settlement).toEqual({ kind: "applied" });
+  });
+
+  test("is cut off so that 3.5 s are left for what follows, if the table does not answer", async () => {
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await new Promise((listening) => silent.once("listening", listening));
+    const { port } = z.object({ port: z.number() }).parse(silent.address() satisfies AddressInfo | string | null);
+    const db = emulatorClient(`http://127.0.0.1:${port}`);
+    const deadline = deadlineIn(3_700);
+    const settlement = await settleTransaction({ ...ledger, db }, aTransactionRow(), failed, deadline);
+    expect(settlement).toEqual({ kind: "not_known" });
+    expect(deadline.remaining_ms()).toBeGreaterThan(2_000);
+    silent.closeAllConnections();
+    silent.close();
+  });
+});
+
+describe("the booking of money", () => {
+  const amountKobo = koboFromNaira(100);
+  const anEntry = (account_id: string, amount_kobo: number) =>
+    ({ kind: "adjustment", account_id, entry_id: randomUUID(), amount_kobo }) as const;
+
+  test("that meets a conflict is made in the next round, once", async () => {
+    const accountId = await aWallet(0);
+    firstWrites(1, "conflict");
+    expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toEqual({ kind: "booked" });
+    expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toMatchObject({
+      kind: "booked_before",
+      entry: { entry_id: "F1", amount_kobo: amountKobo, created_at: isoTime(NOON_MS) },
+    });
+    expect(await balanceOf(accountId)).toBe(100);
+  });
+
+  test("that meets nothing but conflicts is given up after 9 rounds, aloud", async () => {
+    const accountId = await aWallet(0);
+    const seen = firstWrites(99, "conflict");
+    await expect(fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).rejects.toThrow();
+    expect(seen.writes).toBe(9);
+    proxy.fault = () => undefined;
+    expect(await balanceOf(accountId)).toBe(0);
+  });
+
+  test("out of the wallet takes the last kobo, and not a kobo more than there is", async () => {
+    const accountId = await aWallet(100);
+    expect(await bookEntry(ledger, anEntry(accountId, -10_001))).toEqual({ kind: "insufficient_balance" });
+    expect(await bookEntry(ledger, anEntry(accountId, -10_000))).toEqual({ kind: "booked" });
+    expect(await balanceOf(accountId)).toBe(0);
+  });
+
+  test("into a wallet that does not exist is an error, and not a poor wallet", async () => {
+    await expect(bookEntry(ledger, anEntry("acc_without_wallet", 1))).rejects.toThrow();
+  });
+
+  test("whose write cannot be made is an error, not a poor wallet", async () => {
+    const accountId = await aWallet(100);
+    firstWrites(99, "never_arrives");
+    await expect(bookEntry(ledger, anEntry(accountId, -1))).rejects.toThrow();
+    proxy.fault = () => undefined;
+    expect(await balanceOf(accountId)).toBe(100);
+  });
+});
