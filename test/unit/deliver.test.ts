@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { deliver } from "../../shared/purchase/deliver.ts";
+import type { Outcome, Provider } from "../../shared/upstream/provider.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
+const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) };
+const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
+const FAILED = "delivery_failed";
+
+/** What the ledger is told once the provider has said this. */
+const toldOf = (outcome: Outcome) => {
+  const provider: Provider = {
+    assertReady: () => Promise.reject(new Error("Was asked before the debit")),
+    buy: async () => outcome,
+    check: () => Promise.reject(new Error("This is no check")),
+  };
+  return deliver(provider, order, aTransactionRow(), deadlineIn(1_000));
+};
+
+describe("what the provider said, and what the ledger is told", () => {
+  test.each<readonly [string, Outcome, object]>([
+    [
+      "delivered is success, with the upstream's facts",
+      { kind: "delivered", ...facts },
+      { status: "success", ...kept },
+    ],
+    [
+      "refused about no field of ours is a failed delivery",
+      { kind: "refused", fields: [], ...facts },
+      { status: "failed", failure: { code: FAILED }, ...kept },
+    ],
+    [
+      "refused about the plan is a plan that is not available",
+      { kind: "refused", fields: ["phone_number", "plan_id"] },
+      { status: "failed", failure: { code: "plan_unavailable", fields: ["phone_number", "plan_id"] } },
+    ],
+    [
+      "refused about another field is a field that is not valid",
+      { kind: "refused", fields: ["phone_number"] },
+      { status: "failed", failure: { code: "validation_failed", fields: ["phone_number"] } },
+    ],
+    [
+      "trouble that is ours is a provider that is not available",
+      { kind: "ours", reason: "key", ...facts },
+      { status: "failed", failure: { code: "provider_unavailable" }, ...kept },
+    ],
+  ])("%s", async (_name, outcome, verdict) => {
+    expect(await toldOf(outcome)).toEqual({ verdict });
+  });
+
+  test("an unknown outcome without a name teaches nothing", async () => {
+    expect(await toldOf({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
+    expect(
+      await toldOf({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
+    ).toStrictEqual({});
+  });
+
+  test("an unknown outcome with a name stays processing under that name", async () => {
+    expect(await toldOf({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
+      verdict: { status: "processing", ...kept },
+    });
+  });
+
+  test.each([
+    ["success", { status: "success" }],
+    ["failed", { status: "failed", failure: { code: FAILED } }],
+  ] as const)("a sandbox order that ends as %s later says so, and when", async (status, verdict) => {
+    const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, after_s: 5 } };
+    expect(await toldOf(outcome)).toStrictEqual({ later: { after_s: 5, verdict } });
+  });
+});
