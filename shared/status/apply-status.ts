@@ -127,7 +127,7 @@ const LOOKS_MS = [5_000, 30_000, UNKNOWN_PATIENCE_MS];
 /** Seconds until the next look, or undefined once the event is old enough to be decided. */
 const stillWaits_s = (age_ms: number): number | undefined => {
   const next_ms = LOOKS_MS.find((look_ms) => look_ms > age_ms);
-  return next_ms === undefined ? undefined : Math.max(1, Math.ceil((next_ms - age_ms) / 1_000));
+  return next_ms === undefined ? undefined : Math.ceil((next_ms - age_ms) / 1_000);
 };
 
 const verdictOf = ({ status, reference, amount_kobo }: EventMessage): Verdict => {
