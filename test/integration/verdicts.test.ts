@@ -1,0 +1,257 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { applyStatus } from "../../shared/status/apply-status.ts";
+import { eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
+import type { EventMessage, VerdictMessage } from "../../shared/status/status-queue.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+/** Goal: what the status queue says is applied to the very order that it speaks of, and what is not applied is kept. */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const key = "k".repeat(32);
+const naming = namingFrom({ value: async () => key, refetch: async () => key });
+let proxy: DynamoDbProxy;
+let ledger: Ledger;
+let now_ms = NOON_MS;
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const { ledgerTable: table } = await freshTables();
+  ledger = { db: emulatorClient(proxy.endpoint), table, clock: () => now_ms };
+});
+afterEach(() => {
+  proxy.fault = () => undefined;
+  now_ms = NOON_MS;
+  vi.restoreAllMocks();
+});
+afterAll(() => proxy.stop());
+
+const apply = (message: VerdictMessage | EventMessage, deadline: Deadline = deadlineIn(20_000)) =>
+  applyStatus({ ledger, naming })(message, deadline);
+
+/** An order of the sandbox has no wallet, and so nothing but itself. */
+const anOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
+  const row = aTransactionRow({ pk: transactionPk(randomUUID()), mode: "test", attempt: randomUUID(), ...changes });
+  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  return row;
+};
+const aVerdict = (row: TransactionRow, changes: Partial<VerdictMessage> = {}): VerdictMessage => ({
+  kind: "verdict",
+  mode: row.mode,
+  transaction: row.pk,
+  attempt: row.attempt,
+  verdict: { status: "success" },
+  ...changes,
+});
+const stands = async (row: TransactionRow) => (await readTransaction(ledger, row.pk))?.status;
+const isSettling = ({ operation }: { operation: string }): boolean => operation === "UpdateItem";
+const noTime = (): Deadline => deadlineIn(0);
+
+describe("our own verdict", () => {
+  test("ends its order, and again it is a duplicate", async () => {
+    const row = await anOrder();
+    expect(await apply(aVerdict(row))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await stands(row)).toBe("success");
+    expect(await apply(aVerdict(row))).toEqual({ kind: "done", outcome: "duplicate" });
+  });
+
+  test.each([
+    ["no order", { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") }],
+    ["another attempt", { attempt: "another" }],
+    ["the other mode", { mode: "live" as const }],
+  ])("on %s is dropped", async (_name, changes) => {
+    const row = await anOrder();
+    expect(await apply(aVerdict(row, changes))).toEqual({ kind: "done", outcome: "no_such_attempt" });
+    expect(await stands(row)).toBe("processing");
+  });
+
+  test("on an order that has ended writes nothing", async () => {
+    const row = await anOrder();
+    await apply(aVerdict(row));
+    proxy.calls.length = 0;
+    await apply(aVerdict(row));
+    expect(proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem"]);
+  });
+
+  test("that comes after the end with nothing but a name is a duplicate", async () => {
+    const row = await anOrder();
+    await apply(aVerdict(row));
+    const named = aVerdict(row, { verdict: { status: "processing", upstream_reference: "U1" } });
+    expect(await apply(named)).toEqual({ kind: "done", outcome: "duplicate" });
+  });
+
+  test("against the end is not applied, and said aloud", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const row = await anOrder();
+    await apply(aVerdict(row));
+    const against = aVerdict(row, { verdict: { status: "failed", failure: { code: "delivery_failed" } } });
+    expect(await apply(against)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await stands(row)).toBe("success");
+    expect(said.mock.calls.flat().map(String).join()).toContain(row.pk);
+  });
+
+  test("whose write is not known to have happened comes again", async () => {
+    const row = await anOrder();
+    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    expect(await apply(aVerdict(row), noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
+  });
+});
+
+const anEvent = (changes: Partial<EventMessage> = {}): EventMessage => ({
+  kind: "event",
+  mode: "live",
+  received_at: isoTime(now_ms),
+  trusted: true,
+  reference: `U-${randomUUID()}`,
+  status: "success",
+  amount_kobo: koboFromNaira(500),
+  type: "data",
+  ...changes,
+});
+/** A live order that the upstream calls so. It was put without a debit: only its status matters here. */
+const anOrderCalled = (upstream_reference: string): Promise<TransactionRow> => anOrder({ upstream_reference });
+
+describe("an event about a known reference", () => {
+  test("of a sandbox order is about nothing that is live", async () => {
+    const event = anEvent();
+    const row = await anOrderCalled(event.reference);
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await stands(row)).toBe("processing");
+  });
+
+  test("that two orders bear is left to the operator", async () => {
+    const event = anEvent();
+    const rows = [await anOrderCalled(event.reference), await anOrderCalled(event.reference)];
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
+    for (const row of rows) expect(await stands(row)).toBe("processing");
+  });
+});
+
+describe("an event about a reference never seen", () => {
+  test.each([
+    [0, 5],
+    [4_500, 1],
+    [4_999, 1],
+    [5_000, 25],
+    [29_999, 1],
+    [30_000, 150],
+    [179_999, 1],
+  ])("at the age of %i ms is looked at again in %i s", async (age_ms, after_s) => {
+    const event = anEvent();
+    now_ms += age_ms;
+    expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", after_s });
+  });
+});
+
+describe("an event that is kept for the operator", () => {
+  const REASON = "no_candidate";
+  const kept = async (reference: string) =>
+    (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
+
+  test("has what it says, why it is kept and what it is about", async () => {
+    const event = anEvent({ phone: { hmac: "h", masked: "0803****567" } });
+    await recordEvent(ledger, event, REASON, "transaction#1");
+    const [row, ...others] = await kept(event.reference);
+    expect(others).toEqual([]);
+    expect(row).toEqual({
+      pk: row?.pk,
+      owner: "events",
+      reason: REASON,
+      state: "open",
+      reference: event.reference,
+      says: "success",
+      type: "data",
+      amount_kobo: 50_000,
+      phone_masked: "0803****567",
+      transaction: "transaction#1",
+      created_at: isoTime(NOON_MS),
+    });
+  });
+
+  test("without an amount, a phone number or a transaction has none", async () => {
+    const { amount_kobo: _amount, ...event } = anEvent();
+    await recordEvent(ledger, event, REASON);
+    const [row] = await kept(event.reference);
+    expect(new Set(Object.keys(row ?? {}))).toEqual(
+      new Set(["pk", "owner", "reason", "state", "reference", "says", "type", "created_at"]),
+    );
+  });
+
+  test("is one however often it came, and stays as the operator left it", async () => {
+    const event = anEvent();
+    await recordEvent(ledger, event, REASON);
+    await recordEvent(ledger, { ...event, received_at: isoTime(NOON_MS + 1_000) }, "several_candidates");
+    expect(await kept(event.reference)).toMatchObject([{ reason: REASON }]);
+  });
+
+  test("is another where it says something else", async () => {
+    const event = anEvent({ phone: { hmac: "one", masked: "0803****567" } });
+    const { amount_kobo: _amount, phone: _phone, ...bare } = event;
+    const events: readonly EventMessage[] = [
+      event,
+      bare,
+      { ...event, status: "failed" },
+      { ...event, type: "airtime" },
+      { ...event, amount_kobo: koboFromNaira(501) },
+      { ...event, phone: { hmac: "other", masked: "0803****567" } },
+    ];
+    for (const one of events) await recordEvent(ledger, one, REASON);
+    expect(await kept(event.reference)).toHaveLength(events.length);
+  });
+
+  test("is found by the name that the operator reads", async () => {
+    const event = anEvent();
+    await recordEvent(ledger, event, REASON);
+    const [row] = await kept(event.reference);
+    const id = row ? eventId(row) : "";
+    expect(id).toMatch(/^event_[\w-]{32}$/);
+    expect(await findEvent(ledger, id)).toEqual(row);
+    expect(await findEvent(ledger, `other_${id.slice("event_".length)}`)).toBeUndefined();
+    expect(await findEvent(ledger, "event_0")).toBeUndefined();
+  });
+
+  test("and that cannot be written is not lost: the message fails", async () => {
+    proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+    await expect(recordEvent(ledger, anEvent(), REASON)).rejects.toThrow();
+  });
+});
+
+describe("an event about an order that nobody named", () => {
+  const phone_number = "08039999999";
+  const aGuess = async (changes: Partial<EventMessage> = {}) => {
+    const { subject } = await naming();
+    return anEvent({ phone: { hmac: subject("phone_number", phone_number), masked: "0803****999" }, ...changes });
+  };
+  /** Put as the sandbox's, so that it needs no wallet, but listed among what is open and live. */
+  const anUnnamed = (created_at: string): Promise<TransactionRow> =>
+    anOrder({ phone_number, open: "live", created_at, updated_at: created_at });
+
+  test("is matched with one of exactly 30 minutes before, and then with no other", async () => {
+    const event = await aGuess();
+    const row = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
+    now_ms += 180_000;
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await stands(row)).toBe("success");
+    expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
+  });
+
+  test("that gets a name in the same moment comes again a second later", async () => {
+    const event = await aGuess();
+    const row = await anUnnamed(isoTime(NOON_MS));
+    now_ms += 180_000;
+    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    const result = apply(event, noTime());
+    expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
+    proxy.fault = () => undefined;
+    await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+  });
+});
