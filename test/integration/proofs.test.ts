@@ -1,0 +1,305 @@
+import { randomUUID } from "node:crypto";
+import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { createAccount } from "../../shared/access/accounts.ts";
+import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { watchLedger } from "../../shared/status/watch-ledger.ts";
+import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { keepProof, proveWallet, readCheckpoint } from "../../shared/wallet/proof.ts";
+import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+/** Goal: a proof sums up exactly what moved its wallet, and a watch of the ledger says exactly what it found. */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+let proxy: DynamoDbProxy;
+let tables: Awaited<ReturnType<typeof freshTables>>;
+let ledger: Ledger;
+let now_ms = NOON_MS;
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+});
+beforeEach(async () => {
+  now_ms = NOON_MS;
+  tables = await freshTables();
+  ledger = { db: emulatorClient(proxy.endpoint), table: tables.ledgerTable, clock: () => now_ms };
+});
+afterEach(() => {
+  proxy.fault = () => undefined;
+  vi.restoreAllMocks();
+});
+afterAll(() => proxy.stop());
+
+const enough = (): Deadline => deadlineIn(20_000);
+
+const anAccount = async (naira = 2_000): Promise<string> => {
+  const store = { ...tables, clock: () => now_ms };
+  const { account_id: accountId } = await createAccount(store, { name: "test", whitelist: [] });
+  await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+  return accountId;
+};
+/** An order for 500 NGN that is made now. */
+const anOrder = async (accountId: string, changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
+  const at = isoTime(now_ms);
+  const row = aTransactionRow({
+    pk: transactionPk(randomUUID()),
+    owner: `${accountId}#live`,
+    account_id: accountId,
+    attempt: randomUUID(),
+    created_at: at,
+    updated_at: at,
+    ...changes,
+  });
+  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  return row;
+};
+const aDelivery = async (accountId: string): Promise<void> => {
+  await settleTransaction(ledger, await anOrder(accountId), { status: "success" }, enough());
+};
+/** Money that no entry speaks of. */
+const conjure = async (accountId: string, amount: number): Promise<void> => {
+  const change = "SET balance_kobo = balance_kobo + :amount";
+  const Key = { pk: walletPk(accountId) };
+  const ExpressionAttributeValues = { ":amount": amount };
+  await ledger.db.send(
+    new UpdateCommand({ TableName: ledger.table, Key, UpdateExpression: change, ExpressionAttributeValues }),
+  );
+};
+const proveAndKeep = async (accountId: string): Promise<void> => {
+  const proof = await proveWallet(ledger, accountId);
+  if (proof === undefined) throw new Error("The wallet was not proved");
+  await keepProof(ledger, accountId, proof);
+};
+
+/** The first `count` reads of a wallet come beside a write to it. */
+const disturb = (accountId: string, count: number): { readonly reads: number } => {
+  const seen = { reads: 0 };
+  const send = ledger.db.send.bind(ledger.db);
+  let version = 100;
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+    const isWallet = JSON.stringify(command.input).includes(walletPk(accountId));
+    if (isWallet) seen.reads += 1;
+    if (isWallet && seen.reads <= count) {
+      version += 1;
+      await tables.db.send(
+        new UpdateCommand({
+          TableName: ledger.table,
+          Key: { pk: walletPk(accountId) },
+          UpdateExpression: "SET version = :version",
+          ExpressionAttributeValues: { ":version": version },
+        }),
+      );
+    }
+    return send(command);
+  });
+  return seen;
+};
+
+describe("a proof", () => {
+  test("counts what was funded, adjusted either way, spent, open and given back", async () => {
+    const accountId = await anAccount();
+    await bookEntry(ledger, { kind: "adjustment", account_id: accountId, entry_id: "a", amount_kobo: 700 });
+    await bookEntry(ledger, { kind: "adjustment", account_id: accountId, entry_id: "b", amount_kobo: -300 });
+    await aDelivery(accountId);
+    await anOrder(accountId);
+    const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    await settleTransaction(ledger, await anOrder(accountId), failed, enough());
+    const kobo = 200_000 + 700 - 300 - 50_000 - 50_000;
+    expect(await proveWallet(ledger, accountId)).toEqual({
+      balance_kobo: kobo,
+      expected_kobo: kobo,
+      difference_kobo: 0,
+    });
+  });
+
+  test("begins again when something was written meanwhile, at most 5 times", async () => {
+    const accountId = await anAccount();
+    const some = disturb(accountId, 4);
+    expect(await proveWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+    expect(some.reads).toBe(6);
+    vi.restoreAllMocks();
+    const all = disturb(accountId, 99);
+    expect(await proveWallet(ledger, accountId)).toBeUndefined();
+    expect(all.reads).toBe(10);
+  });
+
+  test("of an account never proved starts at the beginning", async () => {
+    const beginning = "1970-01-01T00:00:00.000Z";
+    expect(await readCheckpoint(ledger, "acc_1")).toEqual({
+      pk: "proof#acc_1",
+      account_id: "acc_1",
+      sum_kobo: 0,
+      up_to: beginning,
+      proved_at: beginning,
+      difference_kobo: 0,
+    });
+  });
+});
+
+describe("the checkpoint", () => {
+  test("takes in what is an hour old, and nothing that is younger", async () => {
+    const accountId = await anAccount();
+    now_ms += 1;
+    await aDelivery(accountId);
+    now_ms = NOON_MS + HOUR_MS;
+    await proveAndKeep(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({
+      sum_kobo: 200_000,
+      up_to: isoTime(NOON_MS),
+      proved_at: isoTime(now_ms),
+      difference_kobo: 0,
+    });
+    now_ms += 1;
+    await proveAndKeep(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 150_000, up_to: isoTime(NOON_MS + 1) });
+    expect(await proveWallet(ledger, accountId)).toMatchObject({ expected_kobo: 150_000, difference_kobo: 0 });
+  });
+
+  test("stops before everything of the moment at which something is open", async () => {
+    const accountId = await anAccount();
+    now_ms += 1;
+    await aDelivery(accountId);
+    await anOrder(accountId);
+    await aDelivery(accountId);
+    now_ms += DAY_MS;
+    await proveAndKeep(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_000, up_to: isoTime(NOON_MS) });
+  });
+
+  test("does not move with a proof that found a difference, and keeps the difference", async () => {
+    const accountId = await anAccount();
+    await conjure(accountId, 1);
+    now_ms += DAY_MS;
+    await proveAndKeep(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({
+      sum_kobo: 0,
+      up_to: "1970-01-01T00:00:00.000Z",
+      proved_at: isoTime(now_ms),
+      difference_kobo: 1,
+    });
+  });
+});
+
+/** What a watch says it did, and what it measured. */
+const watch = async (deadline: Deadline = enough()) => {
+  const said: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));
+  const did = await watchLedger(ledger, deadline);
+  spy.mockRestore();
+  const measured: unknown = JSON.parse(said.find((line) => line.includes("_aws")) ?? "{}");
+  return { did, measured };
+};
+
+describe("a watch of the ledger", () => {
+  test("that finds nothing says so", async () => {
+    const { did, measured } = await watch();
+    expect(did).toEqual({ open: 0, refunded: 0, mismatches: 0 });
+    expect(measured).toMatchObject({
+      OldestOpenSeconds: 0,
+      StuckTransactions: 0,
+      OldestUnrefundedSeconds: 0,
+      LedgerMismatches: 0,
+    });
+  });
+
+  test("measures ages in whole seconds, and an order of exactly 15 minutes is not stuck yet", async () => {
+    const accountId = await anAccount();
+    await anOrder(accountId);
+    now_ms += 500;
+    await anOrder(accountId);
+    now_ms = NOON_MS + 15 * MINUTE_MS;
+    expect((await watch()).measured).toMatchObject({ OldestOpenSeconds: 900, StuckTransactions: 0 });
+    now_ms += 1;
+    expect(await watch()).toMatchObject({
+      did: { open: 2 },
+      measured: { OldestOpenSeconds: 900, StuckTransactions: 1, OldestUnrefundedSeconds: 0 },
+    });
+  });
+
+  test("refunds every kind of check that is older than 5 minutes, and tells the oldest's age", async () => {
+    const accountId = await anAccount();
+    await anOrder(accountId, { type: "nin_verification" });
+    now_ms += 1_000;
+    await anOrder(accountId, { type: "bvn_retrieval" });
+    now_ms = NOON_MS + 5 * MINUTE_MS + 1_000;
+    expect(await watch()).toMatchObject({ did: { refunded: 1 }, measured: { OldestUnrefundedSeconds: 301 } });
+    now_ms += 1;
+    expect(await watch()).toMatchObject({ did: { open: 1, refunded: 1 }, measured: { OldestUnrefundedSeconds: 300 } });
+    expect((await readWallet(ledger, accountId)).balance_kobo).toBe(200_000);
+    expect((await watch()).did).toEqual({ open: 0, refunded: 0, mismatches: 0 });
+  });
+
+  test("whose time is up during a refund tries no other", async () => {
+    const accountId = await anAccount();
+    await anOrder(accountId, { type: "nin_verification" });
+    await anOrder(accountId, { type: "nin_verification" });
+    now_ms += DAY_MS;
+    let writes = 0;
+    proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      return "conflict";
+    };
+    // Time for one attempt, and none after it.
+    const looks = [20_000];
+    const deadline: Deadline = { remaining_ms: () => looks.shift() ?? 0 };
+    expect((await watch(deadline)).did).toMatchObject({ open: 2, refunded: 0 });
+    expect(writes).toBe(1);
+  });
+
+  test("begins a proof while 10 s are left, and none with less", async () => {
+    const accountId = await anAccount();
+    await watch({ remaining_ms: () => 9_999 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(now_ms));
+    await watch({ remaining_ms: () => 10_000 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+  });
+
+  test("proves a wallet again after a day, and not a moment sooner", async () => {
+    const accountId = await anAccount();
+    await watch();
+    now_ms += DAY_MS - 1;
+    await watch();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(NOON_MS));
+    now_ms += 1;
+    await watch();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+  });
+
+  test("believes a difference only when it is the same twice", async () => {
+    const accountId = await anAccount();
+    await conjure(accountId, 1);
+    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+    await conjure(accountId, 1);
+    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+    expect(await watch()).toMatchObject({ did: { mismatches: 1 }, measured: { LedgerMismatches: 1 } });
+    await conjure(accountId, -2);
+    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+  });
+
+  test("keeps nothing of a wallet that is too busy to be proved", async () => {
+    const accountId = await anAccount();
+    disturb(accountId, 99);
+    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+    vi.restoreAllMocks();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(now_ms));
+  });
+
+  test("goes on after a wallet that cannot be proved", async () => {
+    const broken = await anAccount();
+    await tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
+    const accountId = await anAccount();
+    await watch();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+  });
+});
