@@ -6,13 +6,16 @@ const FILES = [
   "test/unit/naming.test.ts",
   "test/unit/transaction.test.ts",
   "test/unit/ledger.test.ts",
+  "test/unit/deliver.test.ts",
+  "test/unit/receive-status.test.ts",
   "test/unit/upstream-gate.test.ts",
   "test/unit/lookup-cursor.test.ts",
-  "test/unit/deliver.test.ts",
-  "test/integration/place-order.test.ts",
   "test/integration/operator.test.ts",
   "test/integration/watch-ledger.test.ts",
+  "test/integration/place-order.test.ts",
+  "test/integration/verdicts.test.ts",
   "test/integration/ledger-writes.test.ts",
+  "test/integration/proofs.test.ts",
   "test/integration/status-in.test.ts",
 ];
 
