@@ -48,12 +48,10 @@ export const readEntry = async ({ db, table }: Ledger, pk: string): Promise<Entr
  * operator's act goes with it.
  */
 export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): Promise<Booking> => {
-  const { why, ...rest } = entry;
   const Item: EntryRow = {
     pk: entryPk(entry),
     owner: entriesOwner(entry.account_id),
-    ...rest,
-    ...(why !== undefined && { why }),
+    ...entry,
     created_at: isoTime(ledger.clock()),
   };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
