@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { auditOf } from "../../shared/wallet/audit.ts";
 import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
+import { proveWallet } from "../../shared/wallet/proof.ts";
 import { settledRow, settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
@@ -69,6 +71,9 @@ const aWallet = async (naira: number): Promise<string> => {
 const balanceOf = async (accountId: string): Promise<number> =>
   (await readWallet(ledger, accountId)).balance_kobo / 100;
 
+const itemAt = async (pk: string): Promise<unknown> =>
+  (await ledger.db.send(new GetCommand({ TableName: table, Key: { pk } }))).Item;
+
 /** An order for 500 NGN. */
 const anOrderOf = (accountId: string, changes: Partial<TransactionRow> = {}): TransactionRow =>
   aTransactionRow({
@@ -91,6 +96,7 @@ describe("the debit", () => {
     const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
     expect(await openTransaction(ledger, row, [record])).toEqual({ kind: "opened" });
     expect(await readTransaction(ledger, row.pk)).toEqual(row);
+    expect(await itemAt(record.pk)).toEqual(record);
     expect(await readWallet(ledger, accountId)).toMatchObject({
       balance_kobo: 20_000,
       version: 1,
@@ -195,6 +201,11 @@ describe("the debit", () => {
 
 const failed: Verdict = { status: "failed", failure: { code: "delivery_failed" } };
 const enough = (): Deadline => deadlineIn(20_000);
+/** Time for one attempt at the first look, and just not enough for another at the second. */
+const lastRound = (): Deadline => {
+  const looks = [20_000];
+  return { remaining_ms: () => looks.shift() ?? 3_500 };
+};
 
 describe("the write that settles", () => {
   test("ends an order with what the upstream said, once", async () => {
@@ -206,6 +217,31 @@ describe("the write that settles", () => {
     expect(await readTransaction(ledger, row.pk)).toEqual(settled);
     expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "stands", row: settled });
     expect(await balanceOf(row.account_id)).toBe(0);
+  });
+
+  test("writes nothing of what is not known", async () => {
+    const row = await anOpenOrder();
+    const verdict: Verdict = { status: "success", upstream_reference: undefined, upstream_amount_kobo: undefined };
+    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
+    expect(await readTransaction(ledger, row.pk)).not.toHaveProperty("upstream_reference");
+  });
+
+  test("does not end an order whose money cannot be given back", async () => {
+    const row = await anOpenOrder();
+    const gone = { ...row, account_id: "acc_without_wallet" };
+    expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "not_known" });
+    expect(await readTransaction(ledger, row.pk)).toEqual(row);
+  });
+
+  test("says in the log that an answer was lost, and nothing of a conflict", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    firstWrites(1, "conflict");
+    await settleTransaction(ledger, await anOpenOrder(), failed, enough());
+    expect(said).not.toHaveBeenCalled();
+    const row = await anOpenOrder();
+    firstWrites(1, "never_arrives");
+    await settleTransaction(ledger, row, failed, enough());
+    expect(said.mock.calls.flat().map(String).join()).toContain(row.attempt);
   });
 
   test("leaves a named order open", async () => {
@@ -263,13 +299,7 @@ describe("the write that settles", () => {
   test("is tried once when the time is as good as up, and then said to be not known", async () => {
     const row = await anOpenOrder();
     const seen = firstWrites(99, "conflict");
-    let looks = 0;
-    // Enough at the first look, which gives the attempt its time, and just not enough at the second.
-    const remaining_ms = (): number => {
-      looks += 1;
-      return looks === 1 ? 20_000 : 3_500;
-    };
-    expect(await settleTransaction(ledger, row, failed, { remaining_ms })).toEqual({ kind: "not_known" });
+    expect(await settleTransaction(ledger, row, failed, lastRound())).toEqual({ kind: "not_known" });
     expect(seen.writes).toBe(1);
   });
 
@@ -326,9 +356,23 @@ describe("the booking of money", () => {
 
   test("out of the wallet takes the last kobo, and not a kobo more than there is", async () => {
     const accountId = await aWallet(100);
+    const seen = firstWrites(0, "conflict");
     expect(await bookEntry(ledger, anEntry(accountId, -10_001))).toEqual({ kind: "insufficient_balance" });
+    expect(seen.writes).toBe(1);
     expect(await bookEntry(ledger, anEntry(accountId, -10_000))).toEqual({ kind: "booked" });
     expect(await balanceOf(accountId)).toBe(0);
+  });
+
+  test("keeps why, and the operator's act beside it, or neither", async () => {
+    const accountId = await aWallet(100);
+    const act = auditOf({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    const entry = { ...anEntry(accountId, -10_000), why: "ticket 88" };
+    expect(await bookEntry(ledger, entry, act)).toEqual({ kind: "booked" });
+    expect(await itemAt(act.pk)).toEqual(act);
+    expect(await bookEntry(ledger, entry)).toMatchObject({ kind: "booked_before", entry });
+    const refused = auditOf({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    expect(await bookEntry(ledger, anEntry(accountId, -1), refused)).toEqual({ kind: "insufficient_balance" });
+    expect(await itemAt(refused.pk)).toBeUndefined();
   });
 
   test("into a wallet that does not exist is an error, and not a poor wallet", async () => {
@@ -337,9 +381,31 @@ describe("the booking of money", () => {
 
   test("whose write cannot be made is an error, not a poor wallet", async () => {
     const accountId = await aWallet(100);
-    firstWrites(99, "never_arrives");
+    const seen = firstWrites(99, "never_arrives");
     await expect(bookEntry(ledger, anEntry(accountId, -1))).rejects.toThrow();
+    expect(seen.writes).toBe(TRIES);
     proxy.fault = () => undefined;
     expect(await balanceOf(accountId)).toBe(100);
+  });
+});
+
+describe("what money hangs on", () => {
+  test("is read strongly: the wallet, an entry, an order whose answer was lost, and all that a proof sums up", async () => {
+    const accountId = await aWallet(1_000);
+    const entry = { kind: "funding", account_id: accountId, entry_id: "F1", amount_kobo: 100 } as const;
+    await bookEntry(ledger, entry);
+    const reads: string[] = [];
+    let writes = 0;
+    proxy.fault = ({ operation, body }) => {
+      if (operation === "GetItem" || operation === "BatchGetItem") reads.push(body);
+      writes += isWrite(operation) ? 1 : 0;
+      return operation === "TransactWriteItems" && writes <= 2 * TRIES ? "answer_lost" : undefined;
+    };
+    await openTransaction(ledger, anOrderOf(accountId), []);
+    await bookEntry(ledger, entry);
+    await proveWallet(ledger, accountId);
+    // The lost order, the entry twice, the checkpoint, the wallet before and after, and the orders.
+    expect(reads).toHaveLength(7);
+    for (const read of reads) expect(read).toContain('"ConsistentRead":true');
   });
 });

@@ -57,6 +57,7 @@ describe("an error of a ledger write", () => {
     ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
     ["a time-out", named("TimeoutError")],
     ["something that is not an error", { name: "ThrottlingException" }],
+    ["nothing at all", undefined],
   ])("%s says nothing about the write", (_name, error) => {
     expect(collisionOf(error)).toEqual({ kind: "lost", error });
   });

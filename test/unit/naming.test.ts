@@ -86,12 +86,25 @@ describe("the fingerprint of an order", () => {
   });
 });
 
+describe("a person's number as it is kept", () => {
+  test("is the one that it has always had: another value would forget whose consent was given", async () => {
+    // HMAC-SHA256 over "7:subject3:nin11:12345678901" in base64url; made with Python.
+    expect((await namingWith(KEY)).subject("nin", "12345678901")).toBe("iF-0wV-vgjhz215wjxFAmLvuEtgdOvnqZ7ZKKtk3bKM");
+  });
+
+  test("is another for another number and for another kind of number", async () => {
+    const { subject } = await namingWith(KEY);
+    const kept = [subject("nin", "1"), subject("bvn", "1"), subject("nin", "2")];
+    expect(new Set(kept).size).toBe(3);
+  });
+});
+
 describe("the secret behind the names", () => {
   test.for([
     ["absent", undefined],
     ["of 31 characters", KEY.slice(1)],
-  ] as const)("is refused when it is %s: nothing is named with it", async ([, value]) => {
-    await expect(namingFrom(aSecret(value))()).rejects.toThrow();
+  ] as const)("is refused when it is %s, and the error says so: nothing is named with it", async ([, value]) => {
+    await expect(namingFrom(aSecret(value))()).rejects.toThrow("reference key");
   });
 
   test("is read once a process, also when it is rotated by mistake", async () => {
