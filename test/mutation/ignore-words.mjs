@@ -4,15 +4,23 @@ const LOG_METHODS = new Set(["info", "warn", "error", "alarm"]);
 /** Errors whose only argument is a sentence for a person. */
 const SPOKEN_ERRORS = new Set(["OperatorError", "OutcomeUnknown"]);
 
+/** Lines that no alarm hangs on: that one is missing is for nobody to notice. */
+const QUIET_METHODS = new Set(["info", "warn"]);
+
+const logMethodOf = (node) => {
+  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return undefined;
+  const { object, property } = node.callee;
+  return object.name === "log" && LOG_METHODS.has(property.name) ? property.name : undefined;
+};
+
 /**
- * Words for people: what a line of the log is called and carries, and the sentences of errors. Half of all surviving mutants would
- * be about them, and a test that repeats a sentence proves only that it was copied.
+ * Words for people: what a line of the log is called and carries, and the sentences of errors. Most surviving mutants would be about
+ * them, and a test that repeats a sentence proves only that it was copied. That an alarm is raised at all is no such word.
  */
 const shouldIgnore = ({ node }) => {
-  if (node.type === "CallExpression" && node.callee.type === "MemberExpression") {
-    const { object, property } = node.callee;
-    if (object.name === "log" && LOG_METHODS.has(property.name)) return "what the log says";
-  }
+  if (logMethodOf(node) !== undefined) return "what the log says";
+  if (node.type === "ExpressionStatement" && QUIET_METHODS.has(logMethodOf(node.expression)))
+    return "a line of the log";
   if (node.type === "NewExpression" && SPOKEN_ERRORS.has(node.callee.name)) return "an error's sentence";
   if (node.type === "ObjectProperty" && node.key.name === "message") return "an answer's sentence";
   return undefined;
