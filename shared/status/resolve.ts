@@ -3,7 +3,7 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { auditOf, auditPut } from "../wallet/audit.ts";
 import { collisionOf, type Ledger, waitForTurn } from "../wallet/ledger.ts";
 import { type Settleable, settlingWrites, type Verdict } from "../wallet/settle.ts";
-import { referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { isCheck, referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { type EventRow, eventId } from "./event-records.ts";
 
 /** Who decides, and why. */
@@ -75,8 +75,6 @@ const upstreamFacts = ({ reference, amount_kobo }: EventRow) => ({
   upstream_reference: reference,
   ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
 });
-
-const isCheck = ({ type }: TransactionRow): boolean => type !== "data" && type !== "airtime";
 
 const assertOpen = (row: TransactionRow, now_ms: number): void => {
   if (transitions[row.status].length === 0) throw isFinal(row);

@@ -5,7 +5,7 @@ import { ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { keepProof, proveWallet, readCheckpoint } from "../wallet/proof.ts";
 import { settleTransaction } from "../wallet/settle.ts";
-import type { TransactionRow } from "../wallet/transaction.ts";
+import { isCheck, type TransactionRow } from "../wallet/transaction.ts";
 import { openTransactions } from "./open-transactions.ts";
 
 /** A live purchase that is open for longer is stuck: somebody should look. */
@@ -15,8 +15,6 @@ const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const PROOF_EVERY_MS = 24 * 3_600_000;
 /** Proofs stop when no more than this is left. */
 const PROOF_RESERVE_MS = 10_000;
-
-const isCheck = ({ type }: TransactionRow): boolean => type.endsWith("_verification") || type.endsWith("_retrieval");
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
 export const watchLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {

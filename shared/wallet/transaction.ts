@@ -62,6 +62,9 @@ export const transactionRow = z.object({
 });
 export type TransactionRow = z.infer<typeof transactionRow>;
 
+/** An identity check: it has no result to wait for once its request is gone. */
+export const isCheck = ({ type }: Pick<TransactionRow, "type">): boolean => type !== "data" && type !== "airtime";
+
 const PK_PREFIX = "transaction#";
 export const transactionPk = (id: string): string => `${PK_PREFIX}${id}`;
 export const isTransactionPk = (pk: string): boolean => pk.startsWith(PK_PREFIX);
