@@ -12,7 +12,6 @@ import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
-import { proveWallet } from "../../shared/wallet/proof.ts";
 import { settledRow, settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
@@ -386,26 +385,5 @@ describe("the booking of money", () => {
     expect(seen.writes).toBe(TRIES);
     proxy.fault = () => undefined;
     expect(await balanceOf(accountId)).toBe(100);
-  });
-});
-
-describe("what money hangs on", () => {
-  test("is read strongly: the wallet, an entry, an order whose answer was lost, and all that a proof sums up", async () => {
-    const accountId = await aWallet(1_000);
-    const entry = { kind: "funding", account_id: accountId, entry_id: "F1", amount_kobo: 100 } as const;
-    await bookEntry(ledger, entry);
-    const reads: string[] = [];
-    let writes = 0;
-    proxy.fault = ({ operation, body }) => {
-      if (operation === "GetItem" || operation === "BatchGetItem") reads.push(body);
-      writes += isWrite(operation) ? 1 : 0;
-      return operation === "TransactWriteItems" && writes <= 2 * TRIES ? "answer_lost" : undefined;
-    };
-    await openTransaction(ledger, anOrderOf(accountId), []);
-    await bookEntry(ledger, entry);
-    await proveWallet(ledger, accountId);
-    // The lost order, the entry twice, the checkpoint, the wallet before and after, and the orders.
-    expect(reads).toHaveLength(7);
-    for (const read of reads) expect(read).toContain('"ConsistentRead":true');
   });
 });

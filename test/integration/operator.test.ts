@@ -8,7 +8,7 @@ import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { type EventRow, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
+import { type EventRow, eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
 import { adjustWallet } from "../../shared/wallet/adjustment.ts";
 import { auditOf, readActs } from "../../shared/wallet/audit.ts";
@@ -213,6 +213,53 @@ describe("a match", () => {
   test("with a sandbox order is refused", async () => {
     const [order, event] = [await anOrder({ mode: "test" }), await anEvent("success")];
     await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(/sandbox/);
+  });
+});
+
+describe("what an operator decides", () => {
+  test("waits, also with an event in hand, until no request can be under way", async () => {
+    const order = await anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
+    const event = await anEvent("success");
+    await expect(matchEvent(ledgerAt(NOON_MS + 29_999), event, order.row, decision)).rejects.toThrow("in 1 s");
+    await matchEvent(ledgerAt(NOON_MS + 30_000), event, order.row, decision);
+    expect(await order.stands()).toMatchObject({ status: "success" });
+  });
+
+  test("is refused with the reason: decided before, ended before, or about another reference", async () => {
+    const event = await anEvent("success");
+    await discardEvent(ledgerAt(), event, decision);
+    const decided = { ...event, state: "discarded" } as const;
+    const order = await anOrder();
+    await expect(discardEvent(ledgerAt(), decided, decision)).rejects.toThrow("is discarded already");
+    await expect(matchEvent(ledgerAt(), decided, order.row, decision)).rejects.toThrow("is discarded already");
+    const named = { ...order.row, upstream_reference: "U-other" };
+    const other = await anEvent("success");
+    await expect(matchEvent(ledgerAt(), other, named, decision)).rejects.toThrow(`about ${other.reference}`);
+  });
+
+  test("is on record beside what it is about, with the event", async () => {
+    const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
+    const order = await anOrder();
+    await discardEvent(ledgerAt(), discarded, decision);
+    await matchEvent(ledgerAt(), matched, order.row, decision);
+    expect(await readActs(ledgerAt(), discarded.pk)).toMatchObject([
+      { by: "ada", action: "events discard", details: { event: eventId(discarded), says: "failed" } },
+    ]);
+    expect(await readActs(ledgerAt(), order.row.pk)).toMatchObject([
+      { by: "ada", action: "events match", details: { event: eventId(matched), says: "success" } },
+    ]);
+    const about = { ...(await anEvent("failed")), transaction: order.row.pk };
+    await discardEvent(ledgerAt(), about, decision);
+    expect(await readActs(ledgerAt(), order.row.pk)).toHaveLength(2);
+  });
+
+  test("to be a failure leaves its code, and to be a success none, for airtime as for data", async () => {
+    const failed = await anOrder({ type: "airtime" });
+    await resolveTransaction(ledgerAt(), failed.row, "failed", decision);
+    expect(await failed.stands()).toMatchObject({ failure: { code: "delivery_failed" } });
+    const delivered = await anOrder({ type: "airtime" });
+    await resolveTransaction(ledgerAt(), delivered.row, "success", decision);
+    expect(await delivered.stands()).not.toHaveProperty("failure");
   });
 });
 

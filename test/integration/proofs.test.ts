@@ -146,6 +146,29 @@ describe("a proof", () => {
   });
 });
 
+describe("what money hangs on", () => {
+  test("is read strongly: an order whose answer was lost, an entry, and all that a proof sums up", async () => {
+    const accountId = await anAccount();
+    const entry = { accountId, fundingId: "second", amountKobo: koboFromNaira(1) };
+    await fundWallet(ledger, entry);
+    const reads: string[] = [];
+    let writes = 0;
+    proxy.fault = ({ operation, body }) => {
+      if (operation === "GetItem" || operation === "BatchGetItem") reads.push(body);
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      // Two writes of ours, each of which the SDK tries twice.
+      return writes <= 4 ? "answer_lost" : undefined;
+    };
+    await anOrder(accountId);
+    await fundWallet(ledger, entry);
+    await proveWallet(ledger, accountId);
+    // The order, the entry, the checkpoint, the wallet before and after, the orders, and the two entries.
+    expect(reads).toHaveLength(8);
+    for (const read of reads) expect(read).toContain('"ConsistentRead":true');
+  });
+});
+
 describe("the checkpoint", () => {
   test("takes in what is an hour old, and nothing that is younger", async () => {
     const accountId = await anAccount();
@@ -197,7 +220,7 @@ const watch = async (deadline: Deadline = enough()) => {
   const did = await watchLedger(ledger, deadline);
   spy.mockRestore();
   const measured: unknown = JSON.parse(said.find((line) => line.includes("_aws")) ?? "{}");
-  return { did, measured };
+  return { did, measured, said: said.join() };
 };
 
 describe("a watch of the ledger", () => {
@@ -237,6 +260,13 @@ describe("a watch of the ledger", () => {
     expect(await watch()).toMatchObject({ did: { open: 1, refunded: 1 }, measured: { OldestUnrefundedSeconds: 300 } });
     expect((await readWallet(ledger, accountId)).balance_kobo).toBe(200_000);
     expect((await watch()).did).toEqual({ open: 0, refunded: 0, mismatches: 0 });
+  });
+
+  test("refunds all that are due at once", async () => {
+    const accountId = await anAccount();
+    for (const type of ["bvn_verification", "nin_retrieval"] as const) await anOrder(accountId, { type });
+    now_ms += DAY_MS;
+    expect((await watch()).did).toMatchObject({ open: 2, refunded: 2 });
   });
 
   test("whose time is up during a refund tries no other", async () => {
@@ -279,10 +309,12 @@ describe("a watch of the ledger", () => {
   test("believes a difference only when it is the same twice", async () => {
     const accountId = await anAccount();
     await conjure(accountId, 1);
-    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+    expect((await watch()).said).not.toContain("ledger.mismatch");
     await conjure(accountId, 1);
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
-    expect(await watch()).toMatchObject({ did: { mismatches: 1 }, measured: { LedgerMismatches: 1 } });
+    const believed = await watch();
+    expect(believed).toMatchObject({ did: { mismatches: 1 }, measured: { LedgerMismatches: 1 } });
+    expect(believed.said).toContain("ledger.mismatch");
     await conjure(accountId, -2);
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
   });
@@ -290,16 +322,18 @@ describe("a watch of the ledger", () => {
   test("keeps nothing of a wallet that is too busy to be proved", async () => {
     const accountId = await anAccount();
     disturb(accountId, 99);
-    expect((await watch()).did).toMatchObject({ mismatches: 0 });
+    const busy = await watch();
+    expect(busy.did).toMatchObject({ mismatches: 0 });
+    expect(busy.said).not.toContain("ledger.not_proved");
     vi.restoreAllMocks();
     expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(now_ms));
   });
 
-  test("goes on after a wallet that cannot be proved", async () => {
+  test("goes on after a wallet that cannot be proved, and says which", async () => {
     const broken = await anAccount();
     await tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
     const accountId = await anAccount();
-    await watch();
+    expect((await watch()).said).toContain(broken);
     expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
   });
 });

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
 import { eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
+import { resolveTransaction } from "../../shared/status/resolve.ts";
 import type { EventMessage, VerdictMessage } from "../../shared/status/status-queue.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
@@ -12,7 +15,8 @@ import { namingFrom } from "../../shared/wallet/naming.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { emptyWallet } from "../../shared/wallet/wallet.ts";
+import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
@@ -117,8 +121,14 @@ const anEvent = (changes: Partial<EventMessage> = {}): EventMessage => ({
   type: "data",
   ...changes,
 });
-/** A live order that the upstream calls so. It was put without a debit: only its status matters here. */
+/** An order of the sandbox that the upstream calls so. */
 const anOrderCalled = (upstream_reference: string): Promise<TransactionRow> => anOrder({ upstream_reference });
+const aLiveOrderCalled = async (upstream_reference: string): Promise<TransactionRow> => {
+  const account_id = `acc_${randomUUID()}`;
+  const Item = { ...emptyWallet(account_id, NOON_MS), balance_kobo: koboFromNaira(500) };
+  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  return anOrder({ mode: "live", account_id, upstream_reference });
+};
 
 describe("an event about a known reference", () => {
   test("of a sandbox order is about nothing that is live", async () => {
@@ -128,11 +138,40 @@ describe("an event about a known reference", () => {
     expect(await stands(row)).toBe("processing");
   });
 
-  test("that two orders bear is left to the operator", async () => {
+  test("that two orders bear is left to the operator, aloud", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const event = anEvent();
     const rows = [await anOrderCalled(event.reference), await anOrderCalled(event.reference)];
     expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
     for (const row of rows) expect(await stands(row)).toBe("processing");
+    expect(said.mock.calls.flat().map(String).join()).toContain(event.reference);
+  });
+
+  test.each([
+    ["success", undefined],
+    ["failed", { code: "delivery_failed" }],
+  ] as const)("that says %s is applied with all that it says, and nothing is said aloud", async (status, failure) => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const event = anEvent({ status });
+    const row = await aLiveOrderCalled(event.reference);
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+    const settled = await readTransaction(ledger, row.pk);
+    expect(settled).toMatchObject({ status, upstream_reference: event.reference, upstream_amount_kobo: 50_000 });
+    expect(settled?.failure).toEqual(failure);
+    expect(said).not.toHaveBeenCalled();
+  });
+
+  test("that says success needs nobody to vouch for it", async () => {
+    const event = anEvent({ trusted: false });
+    await aLiveOrderCalled(event.reference);
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+  });
+
+  test("whose write is not known to have happened comes again", async () => {
+    const event = anEvent();
+    await aLiveOrderCalled(event.reference);
+    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    expect(await apply(event, noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
   });
 });
 
@@ -213,10 +252,14 @@ describe("an event that is kept for the operator", () => {
     await recordEvent(ledger, event, REASON);
     const [row] = await kept(event.reference);
     const id = row ? eventId(row) : "";
+    const reads: string[] = [];
+    proxy.fault = ({ operation, body }) => void (operation === "GetItem" && reads.push(body));
     expect(id).toMatch(/^event_[\w-]{32}$/);
     expect(await findEvent(ledger, id)).toEqual(row);
     expect(await findEvent(ledger, `other_${id.slice("event_".length)}`)).toBeUndefined();
     expect(await findEvent(ledger, "event_0")).toBeUndefined();
+    expect(reads).toHaveLength(2);
+    for (const read of reads) expect(read).toContain('"ConsistentRead":true');
   });
 
   test("and that cannot be written is not lost: the message fails", async () => {
@@ -244,6 +287,18 @@ describe("an event about an order that nobody named", () => {
     expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
   });
 
+  test("does not fit an order without a phone number, and without one of its own fits none", async () => {
+    const received_at = isoTime(NOON_MS);
+    const nobody = await anOrder({ phone_number: undefined, open: "live", created_at: received_at });
+    const somebody = await anOrder({ phone_number, open: "live", created_at: received_at });
+    now_ms += 180_000;
+    expect(await apply(anEvent({ received_at }))).toMatchObject({ outcome: "no_candidate" });
+    for (const row of [nobody, somebody]) {
+      expect(await stands(row)).toBe("processing");
+      await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+    }
+  });
+
   test("that gets a name in the same moment comes again a second later", async () => {
     const event = await aGuess();
     const row = await anUnnamed(isoTime(NOON_MS));
@@ -253,5 +308,44 @@ describe("an event about an order that nobody named", () => {
     expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
     proxy.fault = () => undefined;
     await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+  });
+});
+
+describe("an operator's decision", () => {
+  const decision = { by: "ada", why: "ticket 88" };
+  const later = (): void => {
+    now_ms += 3_600_000;
+  };
+  /** Its writes that came, of which the first `count` meet the fault. */
+  const firstDecisions = (count: number, fault: Fault): { readonly writes: number } => {
+    const seen = { writes: 0 };
+    proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      seen.writes += 1;
+      return seen.writes <= count ? fault : undefined;
+    };
+    return seen;
+  };
+
+  test("that meets a conflict is made in the next round", async () => {
+    const row = await anOrder();
+    later();
+    const seen = firstDecisions(1, "conflict");
+    await resolveTransaction(ledger, row, "failed", decision);
+    expect(seen.writes).toBe(2);
+    expect(await stands(row)).toBe("failed");
+  });
+
+  test.each([
+    ["nothing but conflicts is given up after 9 rounds", "conflict", 9],
+    ["no answer is not made again: it may have been made", "never_arrives", 2],
+  ] as const)("that meets %s", async (_name, fault, writes) => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const row = await anOrder();
+    later();
+    const seen = firstDecisions(99, fault);
+    await expect(resolveTransaction(ledger, row, "failed", decision)).rejects.not.toBeInstanceOf(OperatorError);
+    expect(seen.writes).toBe(writes);
+    expect(await stands(row)).toBe("processing");
   });
 });

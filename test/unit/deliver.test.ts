@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { Mode } from "../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { deliver } from "../../shared/purchase/deliver.ts";
@@ -11,13 +12,13 @@ const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
 const FAILED = "delivery_failed";
 
 /** What the ledger is told once the provider has said this. */
-const toldOf = (outcome: Outcome) => {
+const toldOf = (outcome: Outcome, mode: Mode = "live") => {
   const provider: Provider = {
     assertReady: () => Promise.reject(new Error("Was asked before the debit")),
     buy: async () => outcome,
     check: () => Promise.reject(new Error("This is no check")),
   };
-  return deliver(provider, order, aTransactionRow(), deadlineIn(1_000));
+  return deliver(provider, order, aTransactionRow({ mode }), deadlineIn(1_000));
 };
 
 describe("what the provider said, and what the ledger is told", () => {
@@ -70,5 +71,30 @@ describe("what the provider said, and what the ledger is told", () => {
   ] as const)("a sandbox order that ends as %s later says so, and when", async (status, verdict) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, after_s: 5 } };
     expect(await toldOf(outcome)).toStrictEqual({ later: { after_s: 5, verdict } });
+  });
+});
+
+describe("what the operator hears of it", () => {
+  const saidOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    await toldOf(outcome, mode);
+    const words = said.mock.calls.flat().map(String).join();
+    said.mockRestore();
+    return words;
+  };
+
+  test("is an alarm where the trouble is ours, but not in the sandbox, where it is meant", async () => {
+    expect(await saidOf({ kind: "ours", reason: "key" })).toContain("upstream.trouble_is_ours");
+    expect(await saidOf({ kind: "ours", reason: "key" }, "test")).toBe("");
+  });
+
+  test("is a line where the outcome is unknown, but not where it is under way", async () => {
+    expect(await saidOf({ kind: "unknown", reason: "timeout" })).toContain("upstream.outcome_unknown");
+    expect(await saidOf({ kind: "unknown", reason: "processing" })).toBe("");
+  });
+
+  test("is nothing where it was delivered or refused", async () => {
+    expect(await saidOf({ kind: "delivered" })).toBe("");
+    expect(await saidOf({ kind: "refused", fields: [] })).toBe("");
   });
 });
