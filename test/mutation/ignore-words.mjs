@@ -13,6 +13,9 @@ const logMethodOf = (node) => {
   return object.name === "log" && LOG_METHODS.has(property.name) ? property.name : undefined;
 };
 
+const SENTENCE = "an answer's sentence";
+const isSentence = (node) => node.type === "ObjectProperty" && node.key.name === "message";
+
 /**
  * Words for people: what a line of the log is called and carries, and the sentences of errors. Most surviving mutants would be about
  * them, and a test that repeats a sentence proves only that it was copied. That an alarm is raised at all is no such word.
@@ -22,7 +25,9 @@ const shouldIgnore = ({ node }) => {
   if (node.type === "ExpressionStatement" && QUIET_METHODS.has(logMethodOf(node.expression)))
     return "a line of the log";
   if (node.type === "NewExpression" && SPOKEN_ERRORS.has(node.callee.name)) return "an error's sentence";
-  if (node.type === "ObjectProperty" && node.key.name === "message") return "an answer's sentence";
+  if (node.type === "ObjectExpression" && node.properties.length === 1 && isSentence(node.properties[0]))
+    return SENTENCE;
+  if (isSentence(node)) return SENTENCE;
   return undefined;
 };
 
