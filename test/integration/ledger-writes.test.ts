@@ -234,10 +234,10 @@ describe("the write that settles", () => {
 
   test("says in the log that an answer was lost, and nothing of a conflict", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const [other, row] = [await anOpenOrder(), await anOpenOrder()];
     firstWrites(1, "conflict");
-    await settleTransaction(ledger, await anOpenOrder(), failed, enough());
+    await settleTransaction(ledger, other, failed, enough());
     expect(said).not.toHaveBeenCalled();
-    const row = await anOpenOrder();
     firstWrites(1, "never_arrives");
     await settleTransaction(ledger, row, failed, enough());
     expect(said.mock.calls.flat().map(String).join()).toContain(row.attempt);
