@@ -3,6 +3,7 @@ import { referenceField } from "../../shared/contract/fields.ts";
 import { modeSchema, transactionStatus, transactionType, transactionView } from "../../shared/contract/transaction.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 import {
+  isTransactionPk,
   ownerOf,
   pkOfReference,
   referenceOf,
@@ -117,4 +118,11 @@ test.for([
 ] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
   expect(transactionRow.safeParse({ ...aTransactionRow(), ...spoilt }).success).toBe(false);
   expect(transactionRow.safeParse(aTransactionRow()).success).toBe(true);
+});
+
+test("a transaction's key is told from the keys of what else the ledger keeps", () => {
+  expect(isTransactionPk(aTransactionRow().pk)).toBe(true);
+  for (const pk of ["wallet#acc_1", "event#transaction#1", "funding#acc_1#transaction#"]) {
+    expect(isTransactionPk(pk), pk).toBe(false);
+  }
 });
