@@ -10,6 +10,7 @@ const FILES = [
   "test/unit/receive-status.test.ts",
   "test/unit/upstream-gate.test.ts",
   "test/unit/lookup-cursor.test.ts",
+  "test/integration/index-pages.test.ts",
   "test/integration/operator.test.ts",
   "test/integration/watch-ledger.test.ts",
   "test/integration/place-order.test.ts",
@@ -17,6 +18,8 @@ const FILES = [
   "test/integration/ledger-writes.test.ts",
   "test/integration/proofs.test.ts",
   "test/integration/status-in.test.ts",
+  "test/integration/airtime.test.ts",
+  "test/integration/purchase.test.ts",
 ];
 
 /** A mutant dies at the first test that fails: the cheap ones try first. */
