@@ -253,6 +253,8 @@ describe("what cannot be bought", () => {
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(code);
       expect(Object.keys(answer.body.errors ?? {}).includes(field ?? "")).toBe(field !== undefined);
+      // Nothing was opened either: a debit that was given back would have a name.
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
       expect(await caller.balance()).toBe(1_000);
       expect(service.simulator.state.requests.length).toBe(orders);
     },
