@@ -4,8 +4,7 @@ import { openTransactions } from "../../shared/status/open-transactions.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import { readTransactions } from "../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../shared/wallet/proof.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
-import { isCheck } from "./recovery.ts";
+import { isCheck, referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
 import type { Ask, Stage } from "./stage.ts";
 import type { World } from "./world/world.ts";
 

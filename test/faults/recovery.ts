@@ -3,7 +3,7 @@ import { accountPk } from "../../shared/access/account-store.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { isCheck, referenceOf } from "../../shared/wallet/transaction.ts";
 import type { Stage } from "./stage.ts";
 import { jump } from "./world/clock.ts";
 import type { World } from "./world/world.ts";
@@ -70,7 +70,6 @@ const reportOrders = async ({ world, accountId }: Stage): Promise<void> => {
 };
 
 const EVER = { from: "0000", to: "9999" };
-export const isCheck = ({ type }: TransactionRow): boolean => type !== "data" && type !== "airtime";
 
 /** The operator's part: what is still open is resolved as the upstream's own books say. */
 export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> => {
