@@ -82,6 +82,10 @@ export const placeOrder = async <Priced extends Quote>(
       throw new ServiceError("provider_unavailable", { retryAfterS: 1 });
     case "doubt":
       await takeBack(deps.statusQueue, row, deadline);
+      if (wish.reference !== undefined && !opening.lookedUp) {
+        // The caller may be asking for an order that was delivered: an error would say that it was not.
+        throw new OutcomeUnknown("A debit is in doubt, and an earlier order may stand under its reference");
+      }
       throw new ServiceError("provider_unavailable", { transactionReference: referenceOf(row) });
     case "opened":
       return { row: await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline), replayed: false };

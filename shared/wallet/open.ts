@@ -18,8 +18,11 @@ export type Opening =
   | { readonly kind: "insufficient_balance" }
   /** Nothing was written: the wallet was too busy. */
   | { readonly kind: "busy" }
-  /** It may have been written, or may yet be. Nothing must be sent upstream. */
-  | { readonly kind: "doubt" };
+  /**
+   * It may have been written, or may yet be. Nothing must be sent upstream. Unless it was `lookedUp`, an earlier order may stand
+   * there as well.
+   */
+  | { readonly kind: "doubt"; readonly lookedUp: boolean };
 
 /**
  * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction touches no wallet.
@@ -78,9 +81,9 @@ const standing = (found: TransactionRow, ours: TransactionRow): Opening =>
 const look = async ({ db, table }: Ledger, ours: TransactionRow): Promise<Opening> => {
   try {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: ours.pk }, ConsistentRead: true }));
-    return Item === undefined ? { kind: "doubt" } : standing(transactionRow.parse(Item), ours);
+    return Item === undefined ? { kind: "doubt", lookedUp: true } : standing(transactionRow.parse(Item), ours);
   } catch (error) {
     log.warn("debit.look_failed", { attempt: ours.attempt, ...errorFields(error) });
-    return { kind: "doubt" };
+    return { kind: "doubt", lookedUp: false };
   }
 };

@@ -123,19 +123,52 @@ describe("the debit", () => {
     expect(await caller.balance()).toBe(0);
   });
 
+  const isDebitOrLook = (call: { operation: string; body: string }): boolean =>
+    isDebit(call) || call.operation === "GetItem";
+
   test("that never arrives and cannot be looked up: 503, nothing sent, nothing charged", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const orders = service.simulator.state.purchases.length;
-    service.proxy.fault = (call) => (isDebit(call) || call.operation === "GetItem" ? "never_arrives" : undefined);
-    const answer = await buy(caller, { reference: "never" });
+    service.proxy.fault = (call) => (isDebitOrLook(call) ? "never_arrives" : undefined);
+    const answer = await buy(caller);
     service.proxy.fault = () => undefined;
     expect(answer.status).toBe(503);
     expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
     expect(await caller.balance()).toBe(1_000);
     expect(service.simulator.state.purchases.length).toBe(orders);
-    // Nothing stands under the reference, so that it can be used.
+  });
+
+  test("that never arrives and cannot be looked up, under a caller's reference: no error of ours, and the reference can be used", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const orders = service.simulator.state.purchases.length;
+    service.proxy.fault = (call) => (isDebitOrLook(call) ? "never_arrives" : undefined);
+    const { status, headers } = await buyRaw(caller, "never");
+    service.proxy.fault = () => undefined;
+    expect([status, headers.get("x-error-code"), headers.get("x-transaction-reference")]).toEqual([500, null, null]);
+    expect(await caller.balance()).toBe(1_000);
+    expect(service.simulator.state.purchases.length).toBe(orders);
     expect((await buy(caller, { reference: "never" })).status).toBe(200);
   });
+
+  test("of a repeat that never arrives and cannot be looked up says nothing of the order that was delivered", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const first = await buy(caller, { reference: "delivered" });
+    service.proxy.fault = (call) => (isDebitOrLook(call) ? "never_arrives" : undefined);
+    const { status, headers } = await buyRaw(caller, "delivered");
+    service.proxy.fault = () => undefined;
+    expect([status, headers.get("x-error-code"), headers.get("x-transaction-reference")]).toEqual([500, null, null]);
+    const again = await buy(caller, { reference: "delivered" });
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  /** The platform's own answers are in no envelope. */
+  const buyRaw = (caller: TestCaller, reference: string): Promise<Response> =>
+    fetch(`${service.baseUrl}${BUY_DATA}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${caller.key}`, "content-type": "application/json" },
+      body: JSON.stringify(anOrder({ reference })),
+    });
 
   test("that conflicts for more than 2 s: 503 with Retry-After, and nothing was written", async () => {
     const caller = await service.newCaller({ naira: 1_000 });

@@ -165,7 +165,7 @@ describe("the debit", () => {
   test("that is lost twice and not found is in doubt, not refused", async () => {
     const row = anOrderOf(await aWallet(1_000));
     firstWrites(99, "never_arrives");
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt" });
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: true });
   });
 
   test("that is lost twice beside another request's order is that order", async () => {
@@ -177,12 +177,13 @@ describe("the debit", () => {
   test("that is lost twice and cannot be looked up is in doubt", async () => {
     const row = anOrderOf(await aWallet(1_000));
     proxy.fault = () => "never_arrives";
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt" });
+    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: false });
   });
 
   test("that is lost once and then meets too small a balance is in doubt: the lost one may have taken it", async () => {
     firstWrites(1, "never_arrives");
-    expect(await openTransaction(ledger, anOrderOf(await aWallet(499)), [])).toEqual({ kind: "doubt" });
+    const doubt = { kind: "doubt", lookedUp: true };
+    expect(await openTransaction(ledger, anOrderOf(await aWallet(499)), [])).toEqual(doubt);
   });
 
   test("that is lost once and then meets conflicts until the time is up is in doubt, not busy", async () => {
@@ -193,7 +194,8 @@ describe("the debit", () => {
       now_ms += 500;
       return writes <= TRIES ? "never_arrives" : "conflict";
     };
-    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual({ kind: "doubt" });
+    const doubt = { kind: "doubt", lookedUp: true };
+    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual(doubt);
     expect(writes).toBe(TRIES + 2);
   });
 });

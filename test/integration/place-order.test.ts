@@ -218,6 +218,20 @@ describe("an order that is refused before the debit", () => {
     ]);
   });
 
+  test("because the debit is in doubt and nothing can be read is no error of ours: an earlier order may stand", async () => {
+    const deps = depsWith();
+    const accountId = await aWallet();
+    await place(aWish(accountId), deps);
+    proxy.fault = () => "never_arrives";
+    await expect(place(aWish(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(deps.queued).toHaveLength(1);
+    const unnamed = await refusalOf(place(aWish(accountId, { reference: undefined, fulfil: UNSENT }), deps));
+    expect(unnamed).toMatchObject({
+      code: "provider_unavailable",
+      details: { transactionReference: expect.any(String) },
+    });
+  });
+
   test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
     const statusQueue = { send: () => Promise.reject(new Error("SQS is away")) };
     proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
