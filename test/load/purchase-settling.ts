@@ -57,8 +57,11 @@ export const waitForTakenBack = async (ledger: Ledger, toldFailed: ReadonlySet<s
 
 const EVENTS_AT_ONCE = 8;
 
-/** The upstream tells how those ended whose answers were lost; the ones that it still held up it delivers now. Resolves with how many. */
-export const tellTheLost = async (upstream: SimulatorState, open: readonly TransactionRow[]): Promise<number> => {
+/** The upstream tells how those ended whose answers were lost; the ones that it still held up it delivers now. Resolves with which. */
+export const tellTheLost = async (
+  upstream: SimulatorState,
+  open: readonly TransactionRow[],
+): Promise<readonly Order[]> => {
   const openReferences = new Set(open.map(referenceOf));
   const lost = upstream.purchases.filter(({ reference }) => reference !== null && openReferences.has(reference));
   await inParallel(lost.length, EVENTS_AT_ONCE, async (index) => {
@@ -68,20 +71,24 @@ export const tellTheLost = async (upstream: SimulatorState, open: readonly Trans
     const [delivery] = await sendEvent(upstream, eventOf(one, one.status));
     expect(delivery?.status).toBe(200);
   });
-  return lost.length;
+  return lost;
 };
 
 /** An event about a reference that nobody knows is decided once it is 3 minutes old. */
 const DECIDED_MS = 180_000;
 
-/** Waits until each of so many events has ended a transaction or waits for the operator. */
-export const waitForDecisions = async (ledger: Ledger, openBefore: number, told: number): Promise<void> => {
+/** Waits until each of these orders has ended, or the event about it waits for the operator. */
+export const waitForDecisions = async (ledger: Ledger, told: readonly Order[]): Promise<void> => {
   await vi.waitFor(
     async () => {
-      const kept = (await listEvents(ledger, "0000")).length;
-      expect(openBefore - (await openNow(ledger)).length + kept).toBe(told);
+      const kept = new Set((await listEvents(ledger, "0000")).map(({ reference }) => reference));
+      const open = new Set((await openNow(ledger)).map(referenceOf));
+      const undecided = told.filter(
+        ({ reference, upstreamReference }) => open.has(reference ?? "") && !kept.has(upstreamReference),
+      );
+      expect(undecided).toEqual([]);
     },
-    { timeout: DECIDED_MS + 60_000, interval: 2_000 },
+    { timeout: DECIDED_MS + 120_000, interval: 2_000 },
   );
 };
 

@@ -63,8 +63,7 @@ export const runPurchases = async (wish: {
     const sentAgain = await waitForNamed(desk.ledger, simulator.state);
     await waitForTakenBack(desk.ledger, apps.toldFailed());
     const open = await openNow(desk.ledger);
-    const told = settles ? await tellTheLost(simulator.state, open) : 0;
-    if (settles) await waitForDecisions(desk.ledger, open.length, told);
+    if (settles) await waitForDecisions(desk.ledger, await tellTheLost(simulator.state, open));
     const resolved = settles ? await resolveRest(desk.ledger, simulator.state) : 0;
 
     const books = await readBooks(desk.ledger);
