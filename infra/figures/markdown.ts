@@ -7,8 +7,9 @@ export const withSection = async (
   document: string,
   name: string,
   render: (before: string) => string | Promise<string>,
+  command = "npm run figures",
 ): Promise<string> => {
-  const begin = `<!-- ${name}: written by npm run figures -->\n`;
+  const begin = `<!-- ${name}: written by ${command} -->\n`;
   const end = `<!-- end of ${name} -->`;
   const [head = "", rest = ""] = document.split(begin);
   const [before, tail] = rest.split(end);
