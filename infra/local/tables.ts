@@ -55,7 +55,7 @@ const withClient = async (endpoint: string, work: (client: DynamoDBClient) => Pr
 
 const createTable = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
   try {
-    await client.send(new CreateTableCommand(definition(name, shape)));
+    await client.send(new CreateTableCommand(tableDefinition(name, shape)));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
     await requireShape(client, name, shape);
@@ -72,7 +72,8 @@ const requireShape = async (client: DynamoDBClient, name: string, shape: TableSh
   }
 };
 
-const definition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
+/** What creates a table of that name in an emulator. */
+export const tableDefinition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
   const attributes = new Set([partition, ...indexes.flatMap((index) => keysOf(index))]);
   return {
     TableName: name,

@@ -1,0 +1,18 @@
+import express from "express";
+import { logged, refusalOf } from "./shop.ts";
+import { buyByHand } from "./wallet-by-hand.ts";
+
+export const app = express();
+app.disable("x-powered-by");
+app.use(express.json({ limit: "16kb" }));
+
+app.post("/v1/vtu/data/purchase", async (request, response) => {
+  const startedAt_ms = Date.now();
+  try {
+    response.json(await buyByHand(request.headers.authorization, request.body));
+  } catch (error) {
+    const { status, message } = refusalOf(error);
+    response.status(status).json({ status: false, message });
+  }
+  logged(request.headers["user-agent"], response.statusCode, startedAt_ms);
+});

@@ -1,0 +1,37 @@
+import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type Answer, accountOf, answerOf, db, debit, deliver, orderSchema, priceOf, Refusal, tables } from "./shop.ts";
+
+const purchaseItem = z.object({ order: orderSchema, kobo: z.number(), reference: z.string(), status: z.string() });
+
+/**
+ * A purchase as it is often written by hand: get the key, get the reference, take the money, put the purchase, ask the upstream,
+ * update the purchase. Five calls to DynamoDB, and a crash between two of them loses money.
+ */
+export const buyByHand = async (authorization: string | undefined, body: unknown): Promise<Answer> => {
+  const accountId = await accountOf(authorization);
+  const parsed = orderSchema.safeParse(body);
+  if (!parsed.success) throw new Refusal(422, "The order is not valid");
+  const order = parsed.data;
+  const Key = { pk: `${accountId}#${order.reference}` };
+  const { Item } = await db.send(new GetCommand({ TableName: tables.PURCHASES_TABLE, Key }));
+  if (Item !== undefined) {
+    const earlier = purchaseItem.parse(Item);
+    return answerOf(earlier.order, earlier.kobo, earlier);
+  }
+  const kobo = priceOf(order);
+  await debit(accountId, kobo);
+  const purchase = { ...Key, account_id: accountId, order, kobo, status: "processing", at: new Date().toISOString() };
+  await db.send(new PutCommand({ TableName: tables.PURCHASES_TABLE, Item: purchase }));
+  const outcome = await deliver(order);
+  await db.send(
+    new UpdateCommand({
+      TableName: tables.PURCHASES_TABLE,
+      Key,
+      UpdateExpression: "SET #status = :status, #reference = :reference",
+      ExpressionAttributeNames: { "#status": "status", "#reference": "reference" },
+      ExpressionAttributeValues: { ":status": outcome.status, ":reference": outcome.reference },
+    }),
+  );
+  return answerOf(order, kobo, outcome);
+};

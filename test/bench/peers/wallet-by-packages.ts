@@ -1,0 +1,76 @@
+import { IdempotencyConfig, makeIdempotent } from "@aws-lambda-powertools/idempotency";
+import { DynamoDBPersistenceLayer } from "@aws-lambda-powertools/idempotency/dynamodb";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import type { Context } from "aws-lambda";
+import { RateLimiterDynamo, RateLimiterRes } from "rate-limiter-flexible";
+import {
+  type Answer,
+  accountOf,
+  answerOf,
+  client,
+  debit,
+  deliver,
+  type Order,
+  orderSchema,
+  priceOf,
+  Refusal,
+  tables,
+} from "./shop.ts";
+
+const limiter = new RateLimiterDynamo({
+  storeClient: new DynamoDB(),
+  tableName: tables.LIMITS_TABLE,
+  tableCreated: true,
+  ttlSet: true,
+  points: 60,
+  duration: 60,
+});
+
+type Paid = { readonly accountId: string; readonly order: Order };
+
+/** Outside Lambda Powertools would warn about each request that it does not know the time left. */
+const context: Context = {
+  awsRequestId: "bench",
+  callbackWaitsForEmptyEventLoop: true,
+  functionName: "bench",
+  functionVersion: "1",
+  invokedFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:bench",
+  logGroupName: "bench",
+  logStreamName: "bench",
+  memoryLimitInMB: "512",
+  getRemainingTimeInMillis: () => 29_000,
+  done: () => {},
+  fail: () => {},
+  succeed: () => {},
+};
+const config = new IdempotencyConfig({ eventKeyJmesPath: "[accountId, order.reference]", lambdaContext: context });
+
+const buyOnce = makeIdempotent(
+  async ({ accountId, order }: Paid): Promise<Answer> => {
+    const kobo = priceOf(order);
+    await debit(accountId, kobo);
+    return answerOf(order, kobo, await deliver(order));
+  },
+  {
+    persistenceStore: new DynamoDBPersistenceLayer({ tableName: tables.IDEMPOTENCY_TABLE, awsSdkV3Client: client }),
+    config,
+    dataIndexArgument: 0,
+  },
+);
+
+/** A purchase put together from well-known packages: rate limit and idempotency from theirs, the wallet's update by hand. */
+export const buyByPackages = async (authorization: string | undefined, body: unknown): Promise<Answer> => {
+  const accountId = await accountOf(authorization);
+  await withinLimit(authorization ?? "");
+  const parsed = orderSchema.safeParse(body);
+  if (!parsed.success) throw new Refusal(422, "The order is not valid");
+  return buyOnce({ accountId, order: parsed.data });
+};
+
+const withinLimit = async (key: string): Promise<void> => {
+  try {
+    await limiter.consume(key);
+  } catch (refusal) {
+    throw refusal instanceof RateLimiterRes ? new Refusal(429, "Too many requests") : refusal;
+  }
+};

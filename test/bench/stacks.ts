@@ -1,0 +1,118 @@
+import { createHash, randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DeleteTableCommand,
+  ResourceNotFoundException,
+} from "@aws-sdk/client-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { tableDefinition, tableNames } from "../../infra/local/tables.ts";
+import { type TableShape, tables } from "../../infra/tables.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
+import { catalogStore } from "../../shared/catalog/store.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** One of the stacks that sell data bundles, side by side. */
+export type Stack = {
+  readonly name: "ours" | "express" | "fastify" | "hono";
+  readonly title: string;
+  readonly command: readonly string[];
+  readonly environment: (mode: Mode, around: Surroundings) => Readonly<Record<string, string>>;
+  /** Empty tables, and one account with money. Resolves with keys of its own. */
+  readonly prepare: (around: Surroundings, mode: Mode, keys: number) => Promise<readonly string[]>;
+};
+
+
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+/** Never used up by a slice. */
+const FUNDED_KOBO = 1_000_000_000_00;
+
+const ours: Stack = {
+  name: "ours",
+  title: "this service",
+  command: [pathOf("our-server.ts")],
+  environment: (_mode, { upstreamUrl }) => ({
+    ACCESS_TABLE: tableNames.access,
+    LEDGER_TABLE: tableNames.ledger,
+    CACHE_TABLE: tableNames.cache,
+    STATUS_QUEUE_URL: "http://127.0.0.1/unused",
+    UPSTREAM_BASE_URL: upstreamUrl,
+    UPSTREAM_KEY_SECRET_ID: "upstream-key",
+    REFERENCE_KEY_SECRET_ID: "reference-key",
+    AIRTIME_NAIRA_MAX: "50000",
+    PURCHASES: "on",
+  }),
+  prepare: async ({ db }, mode, keys) => {
+    // No stream: the emulator's writes take the longer the more its streams hold, which no request pays for on AWS.
+    for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
+      await freshTable(db, tableDefinition(`local-${noun}`, shape));
+    }
+    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
+    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
+    const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
+    const ledger = { db, table: tableNames.ledger, clock: systemClock };
+    await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: FUNDED_KOBO });
+    const wish = { mode, permissions: ["vtu"] as const };
+    const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, wish)).key);
+    return Promise.all(made);
+  },
+};
+
+const peerTables = {
+  KEYS_TABLE: { name: "bench-keys", key: "pk" },
+  WALLETS_TABLE: { name: "bench-wallets", key: "pk" },
+  PURCHASES_TABLE: { name: "bench-purchases", key: "pk" },
+  IDEMPOTENCY_TABLE: { name: "bench-idempotency", key: "id" },
+  LIMITS_TABLE: { name: "bench-limits", key: "key" },
+};
+
+const peer = (name: Exclude<Stack["name"], "ours">, title: string): Stack => ({
+  name,
+  title,
+  command: [pathOf("peers/server.ts"), name],
+  environment: (mode, { upstreamUrl, upstreamKey }) => ({
+    ...Object.fromEntries(Object.entries(peerTables).map(([variable, { name: table }]) => [variable, table])),
+    ...(mode === "live" && { UPSTREAM_BASE_URL: upstreamUrl, UPSTREAM_KEY: upstreamKey }),
+  }),
+  prepare: async ({ db }, _mode, keys) => {
+    for (const { name: table, key } of Object.values(peerTables)) {
+      await freshTable(db, {
+        TableName: table,
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: [{ AttributeName: key, AttributeType: "S" }],
+        KeySchema: [{ AttributeName: key, KeyType: "HASH" }],
+      });
+    }
+    const wallet = { pk: "account-1", balance_kobo: FUNDED_KOBO };
+    await db.send(new PutCommand({ TableName: peerTables.WALLETS_TABLE.name, Item: wallet }));
+    const made = Array.from({ length: keys }, () => randomBytes(32).toString("base64url"));
+    for (const key of made) {
+      const pk = createHash("sha256").update(key).digest("hex");
+      const Item = { pk, account_id: wallet.pk };
+      await db.send(new PutCommand({ TableName: peerTables.KEYS_TABLE.name, Item }));
+    }
+    return made;
+  },
+});
+
+/** A table with nothing in it, also where one of that name was before. */
+const freshTable = async (db: DynamoDBDocumentClient, table: CreateTableCommandInput): Promise<void> => {
+  try {
+    await db.send(new DeleteTableCommand({ TableName: table.TableName }));
+  } catch (error) {
+    if (!(error instanceof ResourceNotFoundException)) throw error;
+  }
+  await db.send(new CreateTableCommand(table));
+};
+
+export const stacks: readonly Stack[] = [
+  ours,
+  peer("express", "express, wallet by hand"),
+  peer("fastify", "fastify, Powertools, rate-limiter-flexible"),
+  peer("hono", "hono, Powertools, rate-limiter-flexible"),
+];

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { localAwsEnvironment, localClient } from "../../infra/local/local-aws.ts";
+import { loadSecrets, startSecretsManager } from "../../infra/local/secrets.ts";
+import { startServer } from "./server-process.ts";
+
+/** What stands around the stacks, the same for all: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
+export type Surroundings = {
+  readonly dynamodbEndpoint: string;
+  readonly db: DynamoDBDocumentClient;
+  readonly upstreamUrl: string;
+  readonly upstreamKey: string;
+  /** The environment in which an SDK finds them; DynamoDB may be had by way of something else. */
+  readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
+  /** A file for what a server logs. */
+  readonly logFile: (name: string) => string;
+  readonly stop: () => Promise<void>;
+};
+
+export const openSurroundings = async (): Promise<Surroundings> => {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const file = (name: string): string => join(folder, name);
+  const dynamodb = await startDynoxide({ pidFile: file("dynoxide.pid"), logFile: file("dynoxide.log") });
+  const secrets = loadSecrets(file("secrets.json"));
+  const secretsManager = await startSecretsManager(secrets);
+  const upstreamPath = fileURLToPath(new URL("instant-upstream.ts", import.meta.url));
+  const upstream = await startServer([upstreamPath], {}, file("upstream.log"));
+  const db = DynamoDBDocumentClient.from(new DynamoDBClient(localClient(dynamodb.endpoint)), {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  return {
+    dynamodbEndpoint: dynamodb.endpoint,
+    db,
+    upstreamUrl: `${upstream.origin}/v1`,
+    upstreamKey: secrets["upstream-key"],
+    awsEnvironment: (endpoint = dynamodb.endpoint) =>
+      localAwsEnvironment({ dynamodb: endpoint, sqs: "http://127.0.0.1:9", secretsManager: secretsManager.endpoint }),
+    logFile: (name) => file(`${name}.log`),
+    stop: async () => {
+      db.destroy();
+      await Promise.all([upstream.stop(), secretsManager.stop(), dynamodb.stop()]);
+      if (!process.env.KEEP) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
