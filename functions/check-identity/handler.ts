@@ -6,6 +6,7 @@ import { replays } from "../../shared/identity/replay.ts";
 import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readAhead } from "../../shared/platform/read-ahead.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { statusQueue } from "../../shared/status/status-queue.ts";
@@ -26,6 +27,7 @@ const deps = {
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replays(db, env.CACHE_TABLE, secret(secrets, env.REPLAY_KEY_SECRET_ID), systemClock),
 };
+await readAhead(deps.naming, liveKey.value);
 
 /** Identity: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", admitting(db, env.ACCESS_TABLE), {

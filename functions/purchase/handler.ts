@@ -6,6 +6,7 @@ import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
+import { readAhead } from "../../shared/platform/read-ahead.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { buyAirtime } from "../../shared/purchase/buy-airtime.ts";
@@ -28,6 +29,7 @@ const deps = {
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
   airtimeKoboMax: koboFromNaira(env.AIRTIME_NAIRA_MAX),
 };
+await readAhead(deps.naming, liveKey.value, deps.catalog.plans);
 
 /** Purchases: one debit, one order to the upstream, one outcome. */
 export const handler = apiHandler("purchase", admitting(db, env.ACCESS_TABLE), {
