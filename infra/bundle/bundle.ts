@@ -14,6 +14,9 @@ export const bundleOptions = {
   format: "esm",
   // With zod's and the SDK's ES modules, unused parts fall away; the default prefers their CommonJS.
   mainFields: ["module", "main"],
+  // The SDK's import() of node:http would also load fetch, which nobody uses: 25 ms where AWS is reached by plain http.
+  supported: { "dynamic-import": false },
+  inject: [`${projectRoot}infra/bundle/zod-without-compiling.ts`],
   alias: { "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts` },
   // Used by describe-api alone; the others do not get it.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
