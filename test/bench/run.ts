@@ -36,7 +36,9 @@ const isJson = asked.includes("--json");
 const named = asked.filter((word) => word !== "--json");
 const unknown = named.filter((name) => !(name in parts));
 if (unknown.length > 0) {
-  say(`There is no part ${unknown.join(", ")}. The parts are ${Object.keys(parts).join(", ")}; --json is the only option.`);
+  say(
+    `There is no part ${unknown.join(", ")}. The parts are ${Object.keys(parts).join(", ")}; --json is the only option.`,
+  );
   process.exitCode = 1;
 } else {
   installPeers();

@@ -13,6 +13,7 @@ import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -27,10 +28,9 @@ export type Stack = {
   readonly prepare: (around: Surroundings, mode: Mode, keys: number) => Promise<readonly string[]>;
 };
 
-
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 /** Never used up by a slice. */
-const FUNDED_KOBO = 1_000_000_000_00;
+const FUNDED_KOBO = koboFromNaira(1_000_000_000);
 
 const ours: Stack = {
   name: "ours",

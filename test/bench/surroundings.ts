@@ -17,8 +17,8 @@ export type Surroundings = {
   readonly upstreamKey: string;
   /** The environment in which an SDK finds them; DynamoDB may be had by way of something else. */
   readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
-  /** A file for what a server logs. */
-  readonly logFile: (name: string) => string;
+  /** The path of a file that goes when this stops. */
+  readonly file: (name: string) => string;
   readonly stop: () => Promise<void>;
 };
 
@@ -40,11 +40,11 @@ export const openSurroundings = async (): Promise<Surroundings> => {
     upstreamKey: secrets["upstream-key"],
     awsEnvironment: (endpoint = dynamodb.endpoint) =>
       localAwsEnvironment({ dynamodb: endpoint, sqs: "http://127.0.0.1:9", secretsManager: secretsManager.endpoint }),
-    logFile: (name) => file(`${name}.log`),
+    file,
     stop: async () => {
       db.destroy();
       await Promise.all([upstream.stop(), secretsManager.stop(), dynamodb.stop()]);
-      if (!process.env.KEEP) rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 };

@@ -76,7 +76,9 @@ export const debit = async (accountId: string, kobo: number): Promise<void> => {
   }
 };
 
-const delivered = z.object({ data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }) });
+const delivered = z.object({
+  data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }),
+});
 
 /** Has the upstream deliver it; resolves with the upstream's reference and status. */
 export const deliver = async (order: Order): Promise<{ readonly reference: string; readonly status: string }> => {

@@ -1,8 +1,8 @@
 import { IdempotencyConfig, makeIdempotent } from "@aws-lambda-powertools/idempotency";
 import { DynamoDBPersistenceLayer } from "@aws-lambda-powertools/idempotency/dynamodb";
 import { DynamoDB } from "@aws-sdk/client-dynamodb";
-import type { Context } from "aws-lambda";
 import { RateLimiterDynamo, RateLimiterRes } from "rate-limiter-flexible";
+import { aLambdaContext } from "../../builders/lambda-context.ts";
 import {
   type Answer,
   accountOf,
@@ -28,22 +28,11 @@ const limiter = new RateLimiterDynamo({
 
 type Paid = { readonly accountId: string; readonly order: Order };
 
-/** Outside Lambda Powertools would warn about each request that it does not know the time left. */
-const context: Context = {
-  awsRequestId: "bench",
-  callbackWaitsForEmptyEventLoop: true,
-  functionName: "bench",
-  functionVersion: "1",
-  invokedFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:bench",
-  logGroupName: "bench",
-  logStreamName: "bench",
-  memoryLimitInMB: "512",
-  getRemainingTimeInMillis: () => 29_000,
-  done: () => {},
-  fail: () => {},
-  succeed: () => {},
-};
-const config = new IdempotencyConfig({ eventKeyJmesPath: "[accountId, order.reference]", lambdaContext: context });
+/** Without a context, as in a server, Powertools warns about each request that it does not know the time left. */
+const config = new IdempotencyConfig({
+  eventKeyJmesPath: "[accountId, order.reference]",
+  lambdaContext: aLambdaContext(),
+});
 
 const buyOnce = makeIdempotent(
   async ({ accountId, order }: Paid): Promise<Answer> => {

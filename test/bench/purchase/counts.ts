@@ -22,7 +22,7 @@ const READS: readonly string[] = ["GetItem", "Query", "BatchGetItem"];
 
 export const countPurchase = async (stack: Stack, around: Surroundings): Promise<Counts> => {
   const proxy = await startDynamoDbProxy(around.dynamodbEndpoint);
-  const logFile = around.logFile(`${stack.name}-counted`);
+  const logFile = around.file(`${stack.name}-counted.log`);
   const environment = { ...stack.environment("live", around), ...around.awsEnvironment(proxy.endpoint) };
   const server = await startServer(stack.command, environment, logFile);
   const client = newClient(`${server.origin}/v1`);

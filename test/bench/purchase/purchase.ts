@@ -30,7 +30,11 @@ export const purchase: Part = {
       const lines = stacks.map((stack): Line => {
         const counted = counts.get(stack.name);
         if (counted === undefined) throw new Error(`${stack.name} was not counted`);
-        return { stack, counts: counted, slices: { test: test.get(stack.name) ?? [], live: live.get(stack.name) ?? [] } };
+        return {
+          stack,
+          counts: counted,
+          slices: { test: test.get(stack.name) ?? [], live: live.get(stack.name) ?? [] },
+        };
       });
       return {
         figures: lines.map(({ stack, ...measured }) => ({ stack: stack.name, ...measured })),

@@ -1,8 +1,8 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import type { Say } from "../part.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
-import { median } from "../statistics.ts";
 import { type Stack, stacks } from "../stacks.ts";
+import { median } from "../statistics.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { keysFor, runSlice, type Slice } from "./slice.ts";
 
@@ -23,7 +23,7 @@ export const runRounds = async (
   try {
     for (const { name, command, environment } of stacks) {
       const all = { ...environment(mode, around), ...around.awsEnvironment() };
-      servers.set(name, await startServer(command, all, around.logFile(`${name}-${mode}`)));
+      servers.set(name, await startServer(command, all, around.file(`${name}-${mode}.log`)));
     }
     for (let round = 0; round < allRounds; round += 1) {
       for (const stack of rotated(stacks, round)) {

@@ -51,7 +51,16 @@ const timeTable = (mode: Mode, lines: readonly Line[]): string =>
 
 const countTable = (lines: readonly Line[]): string =>
   markdownTable([
-    ["a live purchase, counted", "DynamoDB calls", "write units: tables", "indexes", "refused", "read units", "log, bytes", "USD a million"],
+    [
+      "a live purchase, counted",
+      "DynamoDB calls",
+      "write units: tables",
+      "indexes",
+      "refused",
+      "read units",
+      "log, bytes",
+      "USD a million",
+    ],
     ...lines.map(({ stack, counts }) => [
       stack.title,
       `${counts.calls.length}: ${counts.calls.join(", ")}`,
