@@ -20,7 +20,7 @@ import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
-import { emulatorClient } from "./tables.ts";
+import { emulatorClientAt } from "./emulator-client.ts";
 
 /** An answer of the service, its body parsed. */
 export type Answer = {
@@ -103,7 +103,7 @@ export const startTestService = async ({
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   if (service.simulator === undefined) throw new Error("No simulator was started");
-  const db = emulatorClient(dynamodb.endpoint);
+  const db = emulatorClientAt(dynamodb.endpoint);
   const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
   const accounts: AccountStore = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
   const baseUrl = service.details.base_url;

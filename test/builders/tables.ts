@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
 import { tableDefinition } from "../../infra/local/tables.ts";
 import { tables } from "../../infra/tables.ts";
+import { emulatorClientAt } from "./emulator-client.ts";
 
-const emulatorCredentials = { accessKeyId: "local", secretAccessKey: "local" };
-
-/** A client of the emulator, or of something that stands before it. */
+/** A client of the tests' emulator, or of something that stands before one. */
 export const emulatorClient = (endpoint: string = inject("dynamodbEndpoint")): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(
-    new DynamoDBClient({ endpoint, region: "us-east-1", credentials: emulatorCredentials, maxAttempts: 2 }),
-    { marshallOptions: { removeUndefinedValues: true } },
-  );
+  emulatorClientAt(endpoint);
 
 /** The three tables under names of their own. */
 export const freshTables = async () => {

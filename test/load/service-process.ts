@@ -5,7 +5,6 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { expect, vi } from "vitest";
 import * as z from "zod";
 import { type Desk, openDesk } from "../../infra/admin/desk.ts";
 import { dynamoDbElsewhere, startDynoxide } from "../../infra/local/dynamodb.ts";
@@ -17,7 +16,8 @@ import { permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
-import { emulatorClient } from "../builders/tables.ts";
+import { emulatorClientAt } from "../builders/emulator-client.ts";
+import { until } from "../builders/until.ts";
 
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
@@ -85,10 +85,8 @@ export const startServiceProcess = async (
   const ended = once(child, "exit");
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
-  await vi.waitFor(() => expect(readFileSync(paths.log, "utf8")).toContain(STARTED), {
-    timeout: START_MS_MAX,
-    interval: 50,
-  });
+  const patience = { patience_ms: START_MS_MAX, every_ms: 50 };
+  await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), patience);
   const details = readJsonFile(paths.service, serviceFile);
   if (details === undefined) throw new Error("The service ended while it started");
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
@@ -131,7 +129,7 @@ export const startServiceProcess = async (
 
 /** What looks on waits as long as it takes; the desk's own clients give up after 2 s. */
 const patient = (desk: Desk, dynamodbEndpoint: string): Desk => {
-  const db = emulatorClient(dynamodbEndpoint);
+  const db = emulatorClientAt(dynamodbEndpoint);
   const accounts = { ...desk.accounts, db };
   const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
   return {

@@ -1,0 +1,58 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
+import { until } from "./until.ts";
+
+/** What a piece of work took: its DynamoDB calls as they went over the wire, and its log lines. */
+export type Observed<Result> = {
+  readonly result: Result;
+  readonly calls: DynamoDbProxy["calls"];
+  readonly lines: readonly string[];
+};
+
+/** Does a piece of work of the service in this process; waits for the log lines of what goes on after the work's own end. */
+export const observe = async <Result>(
+  proxy: DynamoDbProxy,
+  linesExpected: number,
+  work: () => Promise<Result>,
+): Promise<Observed<Result>> => {
+  const lines: string[] = [];
+  const { log } = console;
+  console.log = (line: unknown): void => void lines.push(String(line));
+  proxy.calls.length = 0;
+  try {
+    const result = await work();
+    const patience = { patience_ms: 5_000, every_ms: 20 };
+    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, patience);
+    return { result, calls: [...proxy.calls], lines };
+  } finally {
+    console.log = log;
+  }
+};
+
+/** An answer with its size on the wire, head and body. */
+export type WeighedAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: number;
+  readonly bodyBytes: number;
+};
+
+/** One request on a connection of its own, whose answer stays as it came: compressed, where it is. */
+export const weigh = async (
+  method: "GET" | "POST",
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body = "",
+): Promise<WeighedAnswer> => {
+  const answer = Promise.withResolvers<IncomingMessage>();
+  const length = { "content-length": Buffer.byteLength(body) };
+  request(url, { method, agent: false, headers: { "content-type": "application/json", ...headers, ...length } })
+    .once("response", answer.resolve)
+    .once("error", answer.reject)
+    .end(body);
+  const incoming = await answer.promise;
+  const { length: bodyBytes } = await buffer(incoming);
+  const { statusCode = 0, socket } = incoming;
+  return { status: statusCode, headers: incoming.headers, bytes: socket.bytesRead, bodyBytes };
+};
