@@ -60,6 +60,8 @@ export type TestService = {
   readonly simulator: Simulator;
   /** Between the service and its tables. */
   readonly proxy: DynamoDbProxy;
+  /** Where the tables are themselves. */
+  readonly dynamodbEndpoint: string;
   /** Straight to the tables, past the proxy. */
   readonly db: DynamoDBDocumentClient;
   readonly ledger: Ledger;
@@ -112,6 +114,7 @@ export const startTestService = async ({
     baseUrl,
     simulator: service.simulator,
     proxy,
+    dynamodbEndpoint: dynamodb.endpoint,
     db,
     ledger,
     accounts,

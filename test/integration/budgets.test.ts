@@ -1,30 +1,24 @@
-import { createHmac } from "node:crypto";
-import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Budget, budgets, bundleBudget } from "../../infra/budgets.ts";
 import { bundleSize } from "../../infra/bundle/sizes.ts";
 import { functionNames } from "../../infra/functions.ts";
-import { loadFunctions } from "../../infra/local/functions.ts";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
-import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
-import { readTransaction } from "../../shared/wallet/lookup.ts";
-import { pkOfReference } from "../../shared/wallet/transaction.ts";
-import { systemResolve } from "../../shared/webhook/address-guard.ts";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { anAnnouncement } from "../builders/announcement.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { aNinCheck } from "../builders/identity.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { expectWithin } from "../builders/measure.ts";
 import { type WeighedAnswer, weigh } from "../builders/observe.ts";
 import { startReceiver } from "../builders/receiver.ts";
-import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../builders/service.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { anUpstreamEvent } from "../builders/upstream-event.ts";
 
 /** Goal: a request stays as cheap as infra/budgets.ts says. Method: calls and capacity units are counted on the wire. */
 let service: TestService;
@@ -111,30 +105,16 @@ describe("within its budget is", () => {
   });
 
   test("an event of the upstream's, and its duplicate", async () => {
-    const { key } = await service.newCaller();
-    await service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number: "08000000004" }) });
-    const { upstreamReference: reference } = service.simulator.state.purchases.at(-1) ?? {};
-    const { url = "", secret = "" } = service.simulator.state.webhook ?? {};
-    const data = { reference, status: "success", amount: 500, type: "data", phone_number: "08000000004" };
-    const body = JSON.stringify({ event: "transaction.updated", data });
-    const signature = createHmac("sha256", secret).update(body).digest("hex");
-    const report = () => weigh("POST", url, { "x-webhook-signature": signature }, body);
+    const { url, headers, body } = await anUpstreamEvent(service);
+    const report = () => weigh("POST", url, headers, body);
     await answered(budgets.eventIn, 200, report);
     await answered(budgets.eventAgain, 200, report);
   });
 
   test("a webhook to an app", async () => {
     const receiver = await startReceiver();
-    const { key, accountId } = await service.newCaller();
-    const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
-    await setEndpoint(service.endpoints, rules, accountId, receiver.url);
-    const { reference } = transactionOf(await service.call("POST", BUY_DATA, { key, body: anOrder() }));
-    const row = await readTransaction(service.ledger, pkOfReference(reference) ?? "");
-    const change = { OldImage: marshall({ ...row, status: "processing" }), NewImage: marshall({ ...row }) };
-    const invoke = await loadFunctions(["announce-status"], new URL("../../functions/", import.meta.url));
-    await expectWithin(service.proxy, budgets.webhookOut, () =>
-      invoke("announce-status", { Records: [{ dynamodb: { SequenceNumber: "1".repeat(40), ...change } }] }),
-    );
+    const announce = await anAnnouncement(service, receiver.url);
+    await expectWithin(service.proxy, budgets.webhookOut, announce);
     expect(receiver.received).toHaveLength(1);
     await receiver.stop();
   });

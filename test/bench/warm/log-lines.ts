@@ -1,0 +1,84 @@
+import { type Budget, budgets } from "../../../infra/budgets.ts";
+import { anAnnouncement } from "../../builders/announcement.ts";
+import { aNinCheck } from "../../builders/identity.ts";
+import { observe, weigh } from "../../builders/observe.ts";
+import { startReceiver } from "../../builders/receiver.ts";
+import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
+import { anUpstreamEvent } from "../../builders/upstream-event.ts";
+
+const REPEATS = 5;
+const VERIFY_NIN = "/identity/nin/verify";
+
+export type LogFigures = {
+  readonly title: string;
+  readonly lines: number;
+  /** The most of several. */
+  readonly bytes: number;
+  readonly bytesMax: number;
+};
+
+type Kind = { readonly budget: Budget; readonly prepare: () => Promise<() => Promise<unknown>> };
+
+/** What each kind of request leaves in the log, beside what it may leave at most. */
+export const measureLogLines = async (service: TestService): Promise<readonly LogFigures[]> => {
+  const receiver = await startReceiver();
+  try {
+    const figures: LogFigures[] = [];
+    for (const { budget, prepare } of kindsOf(service, receiver.url)) {
+      const { title, log } = budget;
+      const bytes: number[] = [];
+      while (bytes.length < REPEATS) {
+        const { lines } = await observe(service.proxy, log.events.length, await prepare());
+        bytes.push(Buffer.byteLength(lines.join("")));
+      }
+      figures.push({ title, lines: log.events.length, bytes: Math.max(...bytes), bytesMax: log.bytes });
+    }
+    return figures;
+  } finally {
+    await receiver.stop();
+  }
+};
+
+const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
+  const newKey = async (): Promise<string> => (await service.newCaller()).key;
+  const buy = (key: string, order: Readonly<Record<string, unknown>> = {}) =>
+    service.call("POST", BUY_DATA, { key, body: anOrder(order) });
+  const list = (key: string, etag = "") =>
+    weigh("GET", `${service.baseUrl}/vtu/data`, { authorization: `Bearer ${key}`, "if-none-match": etag });
+  const report = async (): Promise<() => Promise<unknown>> => {
+    const { url, headers, body } = await anUpstreamEvent(service);
+    return () => weigh("POST", url, headers, body);
+  };
+  return [
+    { budget: budgets.purchase, prepare: () => after(newKey, (key) => buy(key)) },
+    { budget: budgets.repeat, prepare: () => after(newKey, (key) => buy(key, { reference: "twice" }), 1) },
+    { budget: budgets.overLimit, prepare: () => after(newKey, (key) => buy(key, { plan_id: 0 }), 121) },
+    { budget: budgets.malformedKey, prepare: async () => () => buy("live_garbage") },
+    {
+      budget: budgets.check,
+      prepare: () => after(newKey, (key) => service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })),
+    },
+    { budget: budgets.catalog, prepare: () => after(newKey, (key) => list(key)) },
+    {
+      budget: budgets.catalogUnchanged,
+      prepare: async () => {
+        const key = await newKey();
+        const { headers } = await list(key);
+        return () => list(key, headers.etag);
+      },
+    },
+    { budget: budgets.eventIn, prepare: report },
+    { budget: budgets.webhookOut, prepare: () => anAnnouncement(service, endpoint) },
+  ];
+};
+
+/** The request, when it was made so many times before. */
+const after = async <Given>(
+  give: () => Promise<Given>,
+  request: (given: Given) => Promise<unknown>,
+  times = 0,
+): Promise<() => Promise<unknown>> => {
+  const given = await give();
+  await Promise.all(Array.from({ length: times }, () => request(given)));
+  return () => request(given);
+};

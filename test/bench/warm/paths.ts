@@ -1,0 +1,115 @@
+import { setEnvironment } from "../../../infra/local/local-aws.ts";
+import { sleep } from "../../../shared/platform/time.ts";
+import { observe } from "../../builders/observe.ts";
+import type { TestService } from "../../builders/service.ts";
+import { anUpstreamEvent } from "../../builders/upstream-event.ts";
+import { type Client, newClient, type Sent } from "../../load/client.ts";
+import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
+import { type Spread, spreadOf } from "../samples.ts";
+
+/** Below what a key may ask for in a minute. */
+const REQUESTS_PER_KEY = 100;
+const WARM_REQUESTS = 500;
+const COLD_REQUESTS = 60;
+const EVENTS = 200;
+/** The first of each kind make the code warm and do not count. */
+const WARM_UP = 20;
+
+export type PathFigures = { readonly title: string; readonly duration_ms: Spread; readonly dynamodbCalls: number };
+
+/** One kind of request: what is sent the how-manieth time, and what must come back. */
+type Path = {
+  readonly title: string;
+  readonly requests: number;
+  readonly status: number;
+  /** Begins with nothing in memory each time. */
+  readonly isCold?: true;
+  /** How long it is left alone afterwards, so that what goes on behind the answer is not in the next one's way. */
+  readonly pause_ms?: number;
+  readonly sent: (count: number) => Sent;
+};
+
+/** Requests one after the other, past the proxy that counts; then one of each kind through it. */
+export const measurePaths = async (service: TestService): Promise<readonly PathFigures[]> => {
+  const gateway = await openFreshGateway(["list-catalog", "receive-status"]);
+  const client = newClient(gateway.baseUrl);
+  try {
+    const paths = await pathsOf(service);
+    const durations = new Map<string, readonly number[]>();
+    const restore = setEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: service.dynamodbEndpoint });
+    await gateway.begin();
+    for (const path of paths) durations.set(path.title, await durationsOf(path, gateway, client));
+    restore();
+
+    const figures: PathFigures[] = [];
+    await gateway.begin();
+    for (const path of paths) {
+      await ask(path, 0, gateway, client);
+      const { calls } = await observe(service.proxy, 1, () => ask(path, 1, gateway, client));
+      const duration_ms = spreadOf(durations.get(path.title) ?? []);
+      figures.push({ title: path.title, duration_ms, dynamodbCalls: calls.length });
+    }
+    return figures;
+  } finally {
+    client.close();
+    await gateway.close();
+  }
+};
+
+const durationsOf = async (path: Path, gateway: FreshGateway, client: Client): Promise<readonly number[]> => {
+  const durations_ms: number[] = [];
+  for (let count = 0; count < WARM_UP + path.requests; count += 1) {
+    const duration_ms = await ask(path, count, gateway, client);
+    if (count >= WARM_UP) durations_ms.push(duration_ms);
+    if (path.pause_ms !== undefined) await sleep(path.pause_ms);
+  }
+  return durations_ms;
+};
+
+const ask = async (path: Path, count: number, gateway: FreshGateway, client: Client): Promise<number> => {
+  if (path.isCold) await gateway.begin();
+  const reply = await client.send(path.sent(count));
+  if (reply.kind !== "answered" || reply.status !== path.status) {
+    throw new Error(`${path.title} was answered otherwise: ${JSON.stringify(reply)}`);
+  }
+  return reply.duration_ms;
+};
+
+const pathsOf = async (service: TestService): Promise<readonly Path[]> => {
+  const keys = await keysFor(service, 2 * WARM_REQUESTS + COLD_REQUESTS + 3 * WARM_UP);
+  const get = (headers: Readonly<Record<string, string>>) => () => {
+    const authorization = `Bearer ${keys.next().value}`;
+    return { method: "GET", path: "/vtu/data", headers: { authorization, "accept-encoding": "gzip", ...headers } };
+  };
+  const { headers } = await service.call("GET", "/vtu/data", { key: keys.next().value });
+  const event = await eventOf(service);
+  return [
+    { title: "catalog, warm", requests: WARM_REQUESTS, status: 200, sent: get({}) },
+    {
+      title: "catalog, warm, unchanged (304)",
+      requests: WARM_REQUESTS,
+      status: 304,
+      sent: get({ "if-none-match": headers.get("etag") ?? "" }),
+    },
+    { title: "catalog, read from the table", requests: COLD_REQUESTS, status: 200, isCold: true, sent: get({}) },
+    { title: "event of the provider", requests: EVENTS, status: 200, pause_ms: 20, sent: () => event },
+  ];
+};
+
+/** Enough keys for so many requests in one minute, one for each request. */
+const keysFor = async (service: TestService, requests: number): Promise<Generator<string, string, void>> => {
+  const { newKey } = await service.newCaller({ naira: 0 });
+  const keys: string[] = [];
+  while (keys.length * REQUESTS_PER_KEY < requests) keys.push(await newKey());
+  return inTurn(keys);
+};
+
+function* inTurn(keys: readonly string[]): Generator<string, string, void> {
+  for (let turn = 0; ; turn += 1) yield keys[turn % keys.length] ?? "";
+}
+
+const eventOf = async (service: TestService): Promise<Sent> => {
+  const { url, headers, body } = await anUpstreamEvent(service);
+  const path = new URL(url).pathname.replace("/v1", "");
+  return { method: "POST", path, headers: { ...headers, "content-length": String(Buffer.byteLength(body)) }, body };
+};

@@ -1,0 +1,116 @@
+import middy from "@middy/core";
+import { routes } from "../../../shared/contract/routes.ts";
+import { commonHeaders, successResponse } from "../../../shared/platform/api-answer.ts";
+import { type Admit, apiHandler, type Call, operation } from "../../../shared/platform/api-handler.ts";
+import { apiEvent, parseInput } from "../../../shared/platform/api-request.ts";
+import { log } from "../../../shared/platform/log.ts";
+import { anApiEvent } from "../../builders/api-event.ts";
+import { aLambdaContext } from "../../builders/lambda-context.ts";
+import { median } from "../samples.ts";
+
+const BATCH = 500;
+/** In these the code becomes warm; they do not count. */
+const WARM_UP_ROUNDS = 20;
+const ROUNDS = 201;
+
+const { buyData: route } = routes;
+const { input } = route.example;
+const data = route.data.parse(route.example.data);
+const rate = { limit: 60, remaining: 59 };
+const caller = { accountId: "acc_0123456789abcdef01", keyId: "key_0123456789abcdef01", mode: "live" } as const;
+const admit: Admit = async () => ({ rate, caller });
+const answer = { message: "Data purchase successful", data, headers: { "x-transaction-reference": "DATA_7Z9K3QX1V5" } };
+const trivial = async (_call: Pick<Call<unknown>, "input">) => answer;
+
+/** As an app's request comes through API Gateway. */
+const event = anApiEvent({
+  method: "POST",
+  path: route.path,
+  headers: {
+    accept: "application/json",
+    "accept-encoding": "gzip, br",
+    authorization: `Bearer live_${"k".repeat(43)}`,
+    "content-length": "93",
+    "content-type": "application/json",
+    host: "api.example.com",
+    "user-agent": "checkout/1.0",
+    "x-amzn-trace-id": "Root=1-6920a1f2-4f0c5a8b3a3f0a4f1f7f10aa",
+    "x-forwarded-port": "443",
+    "x-forwarded-proto": "https",
+  },
+  body: JSON.stringify(input),
+});
+const request = apiEvent.parse(event);
+const context = aLambdaContext();
+const response = successResponse(answer);
+
+const handler = apiHandler("purchase", admit, {
+  buyData: operation(route, trivial),
+  buyAirtime: operation(routes.buyAirtime, trivial),
+});
+const bare = middy<unknown, typeof response>({ timeoutEarlyInMillis: 0 })
+  .use({ after: () => {}, onError: () => {} })
+  .handler(async () => response);
+
+/** The whole, what it is compared with, and its parts by themselves. */
+const works = {
+  whole: () => handler(event, context),
+  direct: () => trivial({ input }),
+  middy: () => bare(event, context),
+  event: async () => apiEvent.parse(event),
+  input: async () => parseInput(route.input, request),
+  answer: async () =>
+    Object.assign(successResponse({ ...answer, data: route.data.parse(data) }), commonHeaders(rate, "r")),
+  log: async () => logLine(),
+} as const satisfies Record<string, () => Promise<unknown>>;
+
+const logLine = (): void =>
+  log.info("request.answered", {
+    request_id: "req-0001",
+    route: "POST /v1/vtu/data/purchase",
+    status: 200,
+    code: undefined,
+    account: caller.accountId,
+    key: caller.keyId,
+    mode: caller.mode,
+    reference: "DATA_7Z9K3QX1V5",
+    duration_ms: 1,
+  });
+
+export type StackPart = Exclude<keyof typeof works, "whole" | "direct">;
+export type StackFigures = {
+  /** Of one request, beyond what the operation itself takes. */
+  readonly overhead_us: number;
+  /** Each part by itself. */
+  readonly parts_us: Readonly<Record<StackPart, number>>;
+};
+
+/** The handler that all functions share, round an operation that does nothing, with nobody to ask for the key: no I/O at all. */
+export const measureStack = async (): Promise<StackFigures> => {
+  const samples_us = new Map<string, number[]>(Object.keys(works).map((name) => [name, []]));
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
+    for (const [name, work] of Object.entries(works)) {
+      const took_us = await batch_us(work);
+      if (round >= WARM_UP_ROUNDS) samples_us.get(name)?.push(took_us);
+    }
+  }
+  const of = (name: keyof typeof works): number => median(samples_us.get(name) ?? []);
+  const direct = of("direct");
+  const beyond = (name: keyof typeof works): number => Math.max(0, of(name) - direct);
+  return {
+    overhead_us: beyond("whole"),
+    parts_us: {
+      middy: beyond("middy"),
+      event: beyond("event"),
+      input: beyond("input"),
+      answer: beyond("answer"),
+      log: beyond("log"),
+    },
+  };
+};
+
+const batch_us = async (work: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now();
+  for (let count = 0; count < BATCH; count += 1) await work();
+  return ((performance.now() - begun) * 1_000) / BATCH;
+};
