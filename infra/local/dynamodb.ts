@@ -98,7 +98,7 @@ const spawnTied = (program: string, args: readonly string[], logFile: string): C
   return child;
 };
 
-const dynoxideBinary = (): string => {
+export const dynoxideBinary = (): string => {
   const platform = `${process.platform}-${process.arch}`;
   try {
     const manifest = createRequire(import.meta.url).resolve(`@dynoxide/${platform}/package.json`);

@@ -1,0 +1,96 @@
+import type { Mode } from "../../../shared/contract/transaction.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../builders/service.ts";
+import { type Client, newClient, order } from "../../load/client.ts";
+import { inParallel } from "../../load/figures.ts";
+import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
+import { median, type Spread, spreadOf } from "../samples.ts";
+
+export const callerCounts = [1, 4, 16, 64] as const;
+export const callerModes = ["test", "live"] as const satisfies readonly Mode[];
+const CALLERS_MAX = 64;
+/** In one slice, all callers together. */
+const PURCHASES = 128;
+const ROUNDS = 3;
+const WARM_UP_CALLERS = 16;
+/** Below what a key may ask for in a minute. */
+const PURCHASES_PER_KEY = 40;
+
+export type CallerFigures = {
+  readonly mode: Mode;
+  readonly callers: number;
+  readonly perSecond: number;
+  readonly duration_ms: Spread;
+  /** Purchases that were answered otherwise: the stand-ins for AWS were too slow for them. */
+  readonly failed: number;
+};
+
+/** Callers that each buy one bundle after the other, with an account of their own. The service is a process of its own. */
+export const measureCallers = async (): Promise<readonly CallerFigures[]> => {
+  const service = await startServiceProcess();
+  const client = newClient(service.baseUrl);
+  try {
+    const slices = callerModes.flatMap((mode) => callerCounts.map((callers) => ({ mode, callers })));
+    const accounts = { test: await openAccounts(service, "test"), live: await openAccounts(service, "live") };
+    const begun = { test: accounts.test.map(inTurn), live: accounts.live.map(inTurn) };
+    for (const mode of callerModes) await buySlice(client, begun[mode].slice(0, WARM_UP_CALLERS));
+
+    const taken = new Map(slices.map((slice) => [slice, [] as Bought[]]));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [slice, bought] of taken) {
+        bought.push(await buySlice(client, begun[slice.mode].slice(0, slice.callers)));
+      }
+    }
+    return [...taken].map(([slice, bought]) => ({
+      ...slice,
+      perSecond: median(bought.map(({ perSecond }) => perSecond)),
+      duration_ms: spreadOf(bought.flatMap(({ durations_ms }) => durations_ms)),
+      failed: bought.reduce((total, { failed }) => total + failed, 0),
+    }));
+  } finally {
+    client.close();
+    await service.stop();
+  }
+};
+
+/** The first account takes part in every slice, the last ones only in the widest: each has the keys and the money for that. */
+const openAccounts = async (service: ServiceProcess, mode: Mode): Promise<readonly LoadAccount[]> => {
+  const accounts: LoadAccount[] = [];
+  while (accounts.length < CALLERS_MAX) {
+    const shares = callerCounts.map((callers) => (accounts.length < callers ? PURCHASES / callers : 0));
+    const purchases = (ROUNDS + 1) * shares.reduce((total, share) => total + share, 0);
+    const naira = mode === "live" ? purchases * ORDER_NAIRA : 0;
+    accounts.push(await service.newAccount({ naira, keys: Math.ceil(purchases / PURCHASES_PER_KEY), mode }));
+  }
+  return accounts;
+};
+
+/** A caller's keys, each as often as the others. */
+const inTurn = ({ keys }: LoadAccount): (() => string) => {
+  let turn = 0;
+  return () => {
+    turn += 1;
+    return keys[turn % keys.length] ?? "";
+  };
+};
+
+type Bought = {
+  /** Those that succeeded. */
+  readonly perSecond: number;
+  readonly durations_ms: readonly number[];
+  readonly failed: number;
+};
+
+const buySlice = async (client: Client, callers: readonly (() => string)[]): Promise<Bought> => {
+  const durations_ms: number[] = [];
+  let failed = 0;
+  const begun = performance.now();
+  await inParallel(callers.length, callers.length, async (index) => {
+    const nextKey = callers[index];
+    for (let count = 0; nextKey && count < PURCHASES / callers.length; count += 1) {
+      const reply = await client.send(order(BUY_DATA, nextKey(), anOrder()));
+      if (reply.kind === "answered" && reply.status === 200) durations_ms.push(reply.duration_ms);
+      else failed += 1;
+    }
+  });
+  return { perSecond: (durations_ms.length * 1_000) / (performance.now() - begun), durations_ms, failed };
+};

@@ -1,0 +1,74 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AttributeValue, DescribeTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { dynoxideBinary, type LocalDynamoDb, startDynoxide } from "../../../infra/local/dynamodb.ts";
+import { localClient } from "../../../infra/local/local-aws.ts";
+import { tableNames } from "../../../infra/local/tables.ts";
+
+const ROWS_PER_WRITE = 1_000;
+
+/**
+ * Tables like those at this endpoint, with more rows in the ledger, in an emulator of their own. Written one by one, 100,000 rows
+ * would take the emulator hours; what DynamoDB exports, it reads in one go.
+ */
+export const importTables = async (
+  endpoint: string,
+  ledgerRows: AsyncIterable<object>,
+  folder: string,
+): Promise<LocalDynamoDb> => {
+  const client = new DynamoDBClient(localClient(endpoint));
+  const schema: unknown[] = [];
+  for (const table of Object.values(tableNames)) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
+    schema.push({ Table });
+    const file = exportFile(folder, table);
+    for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) writeItems(file, Items);
+  }
+  client.destroy();
+  writeFileSync(schemaFile(folder), JSON.stringify(schema));
+  await writeRows(exportFile(folder, tableNames.ledger), ledgerRows);
+  runImport(folder);
+  return startDynoxide({
+    databaseFile: databaseFile(folder),
+    pidFile: join(folder, "imported.pid"),
+    logFile: join(folder, "imported.log"),
+  });
+};
+
+const schemaFile = (folder: string): string => join(folder, "schema.json");
+const databaseFile = (folder: string): string => join(folder, "tables.db");
+
+/** Where an export to S3 has a table's items. */
+const exportFile = (folder: string, table: string): string => {
+  const data = join(folder, "export", table, "data");
+  mkdirSync(data, { recursive: true });
+  return join(data, "items.json");
+};
+
+/** DynamoDB JSON, an item a line. */
+const writeItems = (file: string, items: readonly Record<string, AttributeValue>[]): void =>
+  appendFileSync(file, items.map((Item) => `${JSON.stringify({ Item }, bytesInBase64)}\n`).join(""));
+
+const bytesInBase64 = (_name: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+
+const writeRows = async (file: string, rows: AsyncIterable<object>): Promise<void> => {
+  let items: Record<string, AttributeValue>[] = [];
+  for await (const row of rows) {
+    items.push(marshall(row, { removeUndefinedValues: true }));
+    if (items.length < ROWS_PER_WRITE) continue;
+    writeItems(file, items);
+    items = [];
+  }
+  writeItems(file, items);
+};
+
+const runImport = (folder: string): void => {
+  const args = ["import", "--source", join(folder, "export"), "--schema", schemaFile(folder)];
+  const { status, stderr } = spawnSync(dynoxideBinary(), [...args, "--output", databaseFile(folder)], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`The import into dynoxide has failed: ${stderr}`);
+};

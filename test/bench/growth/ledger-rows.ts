@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
+import { fundWallet } from "../../../shared/wallet/funding.ts";
+import type { Ledger } from "../../../shared/wallet/ledger.ts";
+import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
+import { settledRow } from "../../../shared/wallet/settle.ts";
+import { ownerOf, type TransactionRow, transactionPk } from "../../../shared/wallet/transaction.ts";
+import { walletDebit } from "../../../shared/wallet/wallet.ts";
+import { aTransactionRow } from "../../builders/transaction-row.ts";
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+/** The youngest; a proof's checkpoint reaches as far. */
+const YOUNGEST_MS = 2 * 3_600_000;
+const PRICE_NAIRA = 500;
+/** Every so-manieth failed, and was refunded. */
+const FAILED_EVERY = 50;
+
+/** An account with so many transactions, made in the course of a year. */
+export type BusyAccount = {
+  readonly accountId: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly transactions: number;
+};
+
+/** The account with its key, and with a wallet as its transactions, which are not written here, have left it. */
+export const openBusyAccount = async (
+  ledger: Ledger,
+  accessTable: string,
+  transactions: number,
+): Promise<BusyAccount> => {
+  const { db, table } = ledger;
+  const store = { db, accessTable, ledgerTable: table };
+  const { account_id: accountId } = await createAccount(store, { name: "busy", whitelist: ["127.0.0.1"] });
+  const { key, keyId } = await createKey(store, accountId, { mode: "live" });
+  const aYearAgo: Ledger = { ...ledger, clock: () => ledger.clock() - YEAR_MS - YOUNGEST_MS };
+  const amountKobo = koboFromNaira((transactions + 1) * PRICE_NAIRA);
+  await fundWallet(aYearAgo, { accountId, fundingId: "first", amountKobo });
+  const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
+  await db.send(new UpdateCommand(walletDebit(ledger, accountId, spent).Update));
+  return { accountId, key, keyId, transactions };
+};
+
+const succeeded = (transactions: number): number => transactions - Math.ceil(transactions / FAILED_EVERY);
+
+/** The account's transactions, as purchases leave them. */
+export async function* transactionsOf(
+  account: BusyAccount,
+  now_ms: number,
+): AsyncGenerator<TransactionRow, void, void> {
+  const naming = await namingFrom({ value: async () => "k".repeat(32), refetch: async () => undefined })();
+  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, naming, index, now_ms);
+}
+
+const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: Naming, index: number, now_ms: number) => {
+  const created_ms = now_ms - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
+  const reference = `order-${index}`;
+  const opened = aTransactionRow({
+    pk: transactionPk(naming.id({ accountId, mode: "live", reference })),
+    owner: ownerOf(accountId, "live"),
+    account_id: accountId,
+    key_id: keyId,
+    attempt: randomUUID(),
+    fingerprint: naming.fingerprint(["data", "1", "101", "08031234567"]),
+    caller_reference: reference,
+    amount_kobo: koboFromNaira(PRICE_NAIRA),
+    created_at: isoTime(created_ms),
+    updated_at: isoTime(created_ms + 1_000),
+  });
+  const upstream_reference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
+  if (index % FAILED_EVERY > 0) return settledRow(opened, { status: "success", upstream_reference });
+  return settledRow(opened, { status: "failed", failure: { code: "delivery_failed" }, upstream_reference });
+};

@@ -1,0 +1,130 @@
+import { setEnvironment } from "../../../infra/local/local-aws.ts";
+import { tableNames } from "../../../infra/local/tables.ts";
+import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
+import { catalogStore } from "../../../shared/catalog/store.ts";
+import type { Catalog } from "../../../shared/contract/catalog.ts";
+import { aPlan } from "../../builders/catalog.ts";
+import { weigh } from "../../builders/observe.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
+import { type Client, newClient, order, type Sent } from "../../load/client.ts";
+import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
+import { median } from "../samples.ts";
+
+export const planCounts = [1, 10, 100, 1_000] as const;
+const ROUNDS = 3;
+/** Of each kind in one round. */
+const WARM = 60;
+const COLD = 10;
+const PURCHASES = 40;
+
+export type PlanFigures = {
+  readonly plans: number;
+  readonly answerBytes: number;
+  readonly listWarm_ms: number;
+  readonly listCold_ms: number;
+  readonly buyWarm_ms: number;
+  readonly buyCold_ms: number;
+};
+type Samples = { -readonly [Name in keyof Omit<PlanFigures, "plans">]: number[] };
+
+/** The catalog and purchases from it, over loopback, with a catalog that grows. */
+export const measurePlans = async (): Promise<readonly PlanFigures[]> => {
+  const service = await startTestService();
+  const restore = setEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: service.dynamodbEndpoint });
+  const gateway = await openFreshGateway(["list-catalog", "purchase"]);
+  const client = newClient(gateway.baseUrl);
+  try {
+    const taken = new Map(planCounts.map((plans): [number, Samples] => [plans, noSamples()]));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [plans, samples] of taken) {
+        await sell(service, plans);
+        const { newKey, key } = await service.newCaller({ naira: 10_000_000 });
+        await measureRound({ gateway, client, plans, listKey: key, buyKey: await newKey() }, samples);
+      }
+    }
+    return [...taken].map(([plans, samples]) => ({
+      plans,
+      answerBytes: median(samples.answerBytes),
+      listWarm_ms: median(samples.listWarm_ms),
+      listCold_ms: median(samples.listCold_ms),
+      buyWarm_ms: median(samples.buyWarm_ms),
+      buyCold_ms: median(samples.buyCold_ms),
+    }));
+  } finally {
+    client.close();
+    await gateway.close();
+    restore();
+    await service.stop();
+  }
+};
+
+const noSamples = (): Samples => ({
+  answerBytes: [],
+  listWarm_ms: [],
+  listCold_ms: [],
+  buyWarm_ms: [],
+  buyCold_ms: [],
+});
+
+/** Puts a catalog where the functions and the provider have theirs. */
+const sell = async ({ db, simulator }: TestService, plans: number): Promise<void> => {
+  const data = catalogOf(plans);
+  simulator.state.catalogBody = { status: true, message: "Data plans retrieved successfully.", data };
+  await catalogStore(db, tableNames.cache).write(snapshotOf(data, Date.now()));
+};
+
+const networks = ["MTN", "Airtel", "Glo", "9mobile"].map((name, index) => ({
+  id: index + 1,
+  name,
+  code: name.toLowerCase(),
+}));
+const validities = ["1 day", "7 days", "14 days", "30 days"];
+
+/** Plans that differ as real ones do, for alike ones would be packed into nothing. The first is the one that is bought. */
+const catalogOf = (plans: number): Catalog => ({
+  networks,
+  data_plans: Array.from({ length: plans }, (_, index) =>
+    index === 0
+      ? aPlan()
+      : aPlan({
+          id: 101 + index,
+          network_id: 1 + (index % networks.length),
+          name: `${((index * 37) % 200) / 10 + 0.1}GB`,
+          price: 95 + ((index * 7_919) % 60_000) / 4,
+          validity: validities[(index * 5) % validities.length] ?? "",
+        }),
+  ),
+});
+
+type Round = {
+  readonly gateway: FreshGateway;
+  readonly client: Client;
+  readonly plans: number;
+  readonly listKey: string;
+  readonly buyKey: string;
+};
+
+const measureRound = async (round: Round, samples: Samples): Promise<void> => {
+  const { gateway, listKey, buyKey } = round;
+  const list: Sent = { method: "GET", path: "/vtu/data", headers: gzipped(listKey) };
+  const buy = order(BUY_DATA, buyKey, anOrder());
+  for (let count = 0; count < COLD; count += 1) {
+    await gateway.begin();
+    samples.listCold_ms.push(await ask(round, list));
+    samples.buyCold_ms.push(await ask(round, buy));
+  }
+  for (let count = 0; count < WARM; count += 1) samples.listWarm_ms.push(await ask(round, list));
+  for (let count = 0; count < PURCHASES; count += 1) samples.buyWarm_ms.push(await ask(round, buy));
+  const { bodyBytes } = await weigh("GET", `${gateway.baseUrl}/vtu/data`, gzipped(listKey));
+  samples.answerBytes.push(bodyBytes);
+};
+
+const gzipped = (key: string) => ({ authorization: `Bearer ${key}`, "accept-encoding": "gzip" });
+
+const ask = async ({ client, plans }: Round, sent: Sent): Promise<number> => {
+  const reply = await client.send(sent);
+  if (reply.kind !== "answered" || reply.status !== 200) {
+    throw new Error(`With ${plans} plans: ${JSON.stringify(reply)}`);
+  }
+  return reply.duration_ms;
+};

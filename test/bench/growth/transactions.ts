@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDynoxide } from "../../../infra/local/dynamodb.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
+import { createTables, tableNames } from "../../../infra/local/tables.ts";
+import { isoTime, systemClock } from "../../../shared/platform/time.ts";
+import type { Ledger } from "../../../shared/wallet/ledger.ts";
+import { keepProof, type Proof, proveWallet } from "../../../shared/wallet/proof.ts";
+import { readStatement } from "../../../shared/wallet/statement.ts";
+import { emulatorClientAt } from "../../builders/emulator-client.ts";
+import { newClient } from "../../load/client.ts";
+import { openFreshGateway } from "../fresh-gateway.ts";
+import type { Say } from "../part.ts";
+import { median, timed_ms } from "../samples.ts";
+import { importTables } from "./imported-tables.ts";
+import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-rows.ts";
+
+export const transactionCounts = [10, 100, 1_000, 10_000, 100_000] as const;
+const MONTH_MS = 30 * 24 * 3_600_000;
+const PAGES = 15;
+const WARM_UP_PAGES = 5;
+/** Statements and proofs of a large account take seconds: the largest is measured once. */
+const repeatsOf = (transactions: number): number => (transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
+
+export type TransactionFigures = {
+  readonly transactions: number;
+  /** The first page of the list, over loopback. */
+  readonly page_ms: number;
+  /** Of the last month. */
+  readonly statement_ms: number;
+  /** From the beginning. */
+  readonly proof_ms: number;
+  /** From where the proof before left off, as each day's does. */
+  readonly nextProof_ms: number;
+};
+
+/** Accounts with a year of transactions behind them. */
+export const measureTransactions = async (say: Say): Promise<readonly TransactionFigures[]> => {
+  const folder = mkdtempSync(join(tmpdir(), "growth-"));
+  try {
+    const { tables, accounts } = await prepareTables(folder, say);
+    const db = emulatorClientAt(tables.endpoint);
+    const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+    try {
+      const pages_ms = await measurePages(tables.endpoint, accounts);
+      const figures: TransactionFigures[] = [];
+      for (const [position, account] of accounts.entries()) {
+        figures.push({ ...(await measureBooks(ledger, account)), page_ms: pages_ms[position] ?? Number.NaN });
+      }
+      return figures;
+    } finally {
+      db.destroy();
+      await tables.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const prepareTables = async (folder: string, say: Say) => {
+  const empty = await startDynoxide({ pidFile: join(folder, "empty.pid"), logFile: join(folder, "empty.log") });
+  try {
+    await createTables(empty.endpoint);
+    const db = emulatorClientAt(empty.endpoint);
+    const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+    const accounts: BusyAccount[] = [];
+    for (const count of transactionCounts) accounts.push(await openBusyAccount(ledger, tableNames.access, count));
+    db.destroy();
+    say("importing a ledger with a year of transactions");
+    return { accounts, tables: await importTables(empty.endpoint, allRows(accounts), folder) };
+  } finally {
+    await empty.stop();
+  }
+};
+
+async function* allRows(accounts: readonly BusyAccount[]) {
+  const now_ms = Date.now();
+  for (const account of accounts) yield* transactionsOf(account, now_ms);
+}
+
+const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]): Promise<readonly number[]> => {
+  const restore = setEnvironment({
+    ACCESS_TABLE: tableNames.access,
+    LEDGER_TABLE: tableNames.ledger,
+    REFERENCE_KEY_SECRET_ID: "reference-key",
+    ...localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }),
+  });
+  const gateway = await openFreshGateway(["read-account"]);
+  const client = newClient(gateway.baseUrl);
+  const samples = accounts.map((): number[] => []);
+  try {
+    await gateway.begin();
+    for (let count = 0; count < WARM_UP_PAGES + PAGES; count += 1) {
+      for (const [position, { key }] of accounts.entries()) {
+        const headers = { authorization: `Bearer ${key}` };
+        const reply = await client.send({ method: "GET", path: "/transactions", headers });
+        if (reply.kind !== "answered" || reply.status !== 200) throw new Error(`No page: ${JSON.stringify(reply)}`);
+        if (count >= WARM_UP_PAGES) samples[position]?.push(reply.duration_ms);
+      }
+    }
+    return samples.map(median);
+  } finally {
+    client.close();
+    await gateway.close();
+    restore();
+  }
+};
+
+const measureBooks = async (
+  ledger: Ledger,
+  { accountId, transactions }: BusyAccount,
+): Promise<Omit<TransactionFigures, "page_ms">> => {
+  const now_ms = Date.now();
+  const month = { from: isoTime(now_ms - MONTH_MS), to: isoTime(now_ms) };
+  const repeats = repeatsOf(transactions);
+  const statement_ms = await middle_ms(repeats, async () => {
+    const { closing_kobo } = await readStatement(ledger, accountId, month);
+    if (closing_kobo <= 0) throw new Error("The statement does not end with what is left in the wallet");
+  });
+  const proof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
+  await keepProof(ledger, accountId, await prove(ledger, accountId));
+  const nextProof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
+  return { transactions, statement_ms, proof_ms, nextProof_ms };
+};
+
+const middle_ms = async (repeats: number, work: () => Promise<unknown>): Promise<number> => {
+  const samples_ms: number[] = [];
+  while (samples_ms.length < repeats) samples_ms.push(await timed_ms(work));
+  return median(samples_ms);
+};
+
+/** A proof that does not prove would be no figure. */
+const prove = async (ledger: Ledger, accountId: string): Promise<Proof> => {
+  const proof = await proveWallet(ledger, accountId);
+  if (proof?.difference_kobo !== 0) throw new Error(`The wallet is not proved: ${JSON.stringify(proof)}`);
+  return proof;
+};
