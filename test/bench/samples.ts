@@ -1,13 +1,20 @@
 /** What many measurements of one thing come to: their middle, and the highest of a hundred. */
 export type Spread = { readonly p50: number; readonly p99: number };
 
-export const spreadOf = (samples: readonly number[]): Spread => {
-  const sorted = samples.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
-};
+export const spreadOf = (samples: readonly number[]): Spread => ({
+  p50: quantile(samples, 0.5),
+  p99: quantile(samples, 0.99),
+});
 
-export const median = (samples: readonly number[]): number => spreadOf(samples).p50;
+export const median = (samples: readonly number[]): number => quantile(samples, 0.5);
+
+/** What so large a share of the measurements does not exceed. */
+export const quantile = (samples: readonly number[], share: number): number =>
+  samples.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(samples.length * share) - 1)] ?? Number.NaN;
+
+/** One side over the other in the same round, and the middle of that: what disturbs a round disturbs both. */
+export const pairedRatio = (ones: readonly number[], others: readonly number[]): number =>
+  median(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 
 /** The time that a piece of work takes. */
 export const timed_ms = async (work: () => Promise<unknown>): Promise<number> => {

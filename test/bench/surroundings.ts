@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { startDynoxide } from "../../infra/local/dynamodb.ts";
-import { localAwsEnvironment, localClient } from "../../infra/local/local-aws.ts";
+import { localAwsEnvironment } from "../../infra/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../infra/local/secrets.ts";
+import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { startServer } from "./server-process.ts";
 
 /** What stands around the stacks, the same for all: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
@@ -30,9 +30,7 @@ export const openSurroundings = async (): Promise<Surroundings> => {
   const secretsManager = await startSecretsManager(secrets);
   const upstreamPath = fileURLToPath(new URL("instant-upstream.ts", import.meta.url));
   const upstream = await startServer([upstreamPath], {}, file("upstream.log"));
-  const db = DynamoDBDocumentClient.from(new DynamoDBClient(localClient(dynamodb.endpoint)), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
+  const db = emulatorClientAt(dynamodb.endpoint);
   return {
     dynamodbEndpoint: dynamodb.endpoint,
     db,

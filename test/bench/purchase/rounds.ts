@@ -1,8 +1,8 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import type { Say } from "../part.ts";
+import { median } from "../samples.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { type Stack, stacks } from "../stacks.ts";
-import { median } from "../statistics.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { keysFor, runSlice, type Slice } from "./slice.ts";
 

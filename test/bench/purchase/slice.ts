@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newClient, order, type Reply } from "../../load/client.ts";
+import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
-import { quantile } from "../statistics.ts";
 
 export const PURCHASE_PATH = "/vtu/data/purchase";
 /** Of a key that nobody meets the limit with: 60 requests a minute are allowed. */

@@ -3,7 +3,7 @@ import { dollarsOf } from "../../../infra/costs/prices.ts";
 import { times, usageOf } from "../../../infra/costs/request-usage.ts";
 import { markdownTable } from "../../../infra/figures/markdown.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { median, pairedRatio } from "../statistics.ts";
+import { median, pairedRatio } from "../samples.ts";
 import type { Counts } from "./counts.ts";
 import type { Line } from "./purchase.ts";
 import type { Slice } from "./slice.ts";
