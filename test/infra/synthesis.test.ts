@@ -47,7 +47,7 @@ const deployable = (folder: string): Map<string, string> =>
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
 describe("npm run synth", () => {
-  test("needs no account, and makes the same bytes each time", { timeout: 60_000 }, async () => {
+  test("needs no account, and makes the same bytes each time", { timeout: 180_000 }, async () => {
     const folders = [join(scratch, "one"), join(scratch, "two")];
     for (const folder of folders) expect(await run("synth", "--output", folder)).toMatchObject({ code: 0 });
     const [one = new Map(), two = new Map()] = folders.map(deployable);
