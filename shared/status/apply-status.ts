@@ -4,7 +4,7 @@ import type { MessageResult } from "../platform/queue-handler.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
-import { type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
+import { matchTransaction, type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { type EventReason, recordEvent } from "./event-records.ts";
 import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
@@ -93,8 +93,11 @@ const matchByGuess = async (deps: ApplyDeps, event: EventMessage, deadline: Dead
   const [candidate, ...others] = await candidatesFor(deps, event);
   if (others.length > 0) return leaveToOperator(deps, event, "several_candidates");
   if (candidate === undefined || isTooOld(candidate, event)) return leaveToOperator(deps, event, "no_candidate");
-  const settlement = await settleTransaction(deps.ledger, candidate, verdictOf(event), deadline, "unnamed");
-  if (settlement.kind === "applied") return { kind: "done", outcome: "matched" };
+  // Its own transaction may have got its name since that was looked for, and so be no candidate any more.
+  const isNamedByNow = (await findByUpstreamReference(deps.ledger, event.reference)).length > 0;
+  if (!isNamedByNow && (await matchTransaction(deps.ledger, candidate, verdictOf(event), deadline))) {
+    return { kind: "done", outcome: "matched" };
+  }
   return { kind: "retry", reason: "candidate_moved", after_s: 1 };
 };
 

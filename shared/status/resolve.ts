@@ -129,7 +129,9 @@ const decide = async (
 ): Promise<void> => {
   const outcome = await write(ledger, [...settlingWrites(ledger, row, verdict, only), ...beside]);
   if (outcome.kind === "done") return;
-  if (outcome.row === undefined) throw new OperatorError("The event was decided by somebody else meanwhile");
+  if (outcome.row === undefined) {
+    throw new OperatorError("The event was decided meanwhile, or matched to another transaction by a copy of it");
+  }
   if (transitions[outcome.row.status].length === 0) throw isFinal(outcome.row);
   throw new OperatorError(`The upstream calls ${referenceOf(row)} ${outcome.row.upstream_reference} by now`);
 };

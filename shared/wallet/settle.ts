@@ -1,4 +1,4 @@
-import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, type TransactWriteCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -44,31 +44,30 @@ const RESERVE_MS = 3_500;
 /**
  * Ends an open transaction, or records what the upstream calls it, if it is still open. Every verdict may come twice and in any
  * order: the first that ends a transaction stands. The refund is in the write that marks it `failed`.
- *
- * Repeating is harmless, so that it goes on through conflicts and lost answers until the deadline.
  */
 export const settleTransaction = async (
   ledger: Ledger,
   target: SettleTarget,
   verdict: Verdict,
   deadline: Deadline,
-  /** A match by guess must not overrule knowledge. */
-  only: Settleable = "any",
 ): Promise<Settlement> => {
-  for (let round = 0; ; round += 1) {
-    try {
-      await write(ledger, target, verdict, only, deadline.remaining_ms() - RESERVE_MS);
-      return { kind: "applied" };
-    } catch (error) {
-      const collision = collisionOf(error);
-      if (collision.kind === "refused" && collision.row !== undefined) return { kind: "stands", row: collision.row };
-      if (collision.kind !== "conflict") {
-        log.warn("settle.attempt_failed", { attempt: target.attempt, ...errorFields(error) });
-      }
-    }
-    if (deadline.remaining_ms() <= RESERVE_MS) return { kind: "not_known" };
-    await waitForTurn(round);
-  }
+  const outcome = await write(ledger, target, settlingWrites(ledger, target, verdict, "any"), deadline);
+  if (outcome.kind !== "refused") return outcome;
+  return outcome.row === undefined ? { kind: "not_known" } : { kind: "stands", row: outcome.row };
+};
+
+/**
+ * Ends an open transaction by a report that was not known to be about it: the upstream's name for an order is taken for its own. Only
+ * where it has no name yet, and the name is nobody else's. True if this is now known to be done.
+ */
+export const matchTransaction = async (
+  ledger: Ledger,
+  target: SettleTarget,
+  verdict: Verdict,
+  deadline: Deadline,
+): Promise<boolean> => {
+  const outcome = await write(ledger, target, settlingWrites(ledger, target, verdict, "unnamed"), deadline);
+  return outcome.kind === "applied";
 };
 
 /** What an applied verdict made of a row. */
@@ -77,33 +76,67 @@ export const settledRow = ({ open: _open, ...row }: TransactionRow, verdict: Ver
   ...verdict,
 });
 
+type Writes = readonly [
+  { readonly Update: ReturnType<typeof transactionUpdate> },
+  ...NonNullable<TransactWriteCommandInput["TransactItems"]>,
+];
+
+/** Repeating is harmless, so that it goes on through conflicts and lost answers until the deadline. */
 const write = async (
   ledger: Ledger,
-  target: SettleTarget,
-  verdict: Verdict,
-  only: Settleable,
-  patience_ms: number,
-): Promise<void> => {
+  { attempt }: SettleTarget,
+  writes: Writes,
+  deadline: Deadline,
+): Promise<
+  { readonly kind: "applied" | "not_known" } | { readonly kind: "refused"; readonly row: TransactionRow | undefined }
+> => {
+  for (let round = 0; ; round += 1) {
+    try {
+      await writeOnce(ledger, writes, deadline.remaining_ms() - RESERVE_MS);
+      return { kind: "applied" };
+    } catch (error) {
+      const collision = collisionOf(error);
+      if (collision.kind === "refused") return collision;
+      if (collision.kind === "lost") log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
+    }
+    if (deadline.remaining_ms() <= RESERVE_MS) return { kind: "not_known" };
+    await waitForTurn(round);
+  }
+};
+
+const writeOnce = async ({ db }: Ledger, [update, ...others]: Writes, patience_ms: number): Promise<void> => {
   const abort = { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) };
-  const [update, ...others] = settlingWrites(ledger, target, verdict, only);
-  if (others.length > 0) await ledger.db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
-  else await ledger.db.send(new UpdateCommand(update.Update), abort);
+  if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
+  else await db.send(new UpdateCommand(update.Update), abort);
 };
 
 /** Which open transactions a verdict may settle: any; those without an upstream reference; or also those with this very one. */
 export type Settleable = "any" | "unnamed" | { readonly unnamedOr: string };
 
-/** The parts of the write that settles: the transaction's own, and with a live failure the refund. */
-export const settlingWrites = (
-  ledger: Ledger,
-  target: SettleTarget,
-  verdict: Verdict,
-  only: Settleable,
-): readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...ReturnType<typeof walletCredit>[]] => {
-  const update = { Update: transactionUpdate(ledger, target, verdict, only) };
-  if (verdict.status !== "failed" || target.mode !== "live") return [update];
-  return [update, walletCredit(ledger, target.account_id, target.amount_kobo)];
+/** The parts of the write that settles: the transaction's own; with a live failure the refund; with a match the claim to its name. */
+export const settlingWrites = (ledger: Ledger, target: SettleTarget, verdict: Verdict, only: Settleable): Writes => {
+  const { upstream_reference: name } = verdict;
+  const isRefund = verdict.status === "failed" && target.mode === "live";
+  return [
+    { Update: transactionUpdate(ledger, target, verdict, only) },
+    ...(isRefund ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
+    ...(only === "any" || name === undefined ? [] : [nameClaim(ledger, target, name)]),
+  ];
 };
+
+/**
+ * One order of the upstream's is one transaction's. Indexes lag and are read before the write: two reports of the same order, at
+ * the same time, could be taken for two transactions'.
+ */
+const nameClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, name: string) => ({
+  Put: {
+    TableName: table,
+    Item: { pk: `name#${name}`, transaction },
+    ConditionExpression: "attribute_not_exists(pk) OR #transaction = :transaction",
+    ExpressionAttributeNames: { "#transaction": "transaction" },
+    ExpressionAttributeValues: { ":transaction": transaction },
+  },
+});
 
 const transactionUpdate = ({ table, clock }: Ledger, target: SettleTarget, verdict: Verdict, only: Settleable) => {
   const { status, ...facts } = verdict;

@@ -75,6 +75,9 @@ const wrongOrder = ({ world }: Stage, row: TransactionRow): string[] => {
       : []),
     ...(order?.status === "failed" && row.status === "success" ? [`${reference} was not delivered, and charged`] : []),
     ...(order === undefined && row.status === "success" ? [`${reference} was never ordered, and charged`] : []),
+    ...(order !== undefined && ![undefined, order.upstreamReference].includes(row.upstream_reference)
+      ? [`${reference} bears the name of another order`]
+      : []),
   ];
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
@@ -12,7 +12,13 @@ import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
-import { settledRow, settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
+import {
+  matchTransaction,
+  settledRow,
+  settleTransaction,
+  settlingWrites,
+  type Verdict,
+} from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
@@ -275,14 +281,37 @@ describe("the write that settles", () => {
   });
 
   test.each([
-    ["a guess settles an order without a name", undefined, "unnamed", "applied"],
-    ["a guess does not settle an order with a name", "U1", "unnamed", "stands"],
-    ["an event settles an order without a name", undefined, { unnamedOr: "U1" }, "applied"],
-    ["an event settles the order of its name", "U1", { unnamedOr: "U1" }, "applied"],
-    ["an event does not settle an order of another name", "U2", { unnamedOr: "U1" }, "stands"],
-  ] as const)("%s", async (_name, name, only, kind) => {
-    const row = await anOpenOrder(name === undefined ? {} : { upstream_reference: name });
-    expect(await settleTransaction(ledger, row, { status: "success" }, enough(), only)).toMatchObject({ kind });
+    ["settles an order without a name", "U1", undefined, true],
+    ["settles the order of its name", "U2", "U2", true],
+    ["does not settle an order of another name", "U3", "U4", false],
+  ])("by an operator's word on an event %s", async (_name, theirs, ours, settles) => {
+    const row = await anOpenOrder(ours === undefined ? {} : { upstream_reference: ours });
+    const verdict = { status: "success", upstream_reference: theirs } as const;
+    const TransactItems = [...settlingWrites(ledger, row, verdict, { unnamedOr: theirs })];
+    const written = ledger.db.send(new TransactWriteCommand({ TransactItems })).then(
+      () => true,
+      () => false,
+    );
+    expect(await written).toBe(settles);
+  });
+
+  test("by a match ends an order without a name, and none that has one", async () => {
+    const verdict: Verdict = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    const row = await anOpenOrder();
+    expect(await matchTransaction(ledger, row, verdict, enough())).toBe(true);
+    expect(await readTransaction(ledger, row.pk)).toMatchObject(verdict);
+    const named = await anOpenOrder({ upstream_reference: "U2" });
+    expect(await matchTransaction(ledger, named, verdict, enough())).toBe(false);
+    expect(await readTransaction(ledger, named.pk)).toEqual(named);
+  });
+
+  test("by a match ends no second order under one name, also when both are tried at once", async () => {
+    const verdict: Verdict = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    const rows = [await anOpenOrder(), await anOpenOrder()];
+    const matched = await Promise.all(rows.map((row) => matchTransaction(ledger, row, verdict, enough())));
+    expect(matched.toSorted()).toEqual([false, true]);
+    const stand = await Promise.all(rows.map(({ pk }) => readTransaction(ledger, pk)));
+    expect(stand.map((row) => row?.status).toSorted()).toEqual(["processing", "success"]);
   });
 
   test.each([["conflict"], ["answer_lost"], ["never_arrives"]] as const)(

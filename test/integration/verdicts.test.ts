@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -303,11 +304,43 @@ describe("an event about an order that nobody named", () => {
     const event = await aGuess();
     const row = await anUnnamed(isoTime(NOON_MS));
     now_ms += 180_000;
-    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
     const result = apply(event, noTime());
     expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
     proxy.fault = () => undefined;
     await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+  });
+
+  test.each([
+    ["by a copy of it, which the index does not show yet", "copy"],
+    ["by our own verdict", "verdict"],
+  ])("whose order got its name just now %s, ends no other", async (_name, by) => {
+    const event = await aGuess();
+    const first = await anUnnamed(isoTime(NOON_MS));
+    now_ms += 60_000;
+    const second = await anUnnamed(isoTime(now_ms));
+    const late = { ...event, received_at: isoTime(now_ms) };
+    now_ms += 180_000;
+    const verdict = { status: "success", upstream_reference: event.reference } as const;
+    const nameFirst = () =>
+      by === "copy" ? apply(event) : settleTransaction(ledger, first, verdict, deadlineIn(20_000));
+
+    const db = emulatorClient(proxy.endpoint);
+    db.middlewareStack.add(
+      (next) => async (args) => {
+        const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
+        // The name was looked for and is nobody's; when open orders are listed next, only the second one is left.
+        if (index === "by_open") await nameFirst();
+        const answer = await next(args);
+        if (index === "by_upstream_reference" && by === "copy") Object.assign(answer.output, { Items: [] });
+        return answer;
+      },
+      { step: "initialize", priority: "high" },
+    );
+    const result = await applyStatus({ ledger: { ...ledger, db }, naming })(late, deadlineIn(20_000));
+    expect(result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
+    expect([await stands(first), await stands(second)]).toEqual(["success", "processing"]);
+    await settleTransaction(ledger, second, { status: "success" }, deadlineIn(20_000));
   });
 });
 
