@@ -11,8 +11,7 @@ export const emulatorClient = (endpoint: string = inject("dynamodbEndpoint")): D
   emulatorClientAt(endpoint);
 
 /** The three tables under names of their own. */
-export const freshTables = async () => {
-  const db = emulatorClient();
+export const freshTables = async (db: DynamoDBDocumentClient = emulatorClient()) => {
   const run = randomUUID().slice(0, 8);
   const create = async (name: keyof typeof tables): Promise<string> => {
     const table = `${name}-${run}`;

@@ -2,10 +2,9 @@ import { createHmac, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeleteTableCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { inject } from "vitest";
 import * as z from "zod";
+import { startDynoxide } from "../../../infra/local/dynamodb.ts";
 import { type Invoke, loadFunctions } from "../../../infra/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
 import { startQueues } from "../../../infra/local/queues.ts";
@@ -25,6 +24,7 @@ import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhook/endpoint.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
+import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
 import { interceptAws } from "./aws-faults.ts";
 import { hurry } from "./clock.ts";
@@ -83,7 +83,12 @@ export type World = {
 export const openWorld = async (): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), "world-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
-  const { accessTable, ledgerTable, cacheTable } = await freshTables();
+  // One of its own: the emulator's writes take the longer the more its streams hold, also those of tables that are gone.
+  const { endpoint: dynamodb, stop: stopDynamodb } = await startDynoxide({
+    pidFile: join(folder, "dynoxide.pid"),
+    logFile: join(folder, "dynoxide.log"),
+  });
+  const { accessTable, ledgerTable, cacheTable } = await freshTables(emulatorClientAt(dynamodb));
   const tables = [accessTable, ledgerTable, cacheTable];
   const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...atOnce });
   const sqs = await startQueues(queues);
@@ -109,7 +114,6 @@ export const openWorld = async (): Promise<World> => {
     AIRTIME_NAIRA_MAX: "50000",
     PURCHASES: "on",
   };
-  const dynamodb = inject("dynamodbEndpoint");
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const putBack = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
   let invoke = await loadFunctions(functionNames, FUNCTIONS);
@@ -171,8 +175,7 @@ export const openWorld = async (): Promise<World> => {
       await passHttp();
       passAws();
       putBack();
-      await Promise.all(tables.map((TableName) => db.send(new DeleteTableCommand({ TableName }))));
-      await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop()]);
+      await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop(), stopDynamodb()]);
       rmSync(folder, { recursive: true, force: true });
     },
   });
