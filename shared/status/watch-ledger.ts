@@ -13,8 +13,8 @@ const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const PROOF_EVERY_MS = 24 * 3_600_000;
-/** Proofs stop when no more than this is left. */
-const PROOF_RESERVE_MS = 10_000;
+/** No proof begins when no more than this is left: that of a large and busy wallet takes a while. */
+const PROOF_RESERVE_MS = 60_000;
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
 export const watchLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {

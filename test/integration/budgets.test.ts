@@ -129,7 +129,7 @@ describe("within its budget is", () => {
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
     const minute = async (): Promise<void> => {
-      await scheduleHandler("watch-ledger", (deadline) => watchLedger(ledger, deadline))({}, aLambdaContext());
+      await scheduleHandler("watch-ledger", (deadline) => watchLedger(ledger, deadline))({}, aLambdaContext(300_000));
       const deps = { store, upstream, clock: systemClock };
       await scheduleHandler("refresh-catalog", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };

@@ -63,7 +63,7 @@ const open = async (
 const metricsOf = async (ledger: Ledger) => {
   const lines: string[] = [];
   const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
-  await watchLedger(ledger, deadlineIn(60_000));
+  await watchLedger(ledger, deadlineIn(300_000));
   spy.mockRestore();
   const line = lines.find((text) => text.includes("_aws")) ?? "{}";
   const metrics: unknown = JSON.parse(line);
