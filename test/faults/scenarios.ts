@@ -175,6 +175,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     ends: ["success"],
   },
+  "two copies of an event that says failed, at the same time": {
+    prepare: async (stage) => {
+      await stage.ask(routes.buyData, order("order-1", numbers.endsBadly));
+    },
+    act: async (stage) => {
+      for (const status of ["failed", "failed"] as const) await report(stage, status);
+      await stage.world.pump.once("at_once");
+    },
+    ends: ["failed"],
+  },
   "a sandbox purchase that ends by an event": {
     act: async (stage) => {
       await stage.ask(routes.buyData, order("order-1", numbers.endsWell), "test");
