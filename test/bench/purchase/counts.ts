@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { startDynamoDbProxy } from "../../builders/dynamodb-proxy.ts";
+import { until } from "../../builders/until.ts";
 import { newClient, order } from "../../load/client.ts";
 import { startServer } from "../server-process.ts";
 import type { Stack } from "../stacks.ts";
@@ -33,6 +34,8 @@ export const countPurchase = async (stack: Stack, around: Surroundings): Promise
     const logged = readFileSync(logFile).length;
     const reply = await client.send(order(PURCHASE_PATH, key, anOrder()));
     assertDelivered(reply);
+    // The line may be written after the answer.
+    await until("a line in the log", () => readFileSync(logFile).length > logged, { patience_ms: 2_000, every_ms: 10 });
     const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
     const writes = proxy.calls.filter(({ operation }) => !READS.includes(operation));
     const reads = proxy.calls.filter(({ operation }) => READS.includes(operation));
