@@ -30,12 +30,14 @@ export const countPurchase = async (stack: Stack, around: Surroundings): Promise
   try {
     const [key = ""] = await stack.prepare(around, "live", 1);
     assertDelivered(await client.send(order(PURCHASE_PATH, key, anOrder())));
+    // A line may be written after its answer.
+    const inLog = { patience_ms: 2_000, every_ms: 10 };
+    await until("a line in the log", () => readFileSync(logFile).length > 0, inLog);
     proxy.calls.length = 0;
     const logged = readFileSync(logFile).length;
     const reply = await client.send(order(PURCHASE_PATH, key, anOrder()));
     assertDelivered(reply);
-    // The line may be written after the answer.
-    await until("a line in the log", () => readFileSync(logFile).length > logged, { patience_ms: 2_000, every_ms: 10 });
+    await until("a line in the log", () => readFileSync(logFile).length > logged, inLog);
     const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
     const writes = proxy.calls.filter(({ operation }) => !READS.includes(operation));
     const reads = proxy.calls.filter(({ operation }) => READS.includes(operation));
