@@ -25,7 +25,7 @@ export type Settlement =
   | { readonly kind: "applied" }
   /** Nothing was written: this is how the transaction stands, by this verdict, which came before, or by another. */
   | { readonly kind: "stands"; readonly row: TransactionRow }
-  /** The time was up before the write was known to have happened. */
+  /** The time was up before the write was known to have happened, or there is no wallet to give the money back to. */
   | { readonly kind: "not_known" };
 
 /** What must be known of a transaction to settle it; the index by upstream reference has as much. */
@@ -96,8 +96,9 @@ const write = async (
       return { kind: "applied" };
     } catch (error) {
       const collision = collisionOf(error);
+      const isExpected = collision.kind === "conflict" || (collision.kind === "refused" && collision.row !== undefined);
+      if (!isExpected) log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
       if (collision.kind === "refused") return collision;
-      if (collision.kind === "lost") log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
     }
     if (deadline.remaining_ms() <= RESERVE_MS) return { kind: "not_known" };
     await waitForTurn(round);

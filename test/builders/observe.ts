@@ -30,6 +30,23 @@ export const observe = async <Result>(
   }
 };
 
+const READS: readonly string[] = ["GetItem", "BatchGetItem", "Query"];
+
+/** The capacity units of some calls. */
+export const capacityOf = (calls: DynamoDbProxy["calls"]) => {
+  const writes = calls.filter(({ operation }) => !READS.includes(operation));
+  const reads = calls.filter(({ operation }) => READS.includes(operation));
+  return {
+    tableWriteUnits: sum(writes.map(({ tableUnits }) => tableUnits)),
+    indexWriteUnits: sum(writes.map(({ indexUnits }) => indexUnits)),
+    /** Of writes whose condition did not hold: AWS charges for them, and the emulator does not say how much. One each, here. */
+    refusedWriteUnits: writes.filter(({ tableUnits }) => tableUnits === 0).length,
+    readUnits: sum(reads.map(({ tableUnits, indexUnits }) => tableUnits + indexUnits)),
+  };
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
 /** An answer with its size on the wire, head and body. */
 export type WeighedAnswer = {
   readonly status: number;

@@ -5,7 +5,6 @@ import { ClosingLine } from "../builders/closing-line.ts";
 export default defineConfig({
   test: {
     include: ["test/faults/long/*.long.ts"],
-    globalSetup: ["test/builders/emulators.ts"],
     reporters: ["default", new ClosingLine()],
     // What a world's functions log is kept from the console; the rest says how far the run is.
     disableConsoleIntercept: true,

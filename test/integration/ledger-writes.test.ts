@@ -233,11 +233,13 @@ describe("the write that settles", () => {
     expect(await readTransaction(ledger, row.pk)).not.toHaveProperty("upstream_reference");
   });
 
-  test("does not end an order whose money cannot be given back", async () => {
+  test("does not end an order whose money cannot be given back, and says so in the log", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const row = await anOpenOrder();
     const gone = { ...row, account_id: "acc_without_wallet" };
     expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "not_known" });
     expect(await readTransaction(ledger, row.pk)).toEqual(row);
+    expect(said.mock.calls.flat().map(String).join()).toContain(row.attempt);
   });
 
   test("says in the log that an answer was lost, and nothing of a conflict", async () => {

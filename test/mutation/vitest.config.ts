@@ -14,6 +14,7 @@ const FILES = [
   "test/integration/operator.test.ts",
   "test/integration/watch-ledger.test.ts",
   "test/integration/place-order.test.ts",
+  "test/integration/buy-data.test.ts",
   "test/integration/verdicts.test.ts",
   "test/integration/ledger-writes.test.ts",
   "test/integration/proofs.test.ts",

@@ -4,9 +4,10 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { markdownTable } from "../../../infra/figures/markdown.ts";
+import { routes } from "../../../shared/contract/routes.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import type { Part } from "../part.ts";
-import { anOrder } from "../purchase/slice.ts";
+import { aNewOrder } from "../purchase/slice.ts";
 import { median, quantile } from "../samples.ts";
 import { stacks } from "../stacks.ts";
 import { openSurroundings, type Surroundings } from "../surroundings.ts";
@@ -19,7 +20,7 @@ const RUNS = 21;
 type Line = { readonly stack: LambdaStack; readonly bundle: Bundle; readonly times_ms: number[] };
 
 export const coldStart: Part = {
-  says: `starts ${lambdaStacks.length + 1} bundles in new processes, in turn, ${RUNS} times; about 2 minutes.`,
+  says: `starts ${lambdaStacks.length + 1} bundles in new processes, in turn, ${RUNS} times; about a minute.`,
   measure: async (say) => {
     const around = await openSurroundings();
     try {
@@ -64,10 +65,10 @@ const firstAnswer_ms = async (stack: LambdaStack, { path }: Bundle, around: Surr
 
 const purchaseEvent = (key: string) =>
   anApiEvent({
-    method: "POST",
-    path: "/v1/vtu/data/purchase",
+    method: routes.buyData.method,
+    path: routes.buyData.path,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify(anOrder()),
+    body: JSON.stringify(aNewOrder()),
     sourceIp: "127.0.0.1",
   });
 

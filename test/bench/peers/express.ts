@@ -14,5 +14,5 @@ app.post("/v1/vtu/data/purchase", async (request, response) => {
     const { status, message } = refusalOf(error);
     response.status(status).json({ status: false, message });
   }
-  logged(request.headers["user-agent"], response.statusCode, startedAt_ms);
+  logged(response.statusCode, startedAt_ms);
 });

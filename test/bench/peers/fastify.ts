@@ -13,6 +13,6 @@ app.post("/v1/vtu/data/purchase", async (request, reply) => {
     reply.status(status);
     return { status: false, message };
   } finally {
-    logged(request.headers["user-agent"], reply.statusCode, startedAt_ms);
+    logged(reply.statusCode, startedAt_ms);
   }
 });

@@ -14,7 +14,7 @@ app.post("/v1/vtu/data/purchase", async (context) => {
     context.status(statusOf(status));
     return context.json({ status: false, message });
   } finally {
-    logged(context.req.header("user-agent"), context.res.status, startedAt_ms);
+    logged(context.res.status, startedAt_ms);
   }
 });
 

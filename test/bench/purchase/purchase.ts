@@ -18,7 +18,7 @@ export type Line = {
 export const purchase: Part = {
   says:
     `buys ${load.orders} data bundles from each of ${stacks.length} stacks in turn, ${allRounds} times with test keys and as often with ` +
-    "live ones; about 6 minutes.",
+    "live ones; about 3 minutes.",
   measure: async (say) => {
     const around = await openSurroundings();
     try {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { newClient, order, type Reply } from "../../load/client.ts";
+import { inParallel } from "../../load/figures.ts";
 import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
 
-export const PURCHASE_PATH = "/vtu/data/purchase";
 /** Of a key that nobody meets the limit with: 60 requests a minute are allowed. */
 const ORDERS_A_KEY = 50;
 
@@ -26,17 +27,12 @@ export const runSlice = async (
 ): Promise<Slice> => {
   const client = newClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
-  let sent = 0;
-  const caller = async (): Promise<void> => {
-    while (sent < load.orders) {
-      const key = keys[sent % keys.length] ?? "";
-      sent += 1;
-      replies.push(await client.send(order(PURCHASE_PATH, key, anOrder())));
-    }
-  };
   const cpuBefore_us = await server.cpu_us();
   const begun = performance.now();
-  await Promise.all(Array.from({ length: load.concurrency }, caller));
+  await inParallel(load.orders, load.concurrency, async (index) => {
+    const key = keys[index % keys.length] ?? "";
+    replies.push(await client.send(order(BUY_DATA, key, aNewOrder())));
+  });
   const duration_ms = performance.now() - begun;
   const cpu_us = (await server.cpu_us()) - cpuBefore_us;
   client.close();
@@ -50,7 +46,8 @@ export const runSlice = async (
   };
 };
 
-export const anOrder = () => ({ network_id: 1, plan_id: 101, phone_number: "08031234567", reference: randomUUID() });
+/** An order that is no repeat of another. */
+export const aNewOrder = () => anOrder({ reference: randomUUID() });
 
 /** Speed without delivery is no result. */
 export const assertDelivered = (reply: Reply): void => {

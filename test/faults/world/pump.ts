@@ -103,11 +103,11 @@ export const pumping = async (parts: {
     changes,
     once: async (manner = "in_turn") => {
       for (;;) {
-        const ofQueues = async () => [
+        const delivered = [
+          await deliverChanges(),
           await deliverMessages("status", manner),
           await deliverMessages("delivery", manner),
         ];
-        const delivered = [await deliverChanges(), ...(await ofQueues())];
         if (!delivered.includes(true)) return;
       }
     },

@@ -6,7 +6,7 @@ import { buyByPackages } from "../wallet-by-packages.ts";
 export const handler = async ({ headers, body }: APIGatewayProxyEventV2): Promise<APIGatewayProxyResultV2> => {
   const startedAt_ms = Date.now();
   const answer = await answered(headers.authorization, body);
-  logged(headers["user-agent"], answer.statusCode, startedAt_ms);
+  logged(answer.statusCode, startedAt_ms);
   return { ...answer, headers: { "content-type": "application/json" } };
 };
 
