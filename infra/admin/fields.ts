@@ -18,6 +18,12 @@ export const nairaField = z
   .transform(wholeKobo)
   .refine((kobo) => kobo > 0, "Must be above 0");
 
+/** An amount in kobo; 0, for none, is undefined. */
+export const nairaOrNoneField = z
+  .string()
+  .regex(NAIRA, "Must be an amount of NGN such as 5000, or 0 for none")
+  .transform((text) => wholeKobo(text) || undefined);
+
 /** A signed amount in kobo, never 0. */
 export const signedNairaField = z
   .string()

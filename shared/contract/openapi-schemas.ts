@@ -113,7 +113,7 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   "DataPlan.id": { description: "`plan_id` of a data purchase." },
   is_consent: { description: "The individual's consent was obtained. JSON `true` and nothing else." },
   lga_of_origin: { description: "Local government area." },
-  low_balance_threshold: { description: "NGN; null while none is set." },
+  low_balance_threshold: { description: "NGN: a lower balance is low. Set by the operator; null while none is set." },
   message: { description: "A sentence for people." },
   mode: {
     description:

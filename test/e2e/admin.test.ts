@@ -131,6 +131,19 @@ test("a wallet is funded once, adjusted once, stated and proved; one that lies e
   expect(csv[2]).toMatch(/^[^,]+,adjustment,case-1,booked,'=refunded twice,-250\.50,4749\.50\n$/);
   expect((await admin("wallet", "statement", account, "--from", "2020-01-01")).stdout).toContain("4,749.50");
   expect((await admin("wallet", "verify", account)).code).toBe(0);
+  for (const [naira, threshold] of [
+    ["500.50", 500.5],
+    ["0", null],
+  ] as const) {
+    expect((await admin("wallet", "threshold", account, naira)).code).toBe(0);
+    const shown = await adminJson(
+      z.object({ low_balance_threshold: z.number().nullable() }),
+      "accounts",
+      "show",
+      account,
+    );
+    expect(shown).toEqual({ low_balance_threshold: threshold });
+  }
   const acts = (await admin("audit", account)).stdout.match(/wallet adjust .*/g);
   expect(acts).toEqual([expect.stringMatching(/=refunded twice$/)]);
 

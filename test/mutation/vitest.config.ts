@@ -11,6 +11,8 @@ const FILES = [
   "test/unit/upstream-gate.test.ts",
   "test/unit/lookup-cursor.test.ts",
   "test/integration/index-pages.test.ts",
+  "test/integration/wallet.test.ts",
+  "test/integration/transactions.test.ts",
   "test/integration/operator.test.ts",
   "test/integration/watch-ledger.test.ts",
   "test/integration/place-order.test.ts",

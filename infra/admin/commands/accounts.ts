@@ -99,7 +99,7 @@ const listAccounts = async (desk: Desk): Promise<Report> => {
 
 const showAccount = async (desk: Desk, { account }: z.output<typeof change>): Promise<Report> => {
   const row = await requireAccount(desk.accounts, account);
-  const [{ balance_kobo }, acts] = await Promise.all([
+  const [{ balance_kobo, low_balance_threshold_kobo }, acts] = await Promise.all([
     readWallet(desk.ledger, account),
     readActs(desk.ledger, account),
   ]);
@@ -109,6 +109,7 @@ const showAccount = async (desk: Desk, { account }: z.output<typeof change>): Pr
     json: {
       ...view(row),
       balance: nairaNumber(balance_kobo),
+      low_balance_threshold: low_balance_threshold_kobo === undefined ? null : nairaNumber(low_balance_threshold_kobo),
       ips: row.whitelist,
       keys,
       webhook: url === null ? null : { url, status },
@@ -118,6 +119,7 @@ const showAccount = async (desk: Desk, { account }: z.output<typeof change>): Pr
       Account: fields({
         ...view(row),
         balance: naira(balance_kobo),
+        "low below": low_balance_threshold_kobo === undefined ? null : naira(low_balance_threshold_kobo),
         ips: row.whitelist.join(" "),
         webhook: url === null ? null : `${url} (${status})`,
       }),

@@ -8,10 +8,18 @@ import { type Booking, fundWallet } from "../../../shared/wallet/funding.ts";
 import { timeRange } from "../../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../../shared/wallet/proof.ts";
 import { readStatement } from "../../../shared/wallet/statement.ts";
-import { readWallet } from "../../../shared/wallet/wallet.ts";
+import { readWallet, setLowBalanceThreshold } from "../../../shared/wallet/wallet.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import { auditItem, type Desk } from "../desk.ts";
-import { accountField, entryIdField, momentField, nairaField, signedNairaField, whyField } from "../fields.ts";
+import {
+  accountField,
+  entryIdField,
+  momentField,
+  nairaField,
+  nairaOrNoneField,
+  signedNairaField,
+  whyField,
+} from "../fields.ts";
 import { fields, naira, nairaNumber } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 
@@ -34,6 +42,14 @@ export const addWallet = (program: Command): void => {
     options: [id("a name for this correction"), whyRequired],
     input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whyField }),
     run: adjust,
+  });
+  addCommand(group, {
+    usage: "threshold <account> <naira>",
+    summary: "set the balance that the app sees as low (GET /v1/wallet); 0 takes it away",
+    example: "threshold acc_0123456789abcdef01 5000",
+    options: [why],
+    input: z.object({ account: accountField, naira: nairaOrNoneField, why: whyField.optional() }),
+    run: setThreshold,
   });
   addCommand(group, {
     usage: "statement <account>",
@@ -123,6 +139,20 @@ const booked = async (desk: Desk, { account, naira: kobo, id }: Wish, booking: B
       amount: naira(kobo),
       balance: naira(balance_kobo),
     })}`,
+  };
+};
+
+type Threshold = { readonly account: string; readonly naira: number | undefined; readonly why?: string | undefined };
+
+const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold): Promise<Report> => {
+  await requireAccount(desk.accounts, account);
+  const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
+  const low_balance_threshold = kobo === undefined ? null : nairaNumber(kobo);
+  const deed = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
+  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, deed));
+  return {
+    json: { account_id: account, low_balance_threshold },
+    text: fields({ account, "low below": kobo === undefined ? null : naira(kobo) }),
   };
 };
 
