@@ -194,6 +194,7 @@ describe("filters", () => {
     [{ from: "2026-11-20T00:00:00Z", to: "2026-11-20T23:59:59.999Z" }, [1, 2]],
     [{ from: "2026-11-20T00:00:00.001Z", to: "2026-11-20T23:59:59.998Z" }, []],
     [{ from: "2026-11-20T01:00:00+01:00", to: "2026-11-20T01:00:00+01:00" }, [1]],
+    [{ to: "2026-11-20T00:30:00+01:00" }, []],
     [{ from: "2026-11-22" }, []],
     [{ to: "2026-11-18" }, []],
   ] as const)("of time are inclusive, a date being its whole day in UTC: %j", async ([input, expected]) => {
@@ -257,15 +258,17 @@ describe("a lookup", () => {
       ...changes,
     });
 
-  test("finds a transaction by our reference and by the caller's, and says ours in the header", async () => {
+  test("finds a transaction by our reference and by the caller's, read strongly, and says ours in the header", async () => {
     const caller = newCaller();
     const row = named(caller, "order-1");
     await keep([row]);
+    const send = vi.spyOn(db, "send");
     for (const reference of ["order-1", referenceOf(row)]) {
       const { data, headers } = await lookUp(caller, reference);
       expect(data.transaction).toMatchObject({ reference: referenceOf(row), caller_reference: "order-1" });
       expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(row) });
     }
+    for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
   });
 
   test.for([

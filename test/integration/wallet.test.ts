@@ -53,6 +53,12 @@ test("a wallet is shown in NGN, read strongly, with either mode's key", async ()
 });
 
 describe("a threshold", () => {
+  const HELD = new TransactionCanceledException({
+    $metadata: {},
+    message: "held",
+    CancellationReasons: [{ Code: "TransactionConflict" }],
+  });
+
   test("is shown from when the operator set it until it is taken away, on record; balance and time stay", async () => {
     await openWallet("acc_set", 1_000);
     const before = await walletOf("acc_set");
@@ -65,16 +71,17 @@ describe("a threshold", () => {
 
   test("waits for the writes that hold the wallet", async () => {
     await openWallet("acc_held", 1_000);
-    const held = new TransactionCanceledException({
-      $metadata: {},
-      message: "held",
-      CancellationReasons: [{ Code: "TransactionConflict" }],
-    });
     const send = vi.spyOn(db, "send");
-    for (const _ of [1, 2, 3]) send.mockRejectedValueOnce(held);
+    for (const _ of [1, 2, 3]) send.mockRejectedValueOnce(HELD);
     await setThreshold("acc_held", 10);
     expect(send).toHaveBeenCalledTimes(4);
     expect(await walletOf("acc_held")).toMatchObject({ balance: 1_000, low_balance_threshold: 10 });
+  });
+
+  test("is given up where the wallet is never free", async () => {
+    await openWallet("acc_busy", 1_000);
+    vi.spyOn(db, "send").mockRejectedValue(HELD);
+    await expect(setThreshold("acc_busy", 10)).rejects.toBe(HELD);
   });
 
   test("of a wallet that is not there is refused, and nothing is on record", async () => {

@@ -12,6 +12,7 @@ const FILES = [
   "test/unit/lookup-cursor.test.ts",
   "test/integration/index-pages.test.ts",
   "test/integration/wallet.test.ts",
+  "test/integration/status-queue.test.ts",
   "test/integration/transactions.test.ts",
   "test/integration/operator.test.ts",
   "test/integration/watch-ledger.test.ts",
