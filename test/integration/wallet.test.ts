@@ -6,7 +6,8 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { auditOf, readActs } from "../../shared/wallet/audit.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { getWallet } from "../../shared/wallet/read-account.ts";
-import { emptyWallet, setLowBalanceThreshold } from "../../shared/wallet/wallet.ts";
+import { setLowBalanceThreshold } from "../../shared/wallet/threshold.ts";
+import { emptyWallet } from "../../shared/wallet/wallet.ts";
 import { freshTables } from "../builders/tables.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */

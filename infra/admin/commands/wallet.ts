@@ -8,7 +8,8 @@ import { type Booking, fundWallet } from "../../../shared/wallet/funding.ts";
 import { timeRange } from "../../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../../shared/wallet/proof.ts";
 import { readStatement } from "../../../shared/wallet/statement.ts";
-import { readWallet, setLowBalanceThreshold } from "../../../shared/wallet/wallet.ts";
+import { setLowBalanceThreshold } from "../../../shared/wallet/threshold.ts";
+import { readWallet } from "../../../shared/wallet/wallet.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import { auditItem, type Desk } from "../desk.ts";
 import {
