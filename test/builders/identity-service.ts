@@ -1,0 +1,99 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { expect } from "vitest";
+import type { Fault } from "../../infra/local/simulator/faults.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { readTransaction } from "../../shared/wallet/lookup.ts";
+import { pkOfReference, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { aNinCheck } from "./identity.ts";
+import { type Answer, startTestService, type TestCaller, type TestService } from "./service.ts";
+
+export const VERIFY_NIN = "/identity/nin/verify";
+/** What a caller's wallet holds, in NGN. */
+export const FUNDS = 1_000;
+
+export const customJson = (status: number, body: unknown): Fault => ({
+  kind: "custom",
+  path: "/identity",
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+export const refusal = (status: number, message = "No", errors?: Record<string, string[]>): Fault =>
+  customJson(status, { status: false, message, ...(errors && { errors }) });
+export const upstreamTransaction = {
+  title: "NIN Verification",
+  amount: 100,
+  reference: "VERIFY_UP",
+  status: "success",
+};
+/** The upstream finds this record. */
+export const finding = (result: unknown, transaction: unknown = upstreamTransaction): Fault =>
+  customJson(200, { status: true, message: "ok", data: { transaction, result } });
+
+/** The key of the item of an answer's transaction. */
+export const pkOf = (answer: Answer): string =>
+  pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "none";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A service for checks, and what is asked about it. */
+export type IdentityService = TestService & {
+  /** How many requests the upstream got. */
+  readonly requestCount: () => number;
+  readonly itemOf: (table: keyof typeof tableNames, pk: string) => Promise<Record<string, unknown> | undefined>;
+  readonly replayItemOf: (answer: Answer) => Promise<Record<string, unknown> | undefined>;
+  readonly rowUnder: (key: string, reference: string) => Promise<TransactionRow | undefined>;
+  /** Verifies a NIN once under the fault, with 1,000 NGN in the wallet. */
+  readonly verifyUnder: (
+    fault: Fault,
+    changes?: Body,
+  ) => Promise<{ readonly caller: TestCaller; readonly answer: Answer; readonly repeat: () => Promise<Answer> }>;
+  /** Sends what must be refused and sees that it had no effect at all. */
+  readonly refused: (
+    path: string,
+    body: unknown,
+    options?: { readonly key?: string; readonly headers?: Record<string, string> },
+  ) => Promise<Answer>;
+  /** Ends all faults. */
+  readonly calmDown: () => void;
+};
+
+export const startIdentityService = async (): Promise<IdentityService> => {
+  const service = await startTestService();
+  const { faults, requests } = service.simulator.state;
+  const itemOf: IdentityService["itemOf"] = async (table, pk) =>
+    (await service.db.send(new GetCommand({ TableName: tableNames[table], Key: { pk } }))).Item;
+  const requestCount = (): number => requests.length;
+  return {
+    ...service,
+    requestCount,
+    itemOf,
+    replayItemOf: (answer) => itemOf("cache", `replay#${pkOf(answer)}`),
+    rowUnder: async (key, reference) => {
+      const found = await service.call("GET", `/transactions/${reference}`, { key });
+      return found.status === 200 ? readTransaction(service.ledger, pkOf(found)) : undefined;
+    },
+    verifyUnder: async (fault, changes = {}) => {
+      const caller = await service.newCaller({ naira: FUNDS });
+      const body = aNinCheck(changes);
+      const repeat = () => service.call("POST", VERIFY_NIN, { key: caller.key, body });
+      faults.add(fault);
+      const answer = await repeat();
+      faults.clear();
+      return { caller, answer, repeat };
+    },
+    refused: async (path, body, options = {}) => {
+      const caller = await service.newCaller({ naira: FUNDS });
+      const before = requestCount();
+      const answer = await service.call("POST", path, { key: caller.key, body, ...options });
+      expect(await caller.balance()).toBe(FUNDS);
+      expect(requestCount()).toBe(before);
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
+      return answer;
+    },
+    calmDown: () => {
+      faults.clear();
+      service.proxy.fault = () => undefined;
+    },
+  };
+};
