@@ -1,0 +1,103 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { inject } from "vitest";
+import type { AccountStore } from "../../shared/access/account-store.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { admitting } from "../../shared/access/admit.ts";
+import { keyHash } from "../../shared/access/api-key.ts";
+import { type KeyRow, keyRow } from "../../shared/access/key-store.ts";
+import { ServiceError } from "../../shared/contract/errors.ts";
+import { type Permission, routes } from "../../shared/contract/routes.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
+import type { Admission } from "../../shared/platform/api-handler.ts";
+import { apiEvent } from "../../shared/platform/api-request.ts";
+import { anApiEvent } from "./api-event.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { emulatorClient, freshTables } from "./tables.ts";
+
+export const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+export const MINUTE_MS = 60_000;
+export const OFFICE = "203.0.113.7";
+export const NEIGHBOUR = "203.0.113.8";
+
+type AccountWish = {
+  readonly whitelist?: readonly string[];
+  readonly permissions?: readonly Permission[];
+  readonly mode?: Mode;
+};
+
+type Ask = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly sourceIp?: string;
+  readonly route?: (typeof routes)[keyof typeof routes];
+};
+
+/** The gates of one service with tables of its own, at a time that the test chooses. */
+export type Gates = {
+  now_ms: number;
+  readonly tables: Awaited<ReturnType<typeof freshTables>>;
+  readonly proxy: DynamoDbProxy;
+  readonly store: AccountStore;
+  /** An account with one key. */
+  readonly anAccount: (
+    wish?: AccountWish,
+  ) => Promise<{ readonly accountId: string; readonly key: string; readonly keyId: string }>;
+  /** One request through the gates, every DynamoDB call of which is counted. */
+  readonly admit: (ask: Ask) => Promise<Admission>;
+  readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
+  readonly keyItem: (key: string) => Promise<KeyRow>;
+  readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
+  /** Noon, no fault, and nothing counted. */
+  readonly reset: () => void;
+};
+
+export const openGates = async (): Promise<Gates> => {
+  const tables = await freshTables();
+  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const { db, accessTable, ledgerTable } = tables;
+  const clock = () => gates.now_ms;
+  const store: AccountStore = { db, accessTable, ledgerTable, clock };
+  const gates: Gates = {
+    now_ms: NOON,
+    tables,
+    proxy,
+    store,
+    anAccount: async ({ whitelist = [OFFICE], permissions, mode = "live" } = {}) => {
+      const { account_id } = await createAccount(store, { name: "demo", whitelist });
+      const created = await createKey(store, account_id, { mode, ...(permissions && { permissions }) });
+      return { accountId: account_id, ...created };
+    },
+    admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData }) =>
+      admitting(
+        emulatorClient(proxy.endpoint),
+        accessTable,
+        clock,
+      )(route, apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp }))),
+    withKey: (key, ask = {}) => gates.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
+    keyItem: async (key) => {
+      const { Item } = await db.send(
+        new GetCommand({ TableName: accessTable, Key: { pk: keyHash(key) }, ConsistentRead: true }),
+      );
+      return keyRow.parse(Item);
+    },
+    countersOf: async (key) =>
+      Object.fromEntries(Object.entries(await gates.keyItem(key)).filter(([name]) => name.includes(":"))),
+    reset: () => {
+      gates.now_ms = NOON;
+      proxy.fault = () => undefined;
+      proxy.calls.length = 0;
+    },
+  };
+  return gates;
+};
+
+/** What the gate said: the code it refused with, or `admitted`. */
+export const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
+  try {
+    const result = await admission;
+    return "refusal" in result ? result.refusal.code : "admitted";
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+};
+export const remainingOf = async (admission: Promise<Admission>): Promise<number> => (await admission).rate.remaining;
