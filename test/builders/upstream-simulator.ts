@@ -5,7 +5,7 @@ import { type SimulatorOptions, startSimulator } from "../../infra/local/simulat
 
 export const LIVE_KEY = "live_upstream_key";
 export const TEST_KEY = "test_upstream_key";
-const MTN_1GB = { network_id: 1, plan_id: 101 };
+export const MTN_1GB = { network_id: 1, plan_id: 101 };
 export const SOME_PHONE = "08031234567";
 
 const fieldsSchema = z.record(z.string(), z.unknown());
