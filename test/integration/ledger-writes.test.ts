@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { auditOf } from "../../shared/wallet/audit.ts";
 import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import {
@@ -20,64 +19,24 @@ import {
   type Verdict,
 } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
-import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { readWallet } from "../../shared/wallet/wallet.ts";
+import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../builders/faulty-ledger.ts";
+import { emulatorClient } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
 /**
  * Goal: whatever one write of the ledger meets, what is said of it is what happened to it, or that it is not known.
  * Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
  */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
-let proxy: DynamoDbProxy;
-let ledger: Ledger;
-let table: string;
-let now_ms = NOON_MS;
+let ledger: FaultyLedger;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
-  table = (await freshTables()).ledgerTable;
-  ledger = { db: emulatorClient(proxy.endpoint), table, clock: () => now_ms };
+  ledger = await openFaultyLedger();
 });
-beforeEach(() => {
-  now_ms = NOON_MS;
-  // Nobody waits for a turn.
-  vi.spyOn(Math, "random").mockReturnValue(0);
-});
-afterEach(() => {
-  proxy.fault = () => undefined;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
-
-/** What the SDK sends for one write of ours: it tries each call twice. */
-const TRIES = 2;
-const isWrite = (operation: string): boolean => operation === "TransactWriteItems" || operation === "UpdateItem";
-
-/** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
-const firstWrites = (count: number, fault: Fault): { readonly writes: number } => {
-  // The SDK hands a conflict on at once.
-  const faulty = fault === "conflict" ? count : count * TRIES;
-  const seen = { writes: 0 };
-  proxy.fault = ({ operation }) => {
-    if (!isWrite(operation)) return undefined;
-    seen.writes += 1;
-    return seen.writes <= faulty ? fault : undefined;
-  };
-  return seen;
-};
-
-const aWallet = async (naira: number): Promise<string> => {
-  const accountId = `acc_${randomUUID()}`;
-  const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
-  await ledger.db.send(new PutCommand({ TableName: table, Item }));
-  return accountId;
-};
-const balanceOf = async (accountId: string): Promise<number> =>
-  (await readWallet(ledger, accountId)).balance_kobo / 100;
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
 
 const itemAt = async (pk: string): Promise<unknown> =>
-  (await ledger.db.send(new GetCommand({ TableName: table, Key: { pk } }))).Item;
+  (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }))).Item;
 
 /** An order for 500 NGN. */
 const anOrderOf = (accountId: string, changes: Partial<TransactionRow> = {}): TransactionRow =>
@@ -89,14 +48,14 @@ const anOrderOf = (accountId: string, changes: Partial<TransactionRow> = {}): Tr
     ...changes,
   });
 const anOpenOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
-  const row = anOrderOf(await aWallet(500), changes);
+  const row = anOrderOf(await ledger.aWallet(500), changes);
   expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
   return row;
 };
 
 describe("the debit", () => {
   test("takes the price and puts the order and its records in one write", async () => {
-    const accountId = await aWallet(700);
+    const accountId = await ledger.aWallet(700);
     const row = anOrderOf(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
     expect(await openTransaction(ledger, row, [record])).toEqual({ kind: "opened" });
@@ -115,36 +74,36 @@ describe("the debit", () => {
   });
 
   test("takes the last kobo, and from a kobo less it takes nothing", async () => {
-    const accountId = await aWallet(999.99);
+    const accountId = await ledger.aWallet(999.99);
     expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
     expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "insufficient_balance" });
-    expect(await balanceOf(accountId)).toBe(499.99);
-    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual({ kind: "opened" });
+    expect(await ledger.balanceOf(accountId)).toBe(499.99);
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(500)), [])).toEqual({ kind: "opened" });
   });
 
   test("of an order that stands already says which, and takes nothing, even from an empty wallet", async () => {
     const row = await anOpenOrder();
     const again = { ...row, attempt: randomUUID() };
     expect(await openTransaction(ledger, again, [])).toEqual({ kind: "exists", row });
-    expect(await balanceOf(row.account_id)).toBe(0);
+    expect(await ledger.balanceOf(row.account_id)).toBe(0);
   });
 
   test("that meets a conflict is made in the next round", async () => {
-    const accountId = await aWallet(500);
-    const seen = firstWrites(1, "conflict");
+    const accountId = await ledger.aWallet(500);
+    const seen = ledger.firstWrites(1, "conflict");
     expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(2);
-    expect(await balanceOf(accountId)).toBe(0);
+    expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 
   test("that meets conflicts for 2 s is given up: busy, and nothing was written", async () => {
-    const accountId = await aWallet(500);
+    const accountId = await ledger.aWallet(500);
     const row = anOrderOf(accountId);
     let writes = 0;
-    proxy.fault = ({ operation }) => {
+    ledger.proxy.fault = ({ operation }) => {
       if (!isWrite(operation)) return undefined;
       writes += 1;
-      now_ms += 1_000;
+      ledger.now_ms += 1_000;
       return "conflict";
     };
     expect(await openTransaction(ledger, row, [])).toEqual({ kind: "busy" });
@@ -153,55 +112,55 @@ describe("the debit", () => {
   });
 
   test("whose answer is lost is asked for again, and is one debit", async () => {
-    const accountId = await aWallet(1_000);
-    const seen = firstWrites(1, "answer_lost");
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.firstWrites(1, "answer_lost");
     expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(TRIES + 1);
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("whose answer is lost twice is found by a read", async () => {
-    const accountId = await aWallet(1_000);
-    const seen = firstWrites(99, "answer_lost");
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.firstWrites(99, "answer_lost");
     expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(2 * TRIES);
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test("that is lost twice and not found is in doubt, not refused", async () => {
-    const row = anOrderOf(await aWallet(1_000));
-    firstWrites(99, "never_arrives");
+    const row = anOrderOf(await ledger.aWallet(1_000));
+    ledger.firstWrites(99, "never_arrives");
     expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: true });
   });
 
   test("that is lost twice beside another request's order is that order", async () => {
     const row = await anOpenOrder();
-    firstWrites(99, "never_arrives");
+    ledger.firstWrites(99, "never_arrives");
     expect(await openTransaction(ledger, { ...row, attempt: randomUUID() }, [])).toEqual({ kind: "exists", row });
   });
 
   test("that is lost twice and cannot be looked up is in doubt", async () => {
-    const row = anOrderOf(await aWallet(1_000));
-    proxy.fault = () => "never_arrives";
+    const row = anOrderOf(await ledger.aWallet(1_000));
+    ledger.proxy.fault = () => "never_arrives";
     expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: false });
   });
 
   test("that is lost once and then meets too small a balance is in doubt: the lost one may have taken it", async () => {
-    firstWrites(1, "never_arrives");
+    ledger.firstWrites(1, "never_arrives");
     const doubt = { kind: "doubt", lookedUp: true };
-    expect(await openTransaction(ledger, anOrderOf(await aWallet(499)), [])).toEqual(doubt);
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(499)), [])).toEqual(doubt);
   });
 
   test("that is lost once and then meets conflicts until the time is up is in doubt, not busy", async () => {
     let writes = 0;
-    proxy.fault = ({ operation }) => {
+    ledger.proxy.fault = ({ operation }) => {
       if (!isWrite(operation)) return undefined;
       writes += 1;
-      now_ms += 500;
+      ledger.now_ms += 500;
       return writes <= TRIES ? "never_arrives" : "conflict";
     };
     const doubt = { kind: "doubt", lookedUp: true };
-    expect(await openTransaction(ledger, anOrderOf(await aWallet(500)), [])).toEqual(doubt);
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(500)), [])).toEqual(doubt);
     expect(writes).toBe(TRIES + 2);
   });
 });
@@ -218,12 +177,12 @@ describe("the write that settles", () => {
   test("ends an order with what the upstream said, once", async () => {
     const row = await anOpenOrder();
     const verdict: Verdict = { status: "success", upstream_reference: "U1" };
-    now_ms += 5_000;
+    ledger.now_ms += 5_000;
     expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
     const settled = { ...settledRow(row, verdict), updated_at: isoTime(NOON_MS + 5_000) };
     expect(await readTransaction(ledger, row.pk)).toEqual(settled);
     expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "stands", row: settled });
-    expect(await balanceOf(row.account_id)).toBe(0);
+    expect(await ledger.balanceOf(row.account_id)).toBe(0);
   });
 
   test("writes nothing of what is not known", async () => {
@@ -245,10 +204,10 @@ describe("the write that settles", () => {
   test("says in the log that an answer was lost, and nothing of a conflict", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const [other, row] = [await anOpenOrder(), await anOpenOrder()];
-    firstWrites(1, "conflict");
+    ledger.firstWrites(1, "conflict");
     await settleTransaction(ledger, other, failed, enough());
     expect(said).not.toHaveBeenCalled();
-    firstWrites(1, "never_arrives");
+    ledger.firstWrites(1, "never_arrives");
     await settleTransaction(ledger, row, failed, enough());
     expect(said.mock.calls.flat().map(String).join()).toContain(row.attempt);
   });
@@ -320,24 +279,24 @@ describe("the write that settles", () => {
     "that meets %s in its first round gives the money back once in the end",
     async (fault) => {
       const row = await anOpenOrder();
-      const seen = firstWrites(1, fault);
+      const seen = ledger.firstWrites(1, fault);
       const settlement = await settleTransaction(ledger, row, failed, enough());
       expect(settlement.kind).toBe(fault === "answer_lost" ? "stands" : "applied");
       expect(seen.writes).toBe(fault === "conflict" ? 2 : TRIES + 1);
-      expect(await balanceOf(row.account_id)).toBe(500);
+      expect(await ledger.balanceOf(row.account_id)).toBe(500);
     },
   );
 
   test("is tried once when the time is as good as up, and then said to be not known", async () => {
     const row = await anOpenOrder();
-    const seen = firstWrites(99, "conflict");
+    const seen = ledger.firstWrites(99, "conflict");
     expect(await settleTransaction(ledger, row, failed, lastRound())).toEqual({ kind: "not_known" });
     expect(seen.writes).toBe(1);
   });
 
   test("is not waited for when the time is up before it begins", async () => {
     const row = await anOpenOrder();
-    firstWrites(99, "conflict");
+    ledger.firstWrites(99, "conflict");
     expect(await settleTransaction(ledger, row, failed, { remaining_ms: () => 0 })).toEqual({ kind: "not_known" });
   });
 
@@ -367,36 +326,36 @@ describe("the booking of money", () => {
     ({ kind: "adjustment", account_id, entry_id: randomUUID(), amount_kobo }) as const;
 
   test("that meets a conflict is made in the next round, once", async () => {
-    const accountId = await aWallet(0);
-    firstWrites(1, "conflict");
+    const accountId = await ledger.aWallet(0);
+    ledger.firstWrites(1, "conflict");
     expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toEqual({ kind: "booked" });
     expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toMatchObject({
       kind: "booked_before",
       entry: { entry_id: "F1", amount_kobo: amountKobo, created_at: isoTime(NOON_MS) },
     });
-    expect(await balanceOf(accountId)).toBe(100);
+    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
   test("that meets nothing but conflicts is given up after 9 rounds, aloud", async () => {
-    const accountId = await aWallet(0);
-    const seen = firstWrites(99, "conflict");
+    const accountId = await ledger.aWallet(0);
+    const seen = ledger.firstWrites(99, "conflict");
     await expect(fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).rejects.toThrow();
     expect(seen.writes).toBe(9);
-    proxy.fault = () => undefined;
-    expect(await balanceOf(accountId)).toBe(0);
+    ledger.proxy.fault = () => undefined;
+    expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 
   test("out of the wallet takes the last kobo, and not a kobo more than there is", async () => {
-    const accountId = await aWallet(100);
-    const seen = firstWrites(0, "conflict");
+    const accountId = await ledger.aWallet(100);
+    const seen = ledger.firstWrites(0, "conflict");
     expect(await bookEntry(ledger, anEntry(accountId, -10_001))).toEqual({ kind: "insufficient_balance" });
     expect(seen.writes).toBe(1);
     expect(await bookEntry(ledger, anEntry(accountId, -10_000))).toEqual({ kind: "booked" });
-    expect(await balanceOf(accountId)).toBe(0);
+    expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 
   test("keeps why, and the operator's act beside it, or neither", async () => {
-    const accountId = await aWallet(100);
+    const accountId = await ledger.aWallet(100);
     const act = auditOf({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
     const entry = { ...anEntry(accountId, -10_000), why: "ticket 88" };
     expect(await bookEntry(ledger, entry, act)).toEqual({ kind: "booked" });
@@ -412,11 +371,11 @@ describe("the booking of money", () => {
   });
 
   test("whose write cannot be made is an error, not a poor wallet", async () => {
-    const accountId = await aWallet(100);
-    const seen = firstWrites(99, "never_arrives");
+    const accountId = await ledger.aWallet(100);
+    const seen = ledger.firstWrites(99, "never_arrives");
     await expect(bookEntry(ledger, anEntry(accountId, -1))).rejects.toThrow();
     expect(seen.writes).toBe(TRIES);
-    proxy.fault = () => undefined;
-    expect(await balanceOf(accountId)).toBe(100);
+    ledger.proxy.fault = () => undefined;
+    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 });

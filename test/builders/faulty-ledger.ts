@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { inject, vi } from "vitest";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { emulatorClient, freshTables } from "./tables.ts";
+
+export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+
+/** What the SDK sends for one write of ours: it tries each call twice. */
+export const TRIES = 2;
+
+export const isWrite = (operation: string): boolean => operation === "TransactWriteItems" || operation === "UpdateItem";
+
+/** A ledger of its own whose writes meet what a test says, and whose clock stands still unless the test moves it. */
+export type FaultyLedger = Ledger & {
+  now_ms: number;
+  readonly proxy: DynamoDbProxy;
+  /** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
+  readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
+  /** A new wallet's account. */
+  readonly aWallet: (naira: number) => Promise<string>;
+  /** In NGN. */
+  readonly balanceOf: (accountId: string) => Promise<number>;
+  /** Noon, no fault, and nobody waits for a turn. */
+  readonly reset: () => void;
+};
+
+export const openFaultyLedger = async (): Promise<FaultyLedger> => {
+  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const db = emulatorClient(proxy.endpoint);
+  const { ledgerTable: table } = await freshTables();
+  const ledger: FaultyLedger = {
+    db,
+    table,
+    now_ms: NOON_MS,
+    clock: () => ledger.now_ms,
+    proxy,
+    firstWrites: (count, fault) => {
+      // The SDK hands a conflict on at once.
+      const faulty = fault === "conflict" ? count : count * TRIES;
+      const seen = { writes: 0 };
+      proxy.fault = ({ operation }) => {
+        if (!isWrite(operation)) return undefined;
+        seen.writes += 1;
+        return seen.writes <= faulty ? fault : undefined;
+      };
+      return seen;
+    },
+    aWallet: async (naira) => {
+      const accountId = `acc_${randomUUID()}`;
+      const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
+      await db.send(new PutCommand({ TableName: table, Item }));
+      return accountId;
+    },
+    balanceOf: async (accountId) => (await readWallet(ledger, accountId)).balance_kobo / 100,
+    reset: () => {
+      proxy.fault = () => undefined;
+      ledger.now_ms = NOON_MS;
+      vi.restoreAllMocks();
+      vi.spyOn(Math, "random").mockReturnValue(0);
+    },
+  };
+  return ledger;
+};
