@@ -1,0 +1,3 @@
+import { longModel } from "./long-model.ts";
+
+longModel("d");
