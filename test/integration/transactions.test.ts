@@ -1,5 +1,5 @@
 import { BatchGetCommand, BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { FieldErrors } from "../../shared/contract/errors.ts";
 import { headers as headerNames } from "../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../shared/contract/limits.ts";
@@ -11,7 +11,7 @@ import { encodeCursor, readTransactions } from "../../shared/wallet/lookup.ts";
 import { type Naming, namingFrom } from "../../shared/wallet/naming.ts";
 import { getTransaction, getTransactions } from "../../shared/wallet/read-account.ts";
 import { ownerOf, referenceOf, type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { startTestService } from "../builders/service.ts";
+import { startTestService, type TestService } from "../builders/service.ts";
 import { freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
@@ -349,9 +349,14 @@ test("250 transactions are read strongly, in batches of 100, in the order of the
   for (const request of requests) expect(request).toMatchObject({ ConsistentRead: true });
 });
 
-test("over HTTP, filters and cursor go through the query, and what is wrong with them is a 422 with its field", async () => {
-  const service = await startTestService();
-  try {
+describe("over HTTP", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+  afterAll(() => service.stop());
+
+  test("filters and cursor go through the query, and what is wrong with them is a 422 with its field", async () => {
     const { accountId, key } = await service.newCaller();
     const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
     const rows = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));
@@ -367,7 +372,5 @@ test("over HTTP, filters and cursor go through the query, and what is wrong with
     const refused = await get("&to=2026-11-20");
     expect([refused.status, refused.body.errors]).toEqual([422, { to: ["Must not be before from"] }]);
     expect(refused.headers.get("x-error-code")).toBe("validation_failed");
-  } finally {
-    await service.stop();
-  }
+  });
 });
