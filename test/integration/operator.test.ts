@@ -11,7 +11,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { type EventRow, eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
 import { adjustWallet } from "../../shared/wallet/adjustment.ts";
-import { auditOf, readActs } from "../../shared/wallet/audit.ts";
+import { auditOf, readActs, recordAct } from "../../shared/wallet/audit.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
@@ -297,16 +297,16 @@ describe("an entry of a wallet", () => {
     await resolveTransaction(ledgerAt(), failed, "failed", decision);
     await adjust(accountId, 50, "case-1");
     const statement = await readStatement(ledgerAt(), accountId, { from: "0000", to: "9999" });
-    const lines = statement.lines.map(({ kind, effect_kobo }) => [kind, effect_kobo]);
+    const lines = statement.lines.map(({ kind, status, effect_kobo }) => [kind, status, effect_kobo]);
     expect(lines.slice(1, 3)).toEqual(
       expect.arrayContaining([
-        ["data", 0],
-        ["data", -500_00],
+        ["data", "failed", 0],
+        ["data", "success", -500_00],
       ]),
     );
     expect([lines[0], lines[3]]).toEqual([
-      ["funding", 1_000_00],
-      ["adjustment", 50_00],
+      ["funding", "booked", 1_000_00],
+      ["adjustment", "booked", 50_00],
     ]);
     expect(statement).toMatchObject({ opening_kobo: 0, closing_kobo: 550_00 });
     expect(await balance()).toBe(550);
@@ -371,4 +371,13 @@ test("a change of an account is on record with who, what and why; one that chang
   await changeWhitelist(store, account_id, () => undefined);
   await expect(changeWhitelist(store, account_id, () => ["nonsense"])).rejects.toThrow(/no IP address/);
   expect(await readActs(ledgerAt(), account_id)).toMatchObject([{ action: "ips allow", by: "ada", why: "ticket 88" }]);
+});
+
+test("an act outside the ledger is on record by itself, without a reason where none was given", async () => {
+  const subject = `catalog-${randomUUID()}`;
+  await recordAct(ledgerAt(), { subject, by: "ada", action: "catalog accept", details: { plans: 30 } });
+  const [act, ...others] = await readActs(ledgerAt(), subject);
+  expect(act).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
+  expect(act).not.toHaveProperty("why");
+  expect(others).toEqual([]);
 });

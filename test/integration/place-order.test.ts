@@ -241,7 +241,8 @@ describe("an order that is refused before the debit", () => {
 });
 
 describe("an order that is paid for", () => {
-  test("and whose outcome nobody knows is answered as processing, and the queue hears nothing", async () => {
+  test("and whose outcome nobody knows is answered as processing; the queue hears nothing, and nobody is alarmed", async () => {
+    const said = vi.spyOn(console, "log");
     const deps = depsWith();
     const accountId = await aWallet();
     const { row } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
@@ -249,6 +250,7 @@ describe("an order that is paid for", () => {
     expect(await readTransaction(ledger, row.pk)).toEqual(row);
     expect(deps.queued).toEqual([]);
     expect(await balanceOf(accountId)).toBe(500);
+    expect(said).not.toHaveBeenCalled();
   });
 
   test("and fails is answered as failed and paid back", async () => {

@@ -324,8 +324,11 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
     const caller = newCaller();
     const rows = await keepMany(caller, 10);
     const seen = leavingOut(4, 2);
+    const begun_ms = performance.now();
     expect((await list(caller)).references).toEqual(rows.map(referenceOf));
     expect(seen.batches).toBe(3);
+    // It is given time: 100 ms, and then 200 ms.
+    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(290);
   });
 
   test("for ever, an error is better than a list with holes", async () => {
