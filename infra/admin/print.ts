@@ -54,6 +54,10 @@ export const naira = (kobo: number): string =>
 /** Kobo as a JSON number of NGN. */
 export const nairaNumber = (kobo: number): number => kobo / 100;
 
+/** An amount as `show` has it; null where there is none. */
+export const orNull = <Shown>(kobo: number | undefined, show: (kobo: number) => Shown): Shown | null =>
+  kobo === undefined ? null : show(kobo);
+
 const UNITS = [
   ["d", 86_400],
   ["h", 3_600],

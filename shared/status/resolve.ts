@@ -1,7 +1,7 @@
-import { TransactWriteCommand, type TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { OperatorError } from "../platform/operator-error.ts";
 import { auditOf, auditPut } from "../wallet/audit.ts";
-import { collisionOf, type Ledger, waitForTurn } from "../wallet/ledger.ts";
+import { collisionOf, type Ledger, writeInTurn } from "../wallet/ledger.ts";
 import { type Settleable, settlingWrites, type Verdict } from "../wallet/settle.ts";
 import { isCheck, referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { type EventRow, eventId } from "./event-records.ts";
@@ -136,22 +136,16 @@ const decide = async (
   throw new OperatorError(`The upstream calls ${referenceOf(row)} ${outcome.row.upstream_reference} by now`);
 };
 
-const DECISION_ROUNDS_MAX = 8;
-
-/** All of it or nothing. A lost answer is asked for again by the SDK, under the same token. */
 const write = async (
   ledger: Ledger,
-  TransactItems: Writes,
+  writes: Writes,
 ): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly row: TransactionRow | undefined }> => {
-  for (let round = 0; ; round += 1) {
-    try {
-      await ledger.db.send(new TransactWriteCommand({ TransactItems }));
-      return { kind: "done" };
-    } catch (error) {
-      const collision = collisionOf(error);
-      if (collision.kind === "refused") return { kind: "refused", row: collision.row };
-      if (collision.kind === "lost" || round === DECISION_ROUNDS_MAX) throw error;
-      await waitForTurn(round);
-    }
+  try {
+    await writeInTurn(ledger, writes);
+    return { kind: "done" };
+  } catch (error) {
+    const collision = collisionOf(error);
+    if (collision.kind !== "refused") throw error;
+    return { kind: "refused", row: collision.row };
   }
 };

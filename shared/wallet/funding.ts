@@ -1,13 +1,11 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "./audit.ts";
-import { collisionOf, type Ledger, waitForTurn } from "./ledger.ts";
+import { type Ledger, writeInTurn } from "./ledger.ts";
 import { walletCredit, walletDebit } from "./wallet.ts";
-
-const BOOKING_ROUNDS_MAX = 8;
 
 /** The owner under which an account's fundings and adjustments stand in the index by time. */
 export const entriesOwner = (accountId: string): string => `${accountId}#entries`;
@@ -56,24 +54,17 @@ export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): P
   };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
   const move = entry.amount_kobo < 0 ? walletDebit : walletCredit;
-  for (let round = 0; ; round += 1) {
-    try {
-      await ledger.db.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
-            move(ledger, entry.account_id, amount),
-            ...(act ? [auditPut(ledger.table, act)] : []),
-          ],
-        }),
-      );
-      return { kind: "booked" };
-    } catch (error) {
-      if (hasFailed(error, ENTRY)) return { kind: "booked_before", entry: await readEntry(ledger, Item.pk) };
-      if (collisionOf(error).kind === "conflict" && round < BOOKING_ROUNDS_MAX) await waitForTurn(round);
-      else if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
-      else throw error;
-    }
+  try {
+    await writeInTurn(ledger, [
+      { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
+      move(ledger, entry.account_id, amount),
+      ...(act ? [auditPut(ledger.table, act)] : []),
+    ]);
+    return { kind: "booked" };
+  } catch (error) {
+    if (hasFailed(error, ENTRY)) return { kind: "booked_before", entry: await readEntry(ledger, Item.pk) };
+    if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+    throw error;
   }
 };
 

@@ -1,5 +1,9 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
 import { type TransactionRow, transactionRow } from "./transaction.ts";
@@ -52,3 +56,24 @@ export const collisionOf = (error: unknown): Collision => {
 
 /** Waits a random moment that grows with the round, so that writers of one wallet spread out. */
 export const waitForTurn = (round: number): Promise<void> => sleep(jitter_ms(Math.min(400, 20 * 2 ** round)));
+
+const TURNS_MAX = 8;
+
+/**
+ * An operator's write, all of it or nothing. It waits for its turn while other writes hold its items; every other error is thrown as
+ * it came. A lost answer is asked for again by the SDK, under the same token.
+ */
+export const writeInTurn = async (
+  { db }: Ledger,
+  TransactItems: NonNullable<TransactWriteCommandInput["TransactItems"]>,
+): Promise<void> => {
+  for (let round = 0; ; round += 1) {
+    try {
+      await db.send(new TransactWriteCommand({ TransactItems }));
+      return;
+    } catch (error) {
+      if (collisionOf(error).kind !== "conflict" || round === TURNS_MAX) throw error;
+      await waitForTurn(round);
+    }
+  }
+};

@@ -1,46 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { OutcomeUnknown, ServiceError } from "../../shared/contract/errors.ts";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { type OrderDeps, placeOrder, type Wish } from "../../shared/purchase/place-order.ts";
 import type { StatusMessage } from "../../shared/status/status-queue.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
 import { referenceOf } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
-import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../builders/faulty-ledger.ts";
 
 /** Goal: whatever becomes of one order, its caller, its wallet and the status queue are told the same. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
 const naming = namingFrom({ value: async () => key, refetch: async () => key });
-let proxy: DynamoDbProxy;
-let ledger: Ledger;
+let ledger: FaultyLedger;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
-  const { ledgerTable: table } = await freshTables();
-  ledger = { db: emulatorClient(proxy.endpoint), table, clock: () => NOON_MS };
+  ledger = await openFaultyLedger();
 });
-afterEach(() => {
-  proxy.fault = () => undefined;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
-
-const aWallet = async (naira = 1_000): Promise<string> => {
-  const accountId = `acc_${randomUUID()}`;
-  const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
-  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
-  return accountId;
-};
-const balanceOf = async (accountId: string): Promise<number> =>
-  (await readWallet(ledger, accountId)).balance_kobo / 100;
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
 
 type Queued = { readonly message: StatusMessage; readonly delay_s: number };
 const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queued: readonly Queued[] } => {
@@ -78,7 +59,7 @@ const UNSENT: Wish["fulfil"] = () => Promise.reject(new Error("Nothing may be se
 
 describe("what is kept of an order", () => {
   test("is what its caller and its quote say", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const quote = async () => ({
       amountKobo: koboFromNaira(500),
       description: "A bundle",
@@ -108,7 +89,7 @@ describe("what is kept of an order", () => {
   });
 
   test("of an open live order is that it is open, and of a test order is not", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const fulfil = async () => ({});
     const live = await place(aWish(accountId, { fulfil }));
     const caller = { accountId, keyId: "key_1", mode: "test" } as const;
@@ -119,53 +100,55 @@ describe("what is kept of an order", () => {
 
   test("stands beside the records that come with it", async () => {
     const pk = `consent#${randomUUID()}`;
-    const { row } = await place(aWish(await aWallet(), { alongside: (about) => [{ pk, about: about.pk }] }));
+    const { row } = await place(
+      aWish(await ledger.aWallet(1_000), { alongside: (about) => [{ pk, about: about.pk }] }),
+    );
     const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
     expect(Item).toEqual({ pk, about: row.pk });
   });
 
   test("without a reference is another order each time", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const one = await place(aWish(accountId, { reference: undefined }));
     const other = await place(aWish(accountId, { reference: undefined }));
     expect(other.row.pk).not.toBe(one.row.pk);
     expect(one.row).not.toHaveProperty("caller_reference");
-    expect(await balanceOf(accountId)).toBe(0);
+    expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 });
 
 describe("the same reference again", () => {
   test("for the same order is that order, and nothing is sent", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const { row } = await place(aWish(accountId));
     expect(await place(aWish(accountId, { fulfil: UNSENT }))).toEqual({ row, replayed: true });
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test.each([
     ["other fields", { fields: ["b"] }],
     ["another type", { type: "airtime" as const }],
   ])("with %s is refused, and says which field is to be changed", async (_name, changes) => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     await place(aWish(accountId));
     const refusal = await refusalOf(place(aWish(accountId, { ...changes, fulfil: UNSENT })));
     expect(refusal).toMatchObject({
       code: "reference_reused",
       details: { fields: { reference: [expect.any(String)] } },
     });
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
   test("for an order that cannot be had any more is the order as it was made before", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const { row } = await place(aWish(accountId));
     expect(await place(aWish(accountId, { quote: gone }))).toEqual({ row, replayed: true });
     expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ row, replayed: true });
   });
 
   test("for another order that cannot be had is that order's refusal", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     await place(aWish(accountId));
     const other = aWish(accountId, { fields: ["b"], quote: gone });
     expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
@@ -178,35 +161,34 @@ describe("the same reference again", () => {
 
 describe("an order that is refused before the debit", () => {
   test("while purchases are off is told to come back in 5 minutes", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const refusal = await refusalOf(place(aWish(accountId, { fulfil: UNSENT }), depsWith({ purchases: "off" })));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
-    expect(await balanceOf(accountId)).toBe(1_000);
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
   test("for want of money changes nothing", async () => {
-    const refusal = await refusalOf(place(aWish(await aWallet(499), { fulfil: UNSENT })));
+    const refusal = await refusalOf(place(aWish(await ledger.aWallet(499), { fulfil: UNSENT })));
     expect(refusal.code).toBe("insufficient_balance");
   });
 
   test("at a busy wallet is told to come back in a second", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
-    let now_ms = NOON_MS;
-    proxy.fault = (call) => {
+    ledger.proxy.fault = (call) => {
       if (!isDebit(call)) return undefined;
-      now_ms += 1_000;
+      ledger.now_ms += 1_000;
       return "conflict";
     };
-    const deps = depsWith({ ledger: { ...ledger, clock: () => now_ms } });
-    const refusal = await refusalOf(place(aWish(await aWallet(), { fulfil: UNSENT }), deps));
+    const deps = depsWith();
+    const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 1 } });
     expect(deps.queued).toEqual([]);
   });
 
   test("because the debit is in doubt names the transaction, and has the queue take it back in 60 s", async () => {
     const deps = depsWith();
-    proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const refusal = await refusalOf(place(aWish(await aWallet(), { fulfil: UNSENT }), deps));
+    ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
+    const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
     expect(refusal.code).toBe("provider_unavailable");
     const reference = refusal.details.transactionReference;
     const verdict = { status: "failed", failure: { code: "provider_unavailable" } };
@@ -220,9 +202,9 @@ describe("an order that is refused before the debit", () => {
 
   test("because the debit is in doubt and nothing can be read is no error of ours: an earlier order may stand", async () => {
     const deps = depsWith();
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     await place(aWish(accountId), deps);
-    proxy.fault = () => "never_arrives";
+    ledger.proxy.fault = () => "never_arrives";
     await expect(place(aWish(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(deps.queued).toHaveLength(1);
     const unnamed = await refusalOf(place(aWish(accountId, { reference: undefined, fulfil: UNSENT }), deps));
@@ -234,8 +216,8 @@ describe("an order that is refused before the debit", () => {
 
   test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
     const statusQueue = { send: () => Promise.reject(new Error("SQS is away")) };
-    proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const placed = place(aWish(await aWallet(), { fulfil: UNSENT }), depsWith({ statusQueue }));
+    ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
+    const placed = place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ statusQueue }));
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 });
@@ -244,28 +226,28 @@ describe("an order that is paid for", () => {
   test("and whose outcome nobody knows is answered as processing; the queue hears nothing, and nobody is alarmed", async () => {
     const said = vi.spyOn(console, "log");
     const deps = depsWith();
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const { row } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
     expect(row.status).toBe("processing");
     expect(await readTransaction(ledger, row.pk)).toEqual(row);
     expect(deps.queued).toEqual([]);
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(said).not.toHaveBeenCalled();
   });
 
   test("and fails is answered as failed and paid back", async () => {
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
     const { row } = await place(aWish(accountId, { fulfil: async () => ({ verdict }) }));
     expect(row).toMatchObject(verdict);
     expect(row).not.toHaveProperty("open");
-    expect(await balanceOf(accountId)).toBe(1_000);
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
   test("and whose end comes later has the queue tell it then", async () => {
     const deps = depsWith();
     const later = { verdict: { status: "success" }, after_s: 7 } as const;
-    const { row } = await place(aWish(await aWallet(), { fulfil: async () => ({ later }) }), deps);
+    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
     expect(row.status).toBe("processing");
     const { pk: transaction, attempt } = row;
     const message = { kind: "verdict", mode: "live", transaction, attempt, verdict: later.verdict };
@@ -277,18 +259,18 @@ describe("an order that is paid for", () => {
       await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
       return { verdict: { status: "failed", failure: { code: "delivery_failed" } } };
     };
-    const { row } = await place(aWish(await aWallet(), { fulfil }));
+    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
     expect(row.status).toBe("success");
   });
 
   test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {
     const deps = depsWith();
     let debits = 0;
-    proxy.fault = (call) => {
+    ledger.proxy.fault = (call) => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { row } = await place(aWish(await aWallet()), deps, deadlineIn(3_500));
+    const { row } = await place(aWish(await ledger.aWallet(1_000)), deps, deadlineIn(3_500));
     expect(debits).toBe(1);
     expect(row.status).toBe("processing");
     expect(deps.queued).toEqual([
@@ -298,10 +280,10 @@ describe("an order that is paid for", () => {
 
   test("and whose provider throws is answered as processing, and said aloud", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const accountId = await aWallet();
+    const accountId = await ledger.aWallet(1_000);
     const { row } = await place(aWish(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }));
     expect(row.status).toBe("processing");
-    expect(await balanceOf(accountId)).toBe(500);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(said.mock.calls.flat().map(String).join()).toContain(referenceOf(row));
   });
 });

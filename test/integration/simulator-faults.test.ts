@@ -1,11 +1,10 @@
 import { expect, test, vi } from "vitest";
 import type { Fault } from "../../infra/local/simulator/faults.ts";
 import { startSimulator } from "../../infra/local/simulator/server.ts";
+import { sleep } from "../../shared/platform/time.ts";
 import { aSimulator, aWebhook, bodySchema, LIVE_KEY, MTN_1GB, SOME_PHONE } from "../builders/upstream-simulator.ts";
 
 /** Goal: the simulator misbehaves as it is told to, and tells what it saw. */
-const settled = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 test.for<[string, Fault, number, Record<string, string>, number]>([
   ["a status", { kind: "status", status: 500 }, 500, { "x-ratelimit-limit": "60" }, 0],
   ["a status after the order", { kind: "status", status: 504, body: { a: 1 }, takesOrder: true }, 504, {}, 1],
@@ -65,7 +64,7 @@ test("a delay comes after the order and together with another fault, and lasts f
   expect((await get("/vtu/data")).status).toBe(200);
   const answer = check("12345678901").then(() => "answered");
   await vi.waitFor(() => expect(state.purchases.length).toBe(3), { interval: 2 });
-  expect(await Promise.race([answer, settled(0).then(() => "still waiting")])).toBe("still waiting");
+  expect(await Promise.race([answer, sleep(0).then(() => "still waiting")])).toBe("still waiting");
   await answer;
 });
 

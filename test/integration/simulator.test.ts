@@ -2,11 +2,10 @@ import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { identityNumberOf, personOf } from "../../infra/local/simulator/people.ts";
+import { sleep } from "../../shared/platform/time.ts";
 import { aSimulator, aWebhook, bodySchema, LIVE_KEY, SOME_PHONE, TEST_KEY } from "../builders/upstream-simulator.ts";
 
 /** Goal: the simulator sells and searches as the provider would. */
-const settled = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 test("the catalog lists 4 networks and 30 plans, and every plan belongs to one of the networks", async () => {
   const { get } = await aSimulator();
   const { status, body } = await get("/vtu/data");
@@ -91,7 +90,7 @@ test.for([
   const { buy, state } = await aSimulator({ webhook, balanceKobo: 1_000_00 });
   const { body } = await buy({ phone_number: phone });
   await vi.waitFor(() => expect(received.length).toBe(events));
-  await settled(60);
+  await sleep(60);
   expect(received.length).toBe(events);
   expect([state.purchases[0]?.status, state.balanceKobo]).toEqual([end, balance * 100]);
   for (const event of received) {

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
@@ -10,35 +9,25 @@ import { applyStatus } from "../../shared/status/apply-status.ts";
 import { eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
 import type { EventMessage, VerdictMessage } from "../../shared/status/status-queue.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet } from "../../shared/wallet/wallet.ts";
-import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
+import type { Fault } from "../builders/dynamodb-proxy.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../builders/faulty-ledger.ts";
+import { emulatorClient } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
 /** Goal: what the status queue says is applied to the very order that it speaks of, and what is not applied is kept. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
 const naming = namingFrom({ value: async () => key, refetch: async () => key });
-let proxy: DynamoDbProxy;
-let ledger: Ledger;
-let now_ms = NOON_MS;
+let ledger: FaultyLedger;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
-  const { ledgerTable: table } = await freshTables();
-  ledger = { db: emulatorClient(proxy.endpoint), table, clock: () => now_ms };
+  ledger = await openFaultyLedger();
 });
-afterEach(() => {
-  proxy.fault = () => undefined;
-  now_ms = NOON_MS;
-  vi.restoreAllMocks();
-});
-afterAll(() => proxy.stop());
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
 
 const apply = (message: VerdictMessage | EventMessage, deadline: Deadline = deadlineIn(20_000)) =>
   applyStatus({ ledger, naming })(message, deadline);
@@ -82,9 +71,9 @@ describe("our own verdict", () => {
   test("on an order that has ended writes nothing", async () => {
     const row = await anOrder();
     await apply(aVerdict(row));
-    proxy.calls.length = 0;
+    ledger.proxy.calls.length = 0;
     await apply(aVerdict(row));
-    expect(proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem"]);
+    expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem"]);
   });
 
   test("that comes after the end with nothing but a name is a duplicate", async () => {
@@ -106,7 +95,7 @@ describe("our own verdict", () => {
 
   test("whose write is not known to have happened comes again", async () => {
     const row = await anOrder();
-    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
     expect(await apply(aVerdict(row), noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
   });
 });
@@ -114,7 +103,7 @@ describe("our own verdict", () => {
 const anEvent = (changes: Partial<EventMessage> = {}): EventMessage => ({
   kind: "event",
   mode: "live",
-  received_at: isoTime(now_ms),
+  received_at: isoTime(ledger.now_ms),
   trusted: true,
   reference: `U-${randomUUID()}`,
   status: "success",
@@ -125,9 +114,7 @@ const anEvent = (changes: Partial<EventMessage> = {}): EventMessage => ({
 /** An order of the sandbox that the upstream calls so. */
 const anOrderCalled = (upstream_reference: string): Promise<TransactionRow> => anOrder({ upstream_reference });
 const aLiveOrderCalled = async (upstream_reference: string): Promise<TransactionRow> => {
-  const account_id = `acc_${randomUUID()}`;
-  const Item = { ...emptyWallet(account_id, NOON_MS), balance_kobo: koboFromNaira(500) };
-  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  const account_id = await ledger.aWallet(500);
   return anOrder({ mode: "live", account_id, upstream_reference });
 };
 
@@ -171,7 +158,7 @@ describe("an event about a known reference", () => {
   test("whose write is not known to have happened comes again", async () => {
     const event = anEvent();
     await aLiveOrderCalled(event.reference);
-    proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
+    ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
     expect(await apply(event, noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
   });
 });
@@ -187,7 +174,7 @@ describe("an event about a reference never seen", () => {
     [179_999, 1],
   ])("at the age of %i ms is looked at again in %i s", async (age_ms, after_s) => {
     const event = anEvent();
-    now_ms += age_ms;
+    ledger.now_ms += age_ms;
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", after_s });
   });
 });
@@ -254,7 +241,7 @@ describe("an event that is kept for the operator", () => {
     const [row] = await kept(event.reference);
     const id = row ? eventId(row) : "";
     const reads: string[] = [];
-    proxy.fault = ({ operation, body }) => void (operation === "GetItem" && reads.push(body));
+    ledger.proxy.fault = ({ operation, body }) => void (operation === "GetItem" && reads.push(body));
     expect(id).toMatch(/^event_[\w-]{32}$/);
     expect(await findEvent(ledger, id)).toEqual(row);
     expect(await findEvent(ledger, `other_${id.slice("event_".length)}`)).toBeUndefined();
@@ -264,7 +251,7 @@ describe("an event that is kept for the operator", () => {
   });
 
   test("and that cannot be written is not lost: the message fails", async () => {
-    proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
     await expect(recordEvent(ledger, anEvent(), REASON)).rejects.toThrow();
   });
 });
@@ -282,7 +269,7 @@ describe("an event about an order that nobody named", () => {
   test("is matched with one of exactly 30 minutes before, and then with no other", async () => {
     const event = await aGuess();
     const row = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
-    now_ms += 180_000;
+    ledger.now_ms += 180_000;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
     expect(await stands(row)).toBe("success");
     expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
@@ -292,7 +279,7 @@ describe("an event about an order that nobody named", () => {
     const received_at = isoTime(NOON_MS);
     const nobody = await anOrder({ phone_number: undefined, open: "live", created_at: received_at });
     const somebody = await anOrder({ phone_number, open: "live", created_at: received_at });
-    now_ms += 180_000;
+    ledger.now_ms += 180_000;
     expect(await apply(anEvent({ received_at }))).toMatchObject({ outcome: "no_candidate" });
     for (const row of [nobody, somebody]) {
       expect(await stands(row)).toBe("processing");
@@ -303,11 +290,11 @@ describe("an event about an order that nobody named", () => {
   test("that gets a name in the same moment comes again a second later", async () => {
     const event = await aGuess();
     const row = await anUnnamed(isoTime(NOON_MS));
-    now_ms += 180_000;
-    proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
+    ledger.now_ms += 180_000;
+    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
     const result = apply(event, noTime());
     expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
-    proxy.fault = () => undefined;
+    ledger.proxy.fault = () => undefined;
     await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
   });
 
@@ -317,15 +304,15 @@ describe("an event about an order that nobody named", () => {
   ])("whose order got its name just now %s, ends no other", async (_name, by) => {
     const event = await aGuess();
     const first = await anUnnamed(isoTime(NOON_MS));
-    now_ms += 60_000;
-    const second = await anUnnamed(isoTime(now_ms));
-    const late = { ...event, received_at: isoTime(now_ms) };
-    now_ms += 180_000;
+    ledger.now_ms += 60_000;
+    const second = await anUnnamed(isoTime(ledger.now_ms));
+    const late = { ...event, received_at: isoTime(ledger.now_ms) };
+    ledger.now_ms += 180_000;
     const verdict = { status: "success", upstream_reference: event.reference } as const;
     const nameFirst = () =>
       by === "copy" ? apply(event) : settleTransaction(ledger, first, verdict, deadlineIn(20_000));
 
-    const db = emulatorClient(proxy.endpoint);
+    const db = emulatorClient(ledger.proxy.endpoint);
     db.middlewareStack.add(
       (next) => async (args) => {
         const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
@@ -347,12 +334,12 @@ describe("an event about an order that nobody named", () => {
 describe("an operator's decision", () => {
   const decision = { by: "ada", why: "ticket 88" };
   const later = (): void => {
-    now_ms += 3_600_000;
+    ledger.now_ms += 3_600_000;
   };
   /** Its writes that came, of which the first `count` meet the fault. */
   const firstDecisions = (count: number, fault: Fault): { readonly writes: number } => {
     const seen = { writes: 0 };
-    proxy.fault = ({ operation }) => {
+    ledger.proxy.fault = ({ operation }) => {
       if (operation !== "TransactWriteItems") return undefined;
       seen.writes += 1;
       return seen.writes <= count ? fault : undefined;

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { durationField, nairaField, permissionsField, signedNairaField } from "../../infra/admin/fields.ts";
+import {
+  durationField,
+  nairaField,
+  nairaOrNoneField,
+  permissionsField,
+  signedNairaField,
+} from "../../infra/admin/fields.ts";
 
 test("an amount of NGN as people type it is the same in kobo, with no decimals, one or two", () => {
   fc.assert(
@@ -20,6 +26,11 @@ test.for(["0", "0.00", "-5", "+5", "1.005", "1e3", "0x10", "5,000", " 5", "NaN",
     expect(nairaField.safeParse(text).success).toBe(false);
   },
 );
+
+test("an amount or none is in kobo, 0 being none, and nothing else is taken", () => {
+  expect(["500.5", "0", "0.00"].map((text) => nairaOrNoneField.parse(text))).toEqual([500_50, undefined, undefined]);
+  for (const text of ["-5", "1.005", "none", ""]) expect(nairaOrNoneField.safeParse(text).success).toBe(false);
+});
 
 test.for([
   ["0", 0],

@@ -8,7 +8,7 @@ import { actsTable, actView } from "../acts.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { audited, type Desk } from "../desk.ts";
 import { accountField, nameField, whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, sections, table } from "../print.ts";
+import { fields, naira, nairaNumber, orNull, sections, table } from "../print.ts";
 import { keysTable, keyView } from "./keys.ts";
 
 const account = z.object({ account: accountField });
@@ -109,7 +109,7 @@ const showAccount = async (desk: Desk, { account }: z.output<typeof change>): Pr
     json: {
       ...view(row),
       balance: nairaNumber(balance_kobo),
-      low_balance_threshold: low_balance_threshold_kobo === undefined ? null : nairaNumber(low_balance_threshold_kobo),
+      low_balance_threshold: orNull(low_balance_threshold_kobo, nairaNumber),
       ips: row.whitelist,
       keys,
       webhook: url === null ? null : { url, status },
@@ -119,7 +119,7 @@ const showAccount = async (desk: Desk, { account }: z.output<typeof change>): Pr
       Account: fields({
         ...view(row),
         balance: naira(balance_kobo),
-        "low below": low_balance_threshold_kobo === undefined ? null : naira(low_balance_threshold_kobo),
+        "low below": orNull(low_balance_threshold_kobo, naira),
         ips: row.whitelist.join(" "),
         webhook: url === null ? null : `${url} (${status})`,
       }),

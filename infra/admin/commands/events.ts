@@ -8,7 +8,7 @@ import { referenceOf } from "../../../shared/wallet/transaction.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
 import type { Desk } from "../desk.ts";
 import { whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, table } from "../print.ts";
+import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
 import { requireDecidable } from "../transactions.ts";
 import { ended } from "./transactions.ts";
 
@@ -84,7 +84,7 @@ const list = async (desk: Desk, { state }: z.output<typeof listInput>): Promise<
     json: {
       events: views.map(({ amount_kobo, ...view }) => ({
         ...view,
-        amount: amount_kobo === undefined ? null : nairaNumber(amount_kobo),
+        amount: orNull(amount_kobo, nairaNumber),
       })),
     },
     text: table(
@@ -96,7 +96,7 @@ const list = async (desk: Desk, { state }: z.output<typeof listInput>): Promise<
         view.upstream_reference,
         view.says,
         view.type,
-        view.amount_kobo === undefined ? null : naira(view.amount_kobo),
+        orNull(view.amount_kobo, naira),
         view.phone_number,
         view.transaction,
       ]),

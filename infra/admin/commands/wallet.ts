@@ -21,7 +21,7 @@ import {
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { fields, naira, nairaNumber } from "../print.ts";
+import { fields, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
@@ -148,12 +148,12 @@ type Threshold = { readonly account: string; readonly naira: number | undefined;
 const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold): Promise<Report> => {
   await requireAccount(desk.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
-  const low_balance_threshold = kobo === undefined ? null : nairaNumber(kobo);
+  const low_balance_threshold = orNull(kobo, nairaNumber);
   const deed = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
   await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, deed));
   return {
     json: { account_id: account, low_balance_threshold },
-    text: fields({ account, "low below": kobo === undefined ? null : naira(kobo) }),
+    text: fields({ account, "low below": orNull(kobo, naira) }),
   };
 };
 
