@@ -59,7 +59,7 @@ const keep = async (rows: readonly TransactionRow[], { db, table }: Ledger = led
   }
 };
 
-/** So many of a caller's, each a second younger than the one before; returned newest first. */
+/** So many of a caller's, each a second older than the one before. */
 const keepMany = async (caller: Caller, count: number, changes: Partial<TransactionRow> = {}) => {
   const rows = Array.from({ length: count }, (_, age) =>
     rowOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
