@@ -34,6 +34,7 @@ export const signedNairaField = z
 /** The bank's own reference, or another name that makes a repeat harmless. */
 export const entryIdField = z
   .string()
+  .trim()
   .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
 
 export const whyField = z.string().trim().min(3, "Must say why").max(500, "Must be at most 500 characters");

@@ -13,7 +13,7 @@ import { readJsonFile, writeJsonFile } from "./json-file.ts";
 const NAME = "demo";
 const FUNDING_NGN = 100_000;
 /** The same at every start, so that a restart does not fund the wallet again. */
-const FUNDING_ID = "demo-funding-1";
+const fundingId = (accountId: string): string => `demo-funding-${accountId}`;
 const WHITELIST = ["127.0.0.1/32", "::1/128"];
 
 /** The tables keep only hashes of keys; this file lets a restart print the same ones. */
@@ -45,7 +45,7 @@ export const demoAccount = async (
 
   const ledger = { db: store.db, table: store.ledgerTable, clock: systemClock };
   const accountId = account.account_id;
-  await fundWallet(ledger, { accountId, fundingId: FUNDING_ID, amountKobo: koboFromNaira(FUNDING_NGN) });
+  await fundWallet(ledger, { accountId, fundingId: fundingId(accountId), amountKobo: koboFromNaira(FUNDING_NGN) });
   const wallet = await readWallet(ledger, accountId);
   const { test_key, live_key, webhook_secret } = account;
   const balance = nairaFromKobo(wallet.balance_kobo);

@@ -4,6 +4,8 @@ import * as z from "zod";
 import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "./audit.ts";
+import { readItems } from "./batch-read.ts";
+import { ownedKeys } from "./index-pages.ts";
 import { type Ledger, writeInTurn } from "./ledger.ts";
 import { walletCredit, walletDebit } from "./wallet.ts";
 
@@ -27,14 +29,25 @@ export type EntryRow = z.infer<typeof entryRow>;
 
 export type Booking =
   | { readonly kind: "booked" }
-  /** An entry with this id stands already; nothing was written. */
+  /**
+   * An entry with this id exists already; nothing was written. A funding's id is the bank's: the entry may have another amount, and
+   * may be another account's.
+   */
   | { readonly kind: "booked_before"; readonly entry: EntryRow }
   /** The balance would have become negative. */
   | { readonly kind: "insufficient_balance" };
 
 export type Entry = Pick<EntryRow, "kind" | "account_id" | "entry_id" | "amount_kobo" | "why">;
 
-const entryPk = ({ kind, account_id, entry_id }: Entry): string => `${kind}#${account_id}#${entry_id}`;
+/**
+ * A bank transfer is credited once in the whole ledger, so that a funding's key is the bank's reference alone; in upper case, because
+ * two people may type it differently. An adjustment's id is a name within its account.
+ */
+const entryPk = ({ kind, account_id, entry_id }: Entry): string =>
+  kind === "funding" ? `funding#${entry_id.toUpperCase()}` : accountEntryPk(kind, account_id, entry_id);
+
+const accountEntryPk = (kind: EntryRow["kind"], accountId: string, entryId: string): string =>
+  `${kind}#${accountId}#${entryId}`;
 
 export const readEntry = async ({ db, table }: Ledger, pk: string): Promise<EntryRow> => {
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
@@ -52,6 +65,8 @@ export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): P
     ...entry,
     created_at: isoTime(ledger.clock()),
   };
+  const former = entry.kind === "funding" ? await findFormerFunding(ledger, entry) : undefined;
+  if (former !== undefined) return { kind: "booked_before", entry: former };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
   const move = entry.amount_kobo < 0 ? walletDebit : walletCredit;
   try {
@@ -76,7 +91,21 @@ const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&
   error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
-/** Puts money into a wallet once per funding id. */
+const ACCOUNT_PK_PREFIX = "account#";
+
+/**
+ * The funding that an earlier release booked for this transfer: its key held the account too. No such item is made any more, so that
+ * a strong read before the write is enough.
+ */
+const findFormerFunding = async (ledger: Ledger, { account_id, entry_id }: Entry): Promise<EntryRow | undefined> => {
+  const accounts = await ownedKeys(ledger, "accounts", { from: "0000", to: "9999" });
+  const accountIds = new Set([account_id, ...accounts.map(({ pk }) => pk.slice(ACCOUNT_PK_PREFIX.length))]);
+  const keys = [...accountIds].map((accountId) => ({ pk: accountEntryPk("funding", accountId, entry_id) }));
+  const [found] = await readItems(ledger, keys, entryRow);
+  return found;
+};
+
+/** Puts money into a wallet, once for each transfer, whichever account it was credited to. */
 export const fundWallet = (
   ledger: Ledger,
   funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },

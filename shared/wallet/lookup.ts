@@ -1,8 +1,8 @@
-import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { Mode, TransactionQuery } from "../contract/transaction.ts";
-import { sleep } from "../platform/time.ts";
+import { readItems } from "./batch-read.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Naming } from "./naming.ts";
 import {
@@ -128,41 +128,8 @@ const queryKeys = async (
   };
 };
 
-const BATCH_ROUNDS_MAX = 5;
-
-/** What BatchGetItem takes at once. */
-const BATCH_KEYS_MAX = 100;
-
-/** The items of these keys, read strongly, in the keys' order. */
-export const readTransactions = async (
+/** The transactions of these keys, read strongly, in the keys' order. */
+export const readTransactions = (
   ledger: Ledger,
   keys: readonly { readonly pk: string }[],
-): Promise<readonly TransactionRow[]> => {
-  const rows: TransactionRow[] = [];
-  for (let start = 0; start < keys.length; start += BATCH_KEYS_MAX) {
-    rows.push(...(await readBatch(ledger, keys.slice(start, start + BATCH_KEYS_MAX))));
-  }
-  return rows;
-};
-
-const readBatch = async (
-  { db, table }: Ledger,
-  keys: readonly { readonly pk: string }[],
-): Promise<readonly TransactionRow[]> => {
-  const found = new Map<string, TransactionRow>();
-  let wanted: readonly { readonly pk: string }[] = keys.map(({ pk }) => ({ pk }));
-  for (let round = 0; wanted.length > 0; round += 1) {
-    // DynamoDB may leave keys out when it is busy; it says which.
-    if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
-    if (round > 0) await sleep(50 * 2 ** round);
-    const { Responses, UnprocessedKeys } = await db.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
-    );
-    for (const item of Responses?.[table] ?? []) {
-      const row = transactionRow.parse(item);
-      found.set(row.pk, row);
-    }
-    wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
-  }
-  return keys.flatMap(({ pk }) => found.get(pk) ?? []);
-};
+): Promise<readonly TransactionRow[]> => readItems(ledger, keys, transactionRow);

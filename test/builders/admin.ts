@@ -24,7 +24,7 @@ export type OperatedService = RunningService & {
   readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
   /** Straight to the tables. */
   readonly ledger: Ledger;
-  /** An app that may buy: loopback allowed, 5,000 NGN as `bank-1`, a live key. */
+  /** An app that may buy: loopback allowed, 5,000 NGN, a live key. */
   readonly newApp: (name?: string) => Promise<TestApp>;
   /** Asks for 500 NGN of airtime; the number says how it ends. */
   readonly buy: (key: string, phoneNumber: string, callerReference?: string) => Promise<Bought>;
@@ -32,6 +32,9 @@ export type OperatedService = RunningService & {
 
 export type TestApp = { readonly account: string; readonly key: string; readonly keyId: string };
 export type Bought = { readonly status: number; readonly reference: string };
+
+/** The bank's reference of the transfer with which a test's account was funded. */
+export const bankReference = (accountId: string): string => `bank-${accountId}`;
 
 export const ADMIN = resolve("infra/admin/admin.ts");
 
@@ -58,7 +61,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     newApp: async (name = "checkout") => {
       const store = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
       const { account_id: account } = await createAccount(store, { name, whitelist: ["127.0.0.1"] });
-      await fundWallet(ledger, { accountId: account, fundingId: "bank-1", amountKobo: koboFromNaira(5_000) });
+      await fundWallet(ledger, {
+        accountId: account,
+        fundingId: bankReference(account),
+        amountKobo: koboFromNaira(5_000),
+      });
       return { account, ...(await createKey(store, account, { mode: "live" })) };
     },
     buy: async (key, phone_number, reference) => {

@@ -121,7 +121,8 @@ export const startTestService = async ({
     endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
       const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
-      if (naira > 0) await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+      if (naira > 0)
+        await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
       const newKey: TestCaller["newKey"] = async ({ mode = "live", permissions = permissionSchema.options } = {}) =>
         (await createKey(accounts, accountId, { mode, permissions })).key;
       return {

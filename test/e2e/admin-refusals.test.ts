@@ -5,7 +5,7 @@ import { adminProgram } from "../../infra/admin/program.ts";
 import { tableNames } from "../../infra/local/tables.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import { deliveriesOwner } from "../../shared/webhook/delivery.ts";
-import { type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: an operator who types what cannot be gets a sentence and exit code 2, and nothing is changed. */
 let service: OperatedService;
@@ -28,6 +28,7 @@ const everything = async (): Promise<ReadonlyMap<unknown, unknown>> => {
 
 test("what cannot be is a sentence, exit code 2, and nothing changed", async () => {
   const { account, key, keyId } = await service.newApp();
+  const other = await service.newApp();
   const { reference } = await service.buy(key, "08031234567");
   // Its end is told to nobody, which is on record from then on.
   await vi.waitFor(async () => expect(await readDeliveries(account)).toHaveLength(1), 5_000);
@@ -51,7 +52,14 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["wallet", "fund", account, "0", "--id", "b"], /naira: Must be above 0/],
     [["wallet", "fund", account, "-5", "--id", "b"], /naira: Must be an amount/],
     [["wallet", "fund", account, "1.005", "--id", "b"], /naira: Must be an amount/],
-    [["wallet", "fund", account, "6000", "--id", "bank-1"], /bank-1 was booked with 5,000\.00 NGN/],
+    [
+      ["wallet", "fund", account, "6000", "--id", bankReference(account)],
+      /was booked with 5,000\.00 NGN at [-0-9T:.Z]+, and that entry stands: wallet adjust corrects an amount\./,
+    ],
+    [
+      ["wallet", "fund", other.account, "5000", "--id", bankReference(account).toUpperCase()],
+      new RegExp(`was credited to account ${account} first, with 5,000\\.00 NGN at [-0-9T:.Z]+: a bank transfer is`),
+    ],
     [["wallet", "fund", account, "5"], /required option '--id/],
     [["wallet", "fund", none, "5", "--id", "b"], /There is no account/],
     [["wallet", "adjust", account, "-9999", "--id", "c", ...why], /must not become negative/],

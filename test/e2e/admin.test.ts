@@ -9,7 +9,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/status/event-records.ts";
 import { walletPk } from "../../shared/wallet/wallet.ts";
-import { type AdminRun, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { type AdminRun, bankReference, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /** Goal: an operator who types a command gets what it says. */
@@ -122,12 +122,15 @@ test("a wallet is funded once, adjusted once, stated and proved; one that lies e
   const { account } = await service.newApp();
   const adjust = ["wallet", "adjust", account, "-250.50", "--id", "case-1", "--why", "=refunded twice"];
   for (const repeat of [1, 2]) {
-    expect(await adminJson(balance, "wallet", "fund", account, "5000", "--id", "bank-1"), `${repeat}`).toBeDefined();
+    expect(
+      await adminJson(balance, "wallet", "fund", account, "5000", "--id", ` ${bankReference(account)}`),
+      `${repeat}`,
+    ).toBeDefined();
     expect(await adminJson(balance, ...adjust), `${repeat}`).toEqual({ balance: 4_749.5 });
   }
   const csv = (await admin("wallet", "statement", account, "--csv")).stdout.split("\r\n");
   expect(csv[0]).toBe("at,kind,id,status,description,effect,balance");
-  expect(csv[1]).toMatch(/^[^,]+,funding,bank-1,booked,,5000\.00,5000\.00$/);
+  expect(csv[1]).toMatch(new RegExp(`^[^,]+,funding,${bankReference(account)},booked,,5000\\.00,5000\\.00$`));
   expect(csv[2]).toMatch(/^[^,]+,adjustment,case-1,booked,'=refunded twice,-250\.50,4749\.50\n$/);
   expect((await admin("wallet", "statement", account, "--from", "2020-01-01")).stdout).toContain("4,749.50");
   expect((await admin("wallet", "verify", account)).code).toBe(0);

@@ -267,7 +267,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (stage) => {
       const { world, accountId } = stage;
       const amountKobo = koboFromNaira(250);
-      await stage.command(() => fundWallet(world.ledger, { accountId, fundingId: "second", amountKobo }));
+      await stage.command(() => fundWallet(world.ledger, { accountId, fundingId: `second-${accountId}`, amountKobo }));
       const less = { accountId, adjustmentId: "fee", amount_kobo: -koboFromNaira(50), why: "a fee" };
       await stage.command(() => adjustWallet(world.ledger, less));
     },

@@ -62,7 +62,7 @@ const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve
 /** Sets the stage, without faults. */
 export const setStage = async (world: World, receiver: AppEndpoint, naira = FUNDED_NAIRA): Promise<Stage> => {
   const { account_id: accountId } = await createAccount(world.accounts, { name: "stage", whitelist });
-  await fundWallet(world.ledger, { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+  await fundWallet(world.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
   await setEndpoint(world.endpoints, rules, accountId, receiver.url);
   const permissions = permissionSchema.options;
   const live = await createKey(world.accounts, accountId, { mode: "live", permissions });

@@ -328,10 +328,11 @@ describe("the booking of money", () => {
   test("that meets a conflict is made in the next round, once", async () => {
     const accountId = await ledger.aWallet(0);
     ledger.firstWrites(1, "conflict");
-    expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toEqual({ kind: "booked" });
-    expect(await fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).toMatchObject({
+    const fundingId = randomUUID();
+    expect(await fundWallet(ledger, { accountId, fundingId, amountKobo })).toEqual({ kind: "booked" });
+    expect(await fundWallet(ledger, { accountId, fundingId, amountKobo })).toMatchObject({
       kind: "booked_before",
-      entry: { entry_id: "F1", amount_kobo: amountKobo, created_at: isoTime(NOON_MS) },
+      entry: { entry_id: fundingId, amount_kobo: amountKobo, created_at: isoTime(NOON_MS) },
     });
     expect(await ledger.balanceOf(accountId)).toBe(100);
   });
@@ -339,7 +340,8 @@ describe("the booking of money", () => {
   test("that meets nothing but conflicts is given up after 9 rounds, aloud", async () => {
     const accountId = await ledger.aWallet(0);
     const seen = ledger.firstWrites(99, "conflict");
-    await expect(fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).rejects.toThrow();
+    const fundingId = randomUUID();
+    await expect(fundWallet(ledger, { accountId, fundingId, amountKobo })).rejects.toThrow();
     expect(seen.writes).toBe(9);
     ledger.proxy.fault = () => undefined;
     expect(await ledger.balanceOf(accountId)).toBe(0);

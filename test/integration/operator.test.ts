@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
@@ -39,7 +40,11 @@ const storeAt = (now_ms = NOON_MS) => ({ ...tables, clock: () => now_ms });
 /** An account of 1,000 NGN. */
 const anAccount = async () => {
   const { account_id: accountId } = await createAccount(storeAt(), { name: "test", whitelist: [] });
-  await fundWallet(ledgerAt(NOON_MS - 3_600_000), { accountId, fundingId: "first", amountKobo: koboFromNaira(1_000) });
+  await fundWallet(ledgerAt(NOON_MS - 3_600_000), {
+    accountId,
+    fundingId: `first-${accountId}`,
+    amountKobo: koboFromNaira(1_000),
+  });
   const balance = async () => nairaFromKobo((await readWallet(ledgerAt(), accountId)).balance_kobo);
   const isProved = async () => (await proveWallet(ledgerAt(), accountId))?.difference_kobo === 0;
   return { accountId, balance, isProved };
@@ -277,6 +282,57 @@ describe("an entry of a wallet", () => {
     });
     expect(await balance()).toBe(700);
     expect(await isProved()).toBe(true);
+  });
+
+  const fund = (accountId: string, fundingId: string, naira = 300) =>
+    fundWallet(ledgerAt(), { accountId, fundingId, amountKobo: koboFromNaira(naira) });
+
+  test("a bank transfer is credited to one account only, by 10 operators at once as by one after the other", async () => {
+    const accounts = [await anAccount(), await anAccount()];
+    const id = `bank-${randomUUID()}`;
+    const bookings = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => fund(accounts[index % 2]?.accountId ?? "", id)),
+    );
+    expect(bookings.filter(({ kind }) => kind === "booked")).toHaveLength(1);
+    const balances = await Promise.all(accounts.map(({ balance }) => balance()));
+    expect(balances.toSorted((one, other) => one - other)).toEqual([1_000, 1_300]);
+    const [credited, other] = balances[0] === 1_300 ? accounts : accounts.toReversed();
+    expect(await fund(other?.accountId ?? "", id)).toMatchObject({
+      kind: "booked_before",
+      entry: { account_id: credited?.accountId, amount_kobo: 300_00, created_at: isoTime(NOON_MS) },
+    });
+    for (const { isProved } of accounts) expect(await isProved()).toBe(true);
+  });
+
+  test("a bank transfer whose reference is typed in another case is the same transfer", async () => {
+    const { accountId, balance } = await anAccount();
+    const id = `gtb-${randomUUID()}`;
+    expect(await fund(accountId, id)).toEqual({ kind: "booked" });
+    expect(await fund(accountId, id.toUpperCase())).toMatchObject({ kind: "booked_before", entry: { entry_id: id } });
+    expect(await balance()).toBe(1_300);
+  });
+
+  test("a funding that an earlier release booked under its account's key is not booked again, for no account", async () => {
+    const [first, other] = [await anAccount(), await anAccount()];
+    const id = `bank-${randomUUID()}`;
+    const entry = { kind: "funding", account_id: first.accountId, entry_id: id, amount_kobo: 300_00 } as const;
+    const former = {
+      ...entry,
+      pk: `funding#${first.accountId}#${id}`,
+      owner: `${first.accountId}#entries`,
+      created_at: isoTime(NOON_MS - 60_000),
+    };
+    await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: former }));
+    for (const { accountId } of [first, other]) {
+      expect(await fund(accountId, id)).toMatchObject({ kind: "booked_before", entry: former });
+    }
+    expect(await Promise.all([first.balance(), other.balance()])).toEqual([1_000, 1_000]);
+  });
+
+  test("an adjustment's id is its account's own: the same id of another account is another adjustment", async () => {
+    const [one, other] = [await anAccount(), await anAccount()];
+    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "booked" });
+    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "booked" });
   });
 
   test("never makes a balance negative: of 3 adjustments of -600 at once 1 is booked", async () => {

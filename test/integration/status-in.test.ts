@@ -137,7 +137,11 @@ describe("an event", () => {
     const { upstream, ...rowChanges } = changes;
     const store = { ...tables, clock: () => NOON_MS };
     const { account_id } = await createAccount(store, { name: "test", whitelist: [] });
-    await fundWallet(ledgerAt(NOON_MS), { accountId: account_id, fundingId: "1", amountKobo: koboFromNaira(2_000) });
+    await fundWallet(ledgerAt(NOON_MS), {
+      accountId: account_id,
+      fundingId: account_id,
+      amountKobo: koboFromNaira(2_000),
+    });
     const row = await openFor(account_id, rowChanges);
     if (upstream !== undefined) {
       await settleTransaction(

@@ -30,7 +30,7 @@ const aFundedAccount = async (naira: number): Promise<string> => {
     { ...tables, clock: () => NOON_MS },
     { name: "test", whitelist: [] },
   );
-  await fundWallet(ledgerAt(NOON_MS), { accountId, fundingId: "first", amountKobo: koboFromNaira(naira) });
+  await fundWallet(ledgerAt(NOON_MS), { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
   return accountId;
 };
 

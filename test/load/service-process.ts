@@ -102,7 +102,7 @@ export const startServiceProcess = async (
     newAccount: async ({ naira, keys, mode = "live" }) => {
       const { account_id: accountId } = await createAccount(desk.accounts, { name: "load", whitelist: ["127.0.0.1"] });
       const amountKobo = koboFromNaira(naira);
-      if (naira > 0) await fundWallet(desk.ledger, { accountId, fundingId: "first", amountKobo });
+      if (naira > 0) await fundWallet(desk.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
       const made: string[] = [];
       while (made.length < keys) {
         const wish = { mode, permissions: permissionSchema.options };

@@ -4,7 +4,7 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { adjustWallet } from "../../../shared/wallet/adjustment.ts";
-import { type Booking, fundWallet } from "../../../shared/wallet/funding.ts";
+import { type Booking, type EntryRow, fundWallet } from "../../../shared/wallet/funding.ts";
 import { timeRange } from "../../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../../shared/wallet/proof.ts";
 import { readStatement } from "../../../shared/wallet/statement.ts";
@@ -30,7 +30,7 @@ export const addWallet = (program: Command): void => {
   const group = addGroup(program, "wallet", "An account's prepaid wallet");
   addCommand(group, {
     usage: "fund <account> <naira>",
-    summary: "put money in, once for each id: repeating the command does nothing",
+    summary: "put money in, once for each bank transfer: repeating the command does nothing",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
     options: [id("the bank's own reference of the transfer"), why],
     input: z.object({ account: accountField, naira: nairaField, id: entryIdField, why: whyField.optional() }),
@@ -122,10 +122,7 @@ const booked = async (desk: Desk, { account, naira: kobo, id }: Wish, booking: B
     throw new OperatorError(`The balance of ${account} is ${naira(balance_kobo)} NGN, and must not become negative`);
   }
   const isRepeat = booking.kind === "booked_before";
-  if (isRepeat && booking.entry.amount_kobo !== kobo) {
-    const { amount_kobo, created_at } = booking.entry;
-    throw new OperatorError(`${id} was booked with ${naira(amount_kobo)} NGN at ${created_at}: choose another id`);
-  }
+  if (isRepeat) assertSameEntry(booking.entry, account, kobo);
   return {
     json: {
       account_id: account,
@@ -141,6 +138,21 @@ const booked = async (desk: Desk, { account, naira: kobo, id }: Wish, booking: B
       balance: naira(balance_kobo),
     })}`,
   };
+};
+
+/** A repeat with another account or amount is a mistake: the operator is told which entry stands. */
+const assertSameEntry = (entry: EntryRow, account: string, kobo: number): void => {
+  const { account_id, entry_id, amount_kobo, created_at } = entry;
+  const booked = `${naira(amount_kobo)} NGN at ${created_at}`;
+  if (account_id !== account) {
+    throw new OperatorError(
+      `${entry_id} was credited to account ${account_id} first, with ${booked}: a bank transfer is credited once`,
+    );
+  }
+  if (amount_kobo === kobo) return;
+  throw new OperatorError(
+    `${entry_id} was booked with ${booked}, and that entry stands: wallet adjust corrects an amount`,
+  );
 };
 
 type Threshold = { readonly account: string; readonly naira: number | undefined; readonly why?: string | undefined };

@@ -38,7 +38,7 @@ export const openBusyAccount = async (
   const { key, keyId } = await createKey(store, accountId, { mode: "live" });
   const aYearAgo: Ledger = { ...ledger, clock: () => ledger.clock() - YEAR_MS - YOUNGEST_MS };
   const amountKobo = koboFromNaira((transactions + 1) * PRICE_NAIRA);
-  await fundWallet(aYearAgo, { accountId, fundingId: "first", amountKobo });
+  await fundWallet(aYearAgo, { accountId, fundingId: `first-${accountId}`, amountKobo });
   const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
   await db.send(new UpdateCommand(walletDebit(ledger, accountId, spent).Update));
   return { accountId, key, keyId, transactions };

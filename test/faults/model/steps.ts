@@ -172,7 +172,13 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
   const kind = choice.naira < 0 ? "adjustment" : "funding";
   const id = `${kind}-${choice.id}`;
   const amount_kobo = choice.naira * 100;
-  const entry = { kind, account_id: accountId, entry_id: id, amount_kobo, why: "for the test" } as const;
+  const entry = {
+    kind,
+    account_id: accountId,
+    entry_id: `${id}-${accountId}`,
+    amount_kobo,
+    why: "for the test",
+  } as const;
   const give = () => world.run(() => bookEntry(world.ledger, entry));
   const isKnown = actor.book.moved.has(id);
   const reaches = balanceOf(actor.book) + amount_kobo >= 0;
