@@ -3,7 +3,7 @@ import { table } from "./print.ts";
 
 export const actView = (row: AuditRow) => {
   const { created_at: at, by, action, details } = row;
-  return { at, by, action, why: row.why ?? null, details };
+  return { at, by, caller_arn: row.caller_arn ?? null, action, why: row.why ?? null, details };
 };
 
 /** `id=GTB-2291 amount=5000`. */
@@ -12,8 +12,14 @@ export const detailsText = (details: AuditRow["details"]): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
 
-export const actsTable = (acts: readonly AuditRow[]): string =>
-  table(
-    ["at", "by", "what", "details", "why"],
-    acts.map(({ created_at, by, action, details, why }) => [created_at, by, action, detailsText(details), why]),
+/** The AWS caller is a column where there is one. */
+export const actsTable = (acts: readonly AuditRow[]): string => {
+  const hasCaller = acts.some(({ caller_arn }) => caller_arn !== undefined);
+  return table(
+    ["at", "by", "what", "details", "why", ...(hasCaller ? ["AWS caller"] : [])],
+    acts.map(({ created_at, by, action, details, why, caller_arn }) => [
+      ...[created_at, by, action, detailsText(details), why],
+      ...(hasCaller ? [caller_arn] : []),
+    ]),
   );
+};

@@ -18,6 +18,8 @@ export type CommandSpec<Input extends z.ZodObject> = {
   /** A line of the command's own arguments, as one types it. */
   readonly example: string;
   readonly options?: readonly Option[];
+  /** It changes nothing: no record of it is made, and so AWS is not asked for its time and for who calls. */
+  readonly readOnly?: true;
   /** Arguments and options by name. */
   readonly input: Input;
   readonly run: (desk: Desk, input: z.output<Input>) => Promise<Report>;
@@ -59,7 +61,7 @@ export const addCommand = <Input extends z.ZodObject>(group: Command, spec: Comm
     const options: unknown = command.optsWithGlobals();
     const { json, ...rest } = parsed(setting, options);
     const input = parsed(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) });
-    const desk = await openDesk(rest);
+    const desk = await openDesk(rest, spec.readOnly === true ? "read" : "write");
     try {
       const report = await spec.run(desk, input);
       process.stdout.write(`${json ? JSON.stringify(report.json) : report.text}\n`);

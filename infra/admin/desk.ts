@@ -8,10 +8,12 @@ import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type HttpProvider, httpProvider } from "../../shared/upstream/http-provider.ts";
-import { type Act, type AuditRow, auditOf, recordAct } from "../../shared/wallet/audit.ts";
+import { type Act, type Actor, type AuditRow, auditOf, recordAct } from "../../shared/wallet/audit.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { type AddressRules, splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
 import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
+import { awsClock } from "./aws-clock.ts";
+import { callerArn } from "./caller.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
 
 /** What every command is told beside its own input. */
@@ -25,6 +27,9 @@ export type Desk = {
   readonly target: Target;
   /** Who acts: the name that goes on record. */
   readonly by: string;
+  /** Who acts, as AWS sees it; absent locally, and where nothing is written. */
+  readonly callerArn?: string;
+  readonly access: Access;
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
@@ -36,20 +41,27 @@ export type Desk = {
   readonly close: () => void;
 };
 
+/** A command that writes needs AWS's time and the caller's identity; one that only reads needs neither. */
+export type Access = "read" | "write";
+
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
-export const openDesk = async ({ stage, by }: Setting): Promise<Desk> => {
+export const openDesk = async ({ stage, by }: Setting, access: Access = "write"): Promise<Desk> => {
   const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage);
   const { environment } = target;
+  // The local tables are on this machine, and have its time and no callers.
+  const isRecorded = access === "write" && !target.isLocal;
+  const { clock, ...caller } = isRecorded ? await recordedBy(environment.LEDGER_TABLE) : { clock: systemClock };
   const db = documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
-  const clock = systemClock;
   const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
   return {
     target,
     by: by ?? userName(),
+    ...caller,
+    access,
     ledger: { db, table: environment.LEDGER_TABLE, clock },
     accounts,
     endpoints: { accounts, webhookKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
@@ -71,6 +83,12 @@ export const openDesk = async ({ stage, by }: Setting): Promise<Desk> => {
   };
 };
 
+/** What the record of a change needs from AWS, asked for before anything is written. */
+const recordedBy = async (ledgerTable: string) => {
+  const [clock, arn] = await Promise.all([awsClock(ledgerTable), callerArn()]);
+  return { clock, callerArn: arn };
+};
+
 /** In a container the user may have no name. */
 const userName = (): string => {
   try {
@@ -83,9 +101,15 @@ const userName = (): string => {
 /** What is being done, and why; who does it is known. */
 export type Deed = Pick<Act, "action" | "details"> & { readonly why?: string | undefined };
 
-const actOf = ({ by }: Desk, subject: string, { action, why, details }: Deed): Act => ({
+/** Who acts, as a record names them. */
+export const actorOf = ({ access, by, callerArn }: Desk): Actor => {
+  if (access === "read") throw new Error("A command that is declared to read only makes a record of a change");
+  return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
+};
+
+const actOf = (desk: Desk, subject: string, { action, why, details }: Deed): Act => ({
   subject,
-  by,
+  ...actorOf(desk),
   action,
   ...(why !== undefined && { why }),
   ...(details && { details }),

@@ -70,8 +70,14 @@ const told = ({ attempts, state, repeat, webhook_id, created_at }: DeliveryRow):
   }));
 };
 
-const done = ({ created_at, by, action, why, details }: AuditRow): Happening => ({
+const done = ({ created_at, by, caller_arn, action, why, details }: AuditRow): Happening => ({
   at: created_at,
   what: action,
-  details: [`by ${by}`, detailsText(details), ...(why === undefined ? [] : [`"${why}"`])].filter(Boolean).join(", "),
+  details: [
+    `by ${by}${caller_arn === undefined ? "" : ` (${caller_arn})`}`,
+    detailsText(details),
+    ...(why === undefined ? [] : [`"${why}"`]),
+  ]
+    .filter(Boolean)
+    .join(", "),
 });

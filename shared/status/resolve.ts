@@ -1,16 +1,19 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { OperatorError } from "../platform/operator-error.ts";
-import { auditOf, auditPut } from "../wallet/audit.ts";
+import { type Actor, auditOf, auditPut } from "../wallet/audit.ts";
 import { collisionOf, type Ledger, writeInTurn } from "../wallet/ledger.ts";
 import { type Settleable, settlingWrites, type Verdict } from "../wallet/settle.ts";
 import { isCheck, referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { type EventRow, eventId } from "./event-records.ts";
 
 /** Who decides, and why. */
-export type Decision = { readonly by: string; readonly why: string };
+export type Decision = Actor & { readonly why: string };
 
-/** A request may be at work on its transaction for so long, and knows better than any operator. Functions end after 29 s. */
-const UNDER_WAY_MS_MAX = 30_000;
+/**
+ * The grace period in which the transaction's own request may still settle it: functions end after 29 s, and an operator's machine knows
+ * AWS's time to some 2 s.
+ */
+const UNDER_WAY_MS_MAX = 32_000;
 
 /** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
 export const underWay_ms = (row: TransactionRow, now_ms: number): number =>
@@ -21,7 +24,7 @@ export const resolveTransaction = async (
   ledger: Ledger,
   row: TransactionRow,
   status: "success" | "failed",
-  { by, why }: Decision,
+  decision: Decision,
 ): Promise<void> => {
   assertOpen(row, ledger.clock());
   if (status === "success" && isCheck(row)) {
@@ -29,7 +32,7 @@ export const resolveTransaction = async (
       `${referenceOf(row)} is a check whose result nobody got: it can only be resolved as failed`,
     );
   }
-  const act = { subject: row.pk, by, action: "transactions resolve", why, details: { status } };
+  const act = { ...decision, subject: row.pk, action: "transactions resolve", details: { status } };
   const audit = auditPut(ledger.table, auditOf(act, ledger.clock()));
   await decide(ledger, row, verdictOf(status), "any", [audit]);
 };
@@ -39,7 +42,7 @@ export const matchEvent = async (
   ledger: Ledger,
   event: EventRow,
   row: TransactionRow,
-  { by, why }: Decision,
+  decision: Decision,
 ): Promise<void> => {
   assertUndecided(event);
   assertOpen(row, ledger.clock());
@@ -47,10 +50,9 @@ export const matchEvent = async (
   assertName(row, event);
   const verdict = { ...verdictOf(event.says), ...upstreamFacts(event) };
   const act = {
+    ...decision,
     subject: row.pk,
-    by,
     action: "events match",
-    why,
     details: { event: eventId(event), says: event.says },
   };
   await decide(ledger, row, verdict, { unnamedOr: event.reference }, [
@@ -60,9 +62,9 @@ export const matchEvent = async (
 };
 
 /** Closes an event without applying it. */
-export const discardEvent = async (ledger: Ledger, event: EventRow, { by, why }: Decision): Promise<void> => {
+export const discardEvent = async (ledger: Ledger, event: EventRow, decision: Decision): Promise<void> => {
   assertUndecided(event);
-  const act = { subject: event.transaction ?? event.pk, by, action: "events discard", why };
+  const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
   const audit = auditOf({ ...act, details: { event: eventId(event), says: event.says } }, ledger.clock());
   const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
   if (outcome.kind === "refused") throw new OperatorError(`${eventId(event)} was decided by somebody else meanwhile`);

@@ -1,9 +1,10 @@
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
+import { readCheckpoint } from "../wallet/checkpoint.ts";
 import { ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
-import { keepProof, proveWallet, readCheckpoint } from "../wallet/proof.ts";
+import { keepProof, proveWallet } from "../wallet/proof.ts";
 import { settleTransaction } from "../wallet/settle.ts";
 import { isCheck, type TransactionRow } from "../wallet/transaction.ts";
 import { openTransactions } from "./open-transactions.ts";

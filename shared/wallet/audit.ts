@@ -14,7 +14,10 @@ const auditRow = z.object({
   owner: z.string(),
   /** An account's id, the key of a transaction's or an event's item, or `SERVICE`. */
   subject: z.string(),
+  /** The name that the operator gave. */
   by: z.string(),
+  /** On AWS, the identity that AWS STS gave for the operator's credentials. */
+  caller_arn: z.string().optional(),
   action: z.string(),
   why: z.string().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
@@ -25,19 +28,24 @@ export type AuditRow = z.infer<typeof auditRow>;
 /** The subject of acts that concern no account and no transaction. */
 export const SERVICE = "service";
 
+/** Who acts. */
+export type Actor = Pick<AuditRow, "by" | "caller_arn">;
+
 /** An act as its operator states it. */
-export type Act = Pick<AuditRow, "subject" | "by" | "action"> & {
-  readonly why?: string;
-  readonly details?: AuditRow["details"];
-};
+export type Act = Actor &
+  Pick<AuditRow, "subject" | "action"> & {
+    readonly why?: string;
+    readonly details?: AuditRow["details"];
+  };
 
 const auditOwner = (subject: string): string => `audit#${subject}`;
 
-export const auditOf = ({ subject, by, action, why, details = {} }: Act, now_ms: number): AuditRow => ({
+export const auditOf = ({ subject, by, caller_arn, action, why, details = {} }: Act, now_ms: number): AuditRow => ({
   pk: `audit#${isoTime(now_ms)}#${randomBytes(9).toString("base64url")}`,
   owner: auditOwner(subject),
   subject,
   by,
+  ...(caller_arn !== undefined && { caller_arn }),
   action,
   ...(why !== undefined && { why }),
   details,

@@ -5,6 +5,7 @@ import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "./audit.ts";
 import { readItems } from "./batch-read.ts";
+import { readCheckpoint } from "./checkpoint.ts";
 import { ownedKeys } from "./index-pages.ts";
 import { type Ledger, writeInTurn } from "./ledger.ts";
 import { walletCredit, walletDebit } from "./wallet.ts";
@@ -63,7 +64,7 @@ export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): P
     pk: entryPk(entry),
     owner: entriesOwner(entry.account_id),
     ...entry,
-    created_at: isoTime(ledger.clock()),
+    created_at: await entryTime(ledger, entry.account_id),
   };
   const former = entry.kind === "funding" ? await findFormerFunding(ledger, entry) : undefined;
   if (former !== undefined) return { kind: "booked_before", entry: former };
@@ -81,6 +82,15 @@ export const bookEntry = async (ledger: Ledger, entry: Entry, act?: AuditRow): P
     if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
     throw error;
   }
+};
+
+/**
+ * The present; never a moment that the wallet's checkpoint has passed, because a proof would not see the entry any more. A clock that is
+ * an hour slow would say such a moment.
+ */
+const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => {
+  const { up_to } = await readCheckpoint(ledger, accountId);
+  return isoTime(Math.max(ledger.clock(), Date.parse(up_to) + 1));
 };
 
 /** Positions in the write above; the cancellation reasons come back in this order. */

@@ -1,6 +1,7 @@
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
+import { type Checkpoint, firstCheckpoint, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { entriesOwner } from "./funding.ts";
 import { ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
@@ -16,44 +17,22 @@ export type Proof = {
   readonly difference_kobo: number;
 };
 
-/**
- * Where the sum of all that was created up to a moment is kept, so that a proof stays short. It reaches only as far as nothing is
- * open: final states never change, and so neither does the sum.
- */
-const checkpointRow = z.object({
-  pk: z.string(),
-  account_id: z.string(),
-  sum_kobo: z.int(),
-  up_to: z.iso.datetime(),
-  proved_at: z.iso.datetime(),
-  /** Of the latest proof. Two equal ones in a row are believed. */
-  difference_kobo: z.int(),
-});
-export type Checkpoint = z.infer<typeof checkpointRow>;
-
-const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
 /** The index lags behind the table by moments: what is younger is summed anew each time. */
 const SETTLED_AGE_MS = 3_600_000;
 /** What was made so long before a reading is in the index by then: a request ends after 29 s, and the index lags by moments. */
 const INDEXED_AGE_MS = 120_000;
 const PROOF_ROUNDS_MAX = 5;
 
-const checkpointPk = (accountId: string): string => `proof#${accountId}`;
-
-export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): Promise<Checkpoint> => {
-  const Key = { pk: checkpointPk(accountId) };
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
-  if (Item !== undefined) return checkpointRow.parse(Item);
-  const nothing = { sum_kobo: 0, up_to: THE_BEGINNING, proved_at: THE_BEGINNING, difference_kobo: 0 };
-  return { ...Key, account_id: accountId, ...nothing };
-};
-
 /**
  * Proves one wallet; undefined while it is too busy to be proved. The wallet's version tells whether something was written
  * meanwhile: then what may have changed is read again, which takes a moment, however much there is in all.
  */
-export const proveWallet = async (ledger: Ledger, accountId: string): Promise<Proof | undefined> => {
-  const checkpoint = await readCheckpoint(ledger, accountId);
+export const proveWallet = async (
+  ledger: Ledger,
+  accountId: string,
+  given?: Checkpoint,
+): Promise<Proof | undefined> => {
+  const checkpoint = given ?? (await readCheckpoint(ledger, accountId));
   const movements = new Map<string, Movement>();
   let from = checkpoint.up_to;
   for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
@@ -78,6 +57,45 @@ export const proveWallet = async (ledger: Ledger, accountId: string): Promise<Pr
   return undefined;
 };
 
+const AGREEING_ROUNDS_MAX = 6;
+
+/** A proof without a difference, or one whose difference was the same in the reading before; undefined where no two agree. */
+const agreedProof = async (
+  prove: () => Promise<Proof | undefined>,
+  pause: () => Promise<void>,
+  before?: Proof,
+): Promise<Proof | undefined> => {
+  let last = before;
+  for (let round = 0; round < AGREEING_ROUNDS_MAX; round += 1) {
+    const proof = await prove();
+    if (proof === undefined || proof.difference_kobo === 0) return proof;
+    if (proof.difference_kobo === last?.difference_kobo) return proof;
+    last = proof;
+    await pause();
+  }
+  return undefined;
+};
+
+/**
+ * Proves one wallet for a person, who acts on the result at once. A difference may come from an index that lags: it counts once two
+ * readings with a `pause` between them agree. It may also come from a checkpoint that does not hold an entry which was written with
+ * an earlier time: the confirmed difference is that of a reading of everything, and a checkpoint that this refutes is reset.
+ */
+export const confirmedProof = async (
+  ledger: Ledger,
+  accountId: string,
+  pause: () => Promise<void>,
+): Promise<Proof | undefined> => {
+  const proof = await agreedProof(() => proveWallet(ledger, accountId), pause);
+  if (proof === undefined || proof.difference_kobo === 0) return proof;
+  const everything = () => proveWallet(ledger, accountId, firstCheckpoint(accountId));
+  const whole = await agreedProof(everything, pause, proof);
+  if (whole !== undefined && whole.difference_kobo !== proof.difference_kobo) {
+    await writeCheckpoint(ledger, firstCheckpoint(accountId));
+  }
+  return whole;
+};
+
 /** Keeps the result of a proof, and moves the checkpoint forward as far as everything has ended. */
 export const keepProof = async (ledger: Ledger, accountId: string, proof: Proof): Promise<void> => {
   const before = await readCheckpoint(ledger, accountId);
@@ -87,14 +105,14 @@ export const keepProof = async (ledger: Ledger, accountId: string, proof: Proof)
   const settled = movements.filter(({ at }) => firstOpen === undefined || at < firstOpen);
   // A wrong sum is not made the ground of later proofs.
   const moves = proof.difference_kobo === 0 ? settled : [];
-  const Item: Checkpoint = {
+  const next: Checkpoint = {
     ...before,
     sum_kobo: before.sum_kobo + sum(moves),
     up_to: moves.at(-1)?.at ?? before.up_to,
     proved_at: isoTime(ledger.clock()),
     difference_kobo: proof.difference_kobo,
   };
-  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  await writeCheckpoint(ledger, next);
 };
 
 /** Something that moved a wallet, or may still move it back: kobo, signed. */

@@ -1,21 +1,34 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { referenceOf, transactionPk } from "../../shared/wallet/transaction.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
 
 /**
  * Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service;
- * and so are the account's limits.
+ * and so are the account's limits and the caller's identity.
  */
 let service: OperatedService;
 let aws: Server;
 let endpoint: string;
 /** What Lambda says of the account. */
 let AccountLimit = { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 };
+/** What STS answers, and how often it was asked. */
+const sts = { status: 200, asked: 0 };
+const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
+let dynamodb: DynamoDbAhead;
+beforeEach(() => {
+  Object.assign(sts, { status: 200, asked: 0 });
+  Object.assign(dynamodb, { ahead_ms: 0, edit: (_call: unknown, answer: string) => answer });
+});
 beforeAll(async () => {
   service = await startOperatedService();
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
@@ -23,7 +36,12 @@ beforeAll(async () => {
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
   aws = createServer(async (request, response) => {
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
-    const stack = new URLSearchParams(await text(request)).get("StackName");
+    const asked = new URLSearchParams(await text(request));
+    if (asked.get("Action") === "GetCallerIdentity") {
+      sts.asked += 1;
+      return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
+    }
+    const stack = asked.get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Old-Service" ? new Map<string, string>() : undefined;
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
@@ -31,9 +49,11 @@ beforeAll(async () => {
   await new Promise<void>((listening) => aws.listen(0, "127.0.0.1", listening));
   const { port } = z.object({ port: z.number() }).parse(aws.address());
   endpoint = `http://127.0.0.1:${port}`;
+  dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
 });
 afterAll(async () => {
   aws.close();
+  await dynamodb.stop();
   await service.stop();
 });
 
@@ -53,11 +73,26 @@ const noStack = (stack: string): string => {
   return `<ErrorResponse ${NAMESPACE}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
 };
 
+const identity = (status: number): string => {
+  const namespace = 'xmlns="https://sts.amazonaws.com/doc/2011-06-15/"';
+  if (status !== 200) {
+    const error = "<Code>InvalidClientTokenId</Code><Message>The security token is not valid</Message>";
+    return `<ErrorResponse ${namespace}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
+  }
+  const result = `<Arn>${CALLER}</Arn><UserId>AROA:ada</UserId><Account>123456789012</Account>`;
+  return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
+};
+
 /** The stage's parts of AWS are the local service's, which this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
   runProgram(process.execPath, [ADMIN, ...args, "--stage", stage], {
     serviceFile: "/nowhere/service.json",
-    env: { AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint, AWS_ENDPOINT_URL_LAMBDA: endpoint },
+    env: {
+      AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
+      AWS_ENDPOINT_URL_LAMBDA: endpoint,
+      AWS_ENDPOINT_URL_STS: endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
+    },
   });
 
 test("a command works on the stage's own parts", async () => {
@@ -98,4 +133,111 @@ test("a stage that is not there, or was deployed by an older version, is a sente
   ]);
   const old = await onStage("old", "accounts", "list");
   expect([old.code, old.stderr]).toEqual([2, expect.stringContaining("by another version: deploy it again")]);
+});
+
+const madeAccount = async (): Promise<string> => {
+  const { stdout } = await onStage("prod", "accounts", "create", "checkout", "--json");
+  return z.object({ account_id: z.string() }).parse(JSON.parse(stdout)).account_id;
+};
+const actsOn = async (subject: string) => {
+  const { stdout } = await onStage("prod", "audit", subject, "--json");
+  const act = z.object({ at: z.iso.datetime(), by: z.string(), caller_arn: z.string().nullable(), action: z.string() });
+  return z.object({ acts: z.array(act) }).parse(JSON.parse(stdout)).acts;
+};
+
+describe("a change on a stage", () => {
+  test("is recorded with the identity that AWS STS gives for the caller, asked for once, and audit shows it", async () => {
+    const account = await madeAccount();
+    expect(sts.asked).toBe(1);
+    const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
+    expect([restricted.code, sts.asked]).toEqual([0, 2]);
+    expect(await actsOn(account)).toMatchObject([
+      { action: "accounts create", caller_arn: CALLER },
+      { action: "accounts restrict", by: "ada", caller_arn: CALLER },
+    ]);
+    expect((await onStage("prod", "audit", account)).stdout).toContain(CALLER);
+    expect((await onStage("prod", "accounts", "show", account)).stdout).toContain(CALLER);
+    // Commands that only read ask nobody.
+    expect(sts.asked).toBe(2);
+  });
+
+  test("is refused while STS does not say who calls: a sentence, exit code 2, and nothing is changed", async () => {
+    const account = await madeAccount();
+    sts.status = 403;
+    const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toMatch(/^AWS STS does not say who you are, .*The security token is not valid\.\n$/);
+    expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
+    expect(await actsOn(account)).toHaveLength(1);
+  });
+
+  test.each([
+    [3_600_000, "behind"],
+    [-3_600_000, "ahead of"],
+  ])("has AWS's time where AWS's clock differs by %i ms from this machine's", async (ahead_ms, direction) => {
+    const account = await madeAccount();
+    dynamodb.ahead_ms = ahead_ms;
+    const from = isoTime(Date.now() + ahead_ms - 2_000);
+    const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+    expect(funded.stderr).toMatch(
+      new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's, whose time is used`),
+    );
+    const to = isoTime(Date.now() + ahead_ms + 2_000);
+    const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
+    const { lines } = z.object({ lines: z.array(z.object({ at: z.iso.datetime() })) }).parse(JSON.parse(stdout));
+    for (const at of [lines[0]?.at ?? "", (await actsOn(account)).find(({ action }) => action === "wallet fund")?.at]) {
+      expect(from <= (at ?? "") && (at ?? "") <= to, `${from} ${at} ${to}`).toBe(true);
+    }
+  });
+
+  test("waits for the end of a transaction's own request by AWS's time, on a machine whose clock is a minute fast", async () => {
+    const account = await madeAccount();
+    dynamodb.ahead_ms = -60_000;
+    // 30 s old by AWS's time, and 90 s by this machine's.
+    const created_at = isoTime(Date.now() - 90_000);
+    const Item = aTransactionRow({
+      pk: transactionPk(`${"0".repeat(25)}1`),
+      owner: `${account}#test`,
+      account_id: account,
+      mode: "test",
+      created_at,
+      updated_at: created_at,
+    });
+    await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
+    const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
+    expect([resolved.code, resolved.stderr]).toEqual([
+      0,
+      expect.stringMatching(/may still be under way: waiting [1-4] s/),
+    ]);
+  });
+
+  test("is refused where AWS's answer has no time", async () => {
+    const account = await madeAccount();
+    dynamodb.ahead_ms = undefined;
+    const refused = await onStage("prod", "accounts", "restrict", account);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
+    dynamodb.ahead_ms = 0;
+    expect((await onStage("prod", "accounts", "show", account)).stdout).toMatch(/status +active/);
+  });
+});
+
+test("wallet verify confirms a difference by a second reading: an index that lags is no difference", async () => {
+  const account = await madeAccount();
+  await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+  let hidden = 0;
+  dynamodb.edit = ({ operation, body }, answer) => {
+    if (operation !== "Query" || !body.includes(`${account}#entries`) || hidden > 0) return answer;
+    hidden += 1;
+    return JSON.stringify({ Items: [], Count: 0, ScannedCount: 0 });
+  };
+  const verified = await onStage("prod", "wallet", "verify", account, "--json");
+  expect(hidden).toBe(1);
+  expect([verified.code, verified.stderr]).toEqual([0, expect.stringContaining("reading again in 5 s to confirm it")]);
+  expect(JSON.parse(verified.stdout)).toEqual({
+    account_id: account,
+    ok: true,
+    balance: 5_000,
+    expected: 5_000,
+    difference: 0,
+  });
 });

@@ -124,12 +124,12 @@ describe("a resolution", () => {
     expect(await readActs(ledgerAt(), order.row.pk)).toEqual([]);
   });
 
-  test("waits until no request can be under way: refused at 29 s, taken at 30 s", async () => {
+  test("waits until no request can be under way: refused at 31 s, taken at 32 s", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: at });
     const resolve = (age_ms: number) => resolveTransaction(ledgerAt(NOON_MS + age_ms), order.row, "failed", decision);
-    await expect(resolve(29_000)).rejects.toThrow(/under way: try again in 1 s/);
-    await resolve(30_000);
+    await expect(resolve(31_000)).rejects.toThrow(/under way: try again in 1 s/);
+    await resolve(32_000);
     expect(await order.balance()).toBe(1_000);
   });
 
@@ -225,8 +225,8 @@ describe("what an operator decides", () => {
   test("waits, also with an event in hand, until no request can be under way", async () => {
     const order = await anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
     const event = await anEvent("success");
-    await expect(matchEvent(ledgerAt(NOON_MS + 29_999), event, order.row, decision)).rejects.toThrow("in 1 s");
-    await matchEvent(ledgerAt(NOON_MS + 30_000), event, order.row, decision);
+    await expect(matchEvent(ledgerAt(NOON_MS + 31_999), event, order.row, decision)).rejects.toThrow("in 1 s");
+    await matchEvent(ledgerAt(NOON_MS + 32_000), event, order.row, decision);
     expect(await order.stands()).toMatchObject({ status: "success" });
   });
 

@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
+import { readCheckpoint } from "../../shared/wallet/checkpoint.ts";
 import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
-import { keepProof, proveWallet, readCheckpoint } from "../../shared/wallet/proof.ts";
+import { confirmedProof, keepProof, proveWallet } from "../../shared/wallet/proof.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { readStatement } from "../../shared/wallet/statement.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
@@ -163,9 +165,9 @@ describe("what money hangs on", () => {
     await anOrder(accountId);
     await fundWallet(ledger, entry);
     await proveWallet(ledger, accountId);
-    // The order, the funding of an earlier release, the entry, the checkpoint, the wallet before and after, the orders, and the two
-    // entries.
-    expect(reads).toHaveLength(9);
+    // The order, the funding of an earlier release, the checkpoint, the entry, the checkpoint, the wallet before and after, the orders,
+    // and the two entries.
+    expect(reads).toHaveLength(10);
     for (const read of reads) expect(read).toContain('"ConsistentRead":true');
   });
 });
@@ -211,6 +213,86 @@ describe("the checkpoint", () => {
       proved_at: isoTime(now_ms),
       difference_kobo: 1,
     });
+  });
+});
+
+describe("an entry of a clock that is slow", () => {
+  test("is not dated before the checkpoint, and so is part of every later proof", async () => {
+    const accountId = await anAccount();
+    now_ms += DAY_MS;
+    await proveAndKeep(accountId);
+    now_ms = NOON_MS - HOUR_MS;
+    await fundWallet(ledger, { accountId, fundingId: `late-${accountId}`, amountKobo: koboFromNaira(300) });
+    const adjustment = { kind: "adjustment", account_id: accountId, entry_id: "late", amount_kobo: -100 } as const;
+    await bookEntry(ledger, adjustment);
+    now_ms = NOON_MS + 2 * DAY_MS;
+    expect(await proveWallet(ledger, accountId)).toMatchObject({ expected_kobo: 229_900, difference_kobo: 0 });
+    const { lines } = await readStatement(ledger, accountId, { from: "0000", to: "9999" });
+    expect(lines.map(({ at }) => at)).toEqual([NOON_MS, NOON_MS + 1, NOON_MS + 1].map(isoTime));
+  });
+});
+
+describe("a proof for a person", () => {
+  const confirm = async (accountId: string) => {
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+    };
+    return { proof: await confirmedProof(ledger, accountId, pause), pauses };
+  };
+  /** The first `count` answers of the index by owner have nothing of the account's entries. */
+  const lag = (accountId: string, count: number): void => {
+    const send = ledger.db.send.bind(ledger.db);
+    let answers = 0;
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      const answer: unknown = await send(command);
+      if (!JSON.stringify(command.input).includes(`${accountId}#entries`)) return answer;
+      answers += 1;
+      return answers <= count ? { Items: [] } : answer;
+    });
+  };
+
+  test("finds no difference where the index lagged in the first reading", async () => {
+    const accountId = await anAccount();
+    lag(accountId, 1);
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 1 });
+  });
+
+  test("needs no pause where there is no difference, and one where two readings say the same", async () => {
+    const accountId = await anAccount();
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 0 });
+    await conjure(accountId, 1);
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 }, pauses: 1 });
+  });
+
+  test("reads on while two readings differ, and gives no verdict where no two agree", async () => {
+    const accountId = await anAccount();
+    await conjure(accountId, 1);
+    lag(accountId, 1);
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 }, pauses: 2 });
+    const restless = vi.fn(() => conjure(accountId, 1));
+    expect(await confirmedProof(ledger, accountId, restless)).toBeUndefined();
+    expect(restless).toHaveBeenCalledTimes(6);
+  });
+
+  test("reads everything before it says that a wallet differs, and resets a checkpoint that lacks an entry", async () => {
+    const accountId = await anAccount();
+    now_ms += DAY_MS;
+    await proveAndKeep(accountId);
+    // An entry as an earlier release booked it, from a machine whose clock was slow.
+    const created_at = isoTime(NOON_MS - HOUR_MS);
+    const entry = { kind: "adjustment", account_id: accountId, entry_id: "slow", amount_kobo: 700 } as const;
+    const Item = { ...entry, pk: `adjustment#${accountId}#slow`, owner: `${accountId}#entries`, created_at };
+    await tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await conjure(accountId, 700);
+    expect(await proveWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 } });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 0 });
+    await proveAndKeep(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700, up_to: isoTime(NOON_MS) });
+    await conjure(accountId, 1);
+    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 } });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700 });
   });
 });
 

@@ -29,6 +29,7 @@ export const addAccounts = (program: Command): void => {
   });
   addCommand(group, {
     usage: "list",
+    readOnly: true,
     summary: "all accounts, oldest first, with their balances",
     example: "list",
     input: z.object({}),
@@ -36,6 +37,7 @@ export const addAccounts = (program: Command): void => {
   });
   addCommand(group, {
     usage: "show <account>",
+    readOnly: true,
     summary: "one account with its addresses, keys, webhook and what was done to it",
     example: "show acc_0123456789abcdef01",
     input: account,

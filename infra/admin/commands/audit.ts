@@ -12,6 +12,7 @@ import { requireTransaction } from "../transactions.ts";
 export const addAudit = (program: Command): void => {
   addCommand(program, {
     usage: "audit [subject]",
+    readOnly: true,
     summary: "who changed what, and why: of an account, a transaction, an event, or without one of the service itself",
     example: "audit acc_0123456789abcdef01",
     input: z.object({ subject: z.string().default(SERVICE) }),

@@ -25,6 +25,7 @@ export const addCatalog = (program: Command): void => {
   const group = addGroup(program, "catalog", "Networks and data plans, as they are served");
   addCommand(group, {
     usage: "show",
+    readOnly: true,
     summary: "what is served, since when, and whether a refused catalog waits",
     example: "show",
     input: z.object({}),
@@ -32,6 +33,7 @@ export const addCatalog = (program: Command): void => {
   });
   addCommand(group, {
     usage: "diff",
+    readOnly: true,
     summary: "what the upstream has now, against what is served, and the refused catalog against it",
     example: "diff",
     input: z.object({}),

@@ -22,6 +22,7 @@ export const addDeliveries = (program: Command): void => {
   const group = addGroup(program, "deliveries", "How accounts were told of their transactions' ends");
   addCommand(group, {
     usage: "list <account>",
+    readOnly: true,
     summary: `an account's latest ${LATEST}, newest first`,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
@@ -29,6 +30,7 @@ export const addDeliveries = (program: Command): void => {
   });
   addCommand(group, {
     usage: "show <reference>",
+    readOnly: true,
     summary: "every attempt to tell one transaction's end",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),

@@ -8,6 +8,7 @@ import { table } from "../print.ts";
 export const addDoctor = (program: Command): void => {
   addCommand(program, {
     usage: "doctor",
+    readOnly: true,
     summary: "look at everything that the service depends on, and say what to do; exit code 1 if something is wrong",
     example: "doctor",
     input: z.object({}),

@@ -6,7 +6,7 @@ import { discardEvent, matchEvent } from "../../../shared/status/resolve.ts";
 import { readTransaction } from "../../../shared/wallet/lookup.ts";
 import { referenceOf } from "../../../shared/wallet/transaction.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
-import type { Desk } from "../desk.ts";
+import { actorOf, type Desk } from "../desk.ts";
 import { whyField } from "../fields.ts";
 import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
 import { requireDecidable } from "../transactions.ts";
@@ -20,6 +20,7 @@ export const addEvents = (program: Command): void => {
   const group = addGroup(program, "events", "What the upstream reported and no machine could apply");
   addCommand(group, {
     usage: "list",
+    readOnly: true,
     summary: "the events that wait for a decision, oldest first, and why they do",
     example: "list",
     options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
@@ -34,7 +35,7 @@ export const addEvents = (program: Command): void => {
     input: z.object({ event: z.string(), reference: z.string(), why: whyField }),
     run: async (desk, { event, reference, why }) => {
       const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
-      await matchEvent(desk.ledger, found, row, { by: desk.by, why });
+      await matchEvent(desk.ledger, found, row, { ...actorOf(desk), why });
       return ended(desk, row);
     },
   });
@@ -45,7 +46,7 @@ export const addEvents = (program: Command): void => {
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whyField }),
     run: async (desk, { event, why }) => {
-      await discardEvent(desk.ledger, await requireEvent(desk, event), { by: desk.by, why });
+      await discardEvent(desk.ledger, await requireEvent(desk, event), { ...actorOf(desk), why });
       const json = { event, state: "discarded" };
       return { json, text: fields(json) };
     },

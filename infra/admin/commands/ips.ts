@@ -54,6 +54,7 @@ export const addIps = (program: Command): void => {
   });
   addCommand(group, {
     usage: "list <account>",
+    readOnly: true,
     summary: "the addresses from which an account may call; none means nobody",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),

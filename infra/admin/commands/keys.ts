@@ -49,6 +49,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "list <account>",
+    readOnly: true,
     summary: "an account's keys, without the keys themselves",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
@@ -97,6 +98,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "find",
+    readOnly: true,
     summary: "whose key this is; the key is read from standard input",
     example: "find < leaked-key.txt",
     input: z.object({}),

@@ -41,6 +41,7 @@ export const addSecrets = (program: Command): void => {
   const group = addGroup(program, "secrets", "The service's secrets; values come from standard input");
   addCommand(group, {
     usage: "list",
+    readOnly: true,
     summary: "which secrets there are, who sets them, and whether they are set; not their values",
     example: "list",
     input: z.object({}),

@@ -9,7 +9,7 @@ import { resolveTransaction } from "../../../shared/status/resolve.ts";
 import { listTransactions, readTransaction } from "../../../shared/wallet/lookup.ts";
 import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
 import { addCommand, type Report, whyRequired } from "../command.ts";
-import type { Desk } from "../desk.ts";
+import { actorOf, type Desk } from "../desk.ts";
 import { accountField, durationField, whyField } from "../fields.ts";
 import { historyOf } from "../history.ts";
 import { fields, sections, table } from "../print.ts";
@@ -29,6 +29,7 @@ export const addTransactions = (program: Command): void => {
     .description("Orders: what is open, how they came about, and their ends");
   addCommand(group, {
     usage: "list",
+    readOnly: true,
     summary: "the live ones that are still processing (--stuck), oldest first; or an account's latest",
     example: "list --stuck --older 15m",
     options: [
@@ -43,6 +44,7 @@ export const addTransactions = (program: Command): void => {
   });
   addCommand(group, {
     usage: "show <reference>",
+    readOnly: true,
     summary: "one transaction and all that happened to it",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [{ flags: "--account <account>", text: "whose it is, for an app's own reference" }],
@@ -61,7 +63,7 @@ export const addTransactions = (program: Command): void => {
     }),
     run: async (desk, { reference, status, why }) => {
       const row = await requireDecidable(desk, reference);
-      await resolveTransaction(desk.ledger, row, status, { by: desk.by, why });
+      await resolveTransaction(desk.ledger, row, status, { ...actorOf(desk), why });
       return ended(desk, row);
     },
   });

@@ -3,10 +3,11 @@ import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { sleep } from "../../../shared/platform/time.ts";
 import { adjustWallet } from "../../../shared/wallet/adjustment.ts";
 import { type Booking, type EntryRow, fundWallet } from "../../../shared/wallet/funding.ts";
 import { timeRange } from "../../../shared/wallet/lookup.ts";
-import { proveWallet } from "../../../shared/wallet/proof.ts";
+import { confirmedProof } from "../../../shared/wallet/proof.ts";
 import { readStatement } from "../../../shared/wallet/statement.ts";
 import { setLowBalanceThreshold } from "../../../shared/wallet/threshold.ts";
 import { readWallet } from "../../../shared/wallet/wallet.ts";
@@ -21,7 +22,7 @@ import {
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull } from "../print.ts";
+import { duration, fields, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
@@ -54,6 +55,7 @@ export const addWallet = (program: Command): void => {
   });
   addCommand(group, {
     usage: "statement <account>",
+    readOnly: true,
     summary: "everything that moved the balance, oldest first",
     example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
     options: [
@@ -80,7 +82,9 @@ export const addWallet = (program: Command): void => {
   });
   addCommand(group, {
     usage: "verify <account>",
-    summary: "prove the balance: fundings and adjustments minus what was bought; exit code 1 where they differ",
+    readOnly: true,
+    summary:
+      "prove the balance: fundings and adjustments minus what was bought; exit code 1 where two readings show a difference",
     example: "verify acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: verify,
@@ -169,9 +173,19 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
   };
 };
 
+/** An index follows its table within a second or two. */
+const INDEX_PATIENCE_MS = 5_000;
+
+const waitForIndexes = async (): Promise<void> => {
+  process.stderr.write(
+    `The reading shows a difference: reading again in ${duration(INDEX_PATIENCE_MS)} to confirm it ...\n`,
+  );
+  await sleep(INDEX_PATIENCE_MS);
+};
+
 const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const proof = await proveWallet(desk.ledger, account);
+  const proof = await confirmedProof(desk.ledger, account, waitForIndexes);
   if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
   const { balance_kobo, expected_kobo, difference_kobo } = proof;
   const ok = difference_kobo === 0;

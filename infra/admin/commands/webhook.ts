@@ -38,6 +38,7 @@ export const addWebhook = (program: Command): void => {
   });
   addCommand(group, {
     usage: "show <account>",
+    readOnly: true,
     summary: "the URL, whether it is switched on, and since when it fails; not its secret",
     example: "show acc_0123456789abcdef01",
     input: account,

@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import { text } from "node:stream/consumers";
+import * as z from "zod";
+
+type Call = { readonly operation: string; readonly body: string };
+
+/** Stands before an emulator whose clock is another one, or whose answers a test edits. */
+export type DynamoDbAhead = {
+  readonly endpoint: string;
+  /** How far the `Date` of answers is ahead of this machine's clock; undefined leaves it out. */
+  ahead_ms: number | undefined;
+  edit: (call: Call, answer: string) => string;
+  readonly stop: () => Promise<void>;
+};
+
+export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhead> => {
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await text(incoming);
+    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
+    const { host: _host, ...headers } = incoming.headers;
+    const forwarded = httpRequest(emulator, { method: "POST", headers }, async (answer) => {
+      outgoing.sendDate = false;
+      outgoing.writeHead(answer.statusCode ?? 500, {
+        "content-type": "application/x-amz-json-1.0",
+        ...(proxy.ahead_ms !== undefined && { date: new Date(Date.now() + proxy.ahead_ms).toUTCString() }),
+      });
+      outgoing.end(proxy.edit({ operation, body }, await text(answer)));
+    });
+    forwarded.once("error", () => outgoing.destroy());
+    forwarded.end(body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const proxy: DynamoDbAhead = {
+    endpoint: `http://127.0.0.1:${port}`,
+    ahead_ms: 0,
+    edit: (_call, answer) => answer,
+    stop: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return proxy;
+};
