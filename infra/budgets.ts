@@ -132,11 +132,11 @@ export const budgets = {
   minute: {
     title: "a minute of the clock, for one account",
     runs: [
-      { function: "watch-ledger", calls: ["Query", "Query", "GetItem"] },
+      { function: "watch-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: nothing,
-    readUnits: 2.5,
+    readUnits: 3,
     log: { events: ["figures", "watch-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
   },
 } as const satisfies Record<string, Budget>;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { identityPrices } from "../shared/identity/prices.ts";
+import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { SettingsError } from "./local/settings.ts";
 
@@ -47,6 +48,8 @@ const stageSettings = z
     }),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
+    /** Phone numbers of ended transactions are masked after so many days. */
+    phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
     /** `off` answers every purchase with 503 before the debit: while a ledger is restored. */
     purchases: z.enum(["on", "off"]).default("on"),
     /** Ranges inside, which webhooks may reach over plain http too. */

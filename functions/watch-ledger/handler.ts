@@ -2,10 +2,17 @@ import { documentClient } from "../../shared/platform/aws.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { maskOldPhones } from "../../shared/status/phone-retention.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
 
 const env = readEnv(functionEnvironments["watch-ledger"]);
 const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock };
 
-/** Each minute: what is open and for how long, refunds of abandoned checks, and the proof of the wallets that are due. */
-export const handler = scheduleHandler("watch-ledger", (deadline) => watchLedger(ledger, deadline));
+/**
+ * Each minute: what is open and for how long, refunds of abandoned checks, and the proof of the wallets that are due; then, once a day,
+ * the masking of phone numbers that were kept long enough.
+ */
+export const handler = scheduleHandler("watch-ledger", async (deadline) => ({
+  ...(await watchLedger(ledger, deadline)),
+  phones_masked: await maskOldPhones(ledger, env.PHONE_RETENTION_DAYS, deadline),
+}));

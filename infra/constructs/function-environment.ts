@@ -43,6 +43,7 @@ export const settingsValues = (
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
+  PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES: settings.purchases,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),

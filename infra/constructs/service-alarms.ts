@@ -28,6 +28,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "A wallet could not be proved: a wrong balance would not be noticed. Look into watch-ledger's log.",
   "order.left_open":
     "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
+  "phones.not_masked":
+    "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into watch-ledger's log.",
   "request.broke":
     "A caller got 500 for a fault of ours, and was not charged. Look for its request_id in the function's log.",
   "status.amount_differs": "The upstream charged another amount than we took: we pay the difference. Ask the upstream.",

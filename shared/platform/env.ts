@@ -1,5 +1,8 @@
 import * as z from "zod";
 
+/** Webhooks are tried again for two days, and an announcement looks 30 days back: until then a number may still be told. */
+export const PHONE_RETENTION_DAYS_MIN = 35;
+
 /** Every environment variable that a function can read, once: infra takes its names from these keys. */
 export const environment = z.object({
   ACCESS_TABLE: z.string().min(1),
@@ -31,6 +34,8 @@ export const environment = z.object({
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
+  /** After so many days a transaction's phone number is masked; see shared/status/phone-retention.ts. */
+  PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
 });
@@ -79,7 +84,7 @@ export const functionEnvironments = {
     UPSTREAM_WEBHOOK_IPS: true,
   }),
   "refresh-catalog": environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }),
-  "watch-ledger": environment.pick({ LEDGER_TABLE: true }),
+  "watch-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
 } as const;
 
 /** Reads a function's environment; a missing or malformed name fails its cold start and says which. */

@@ -25,6 +25,7 @@ export type AlarmEvent =
   | "catalog.too_old"
   | "ledger.not_proved"
   | "order.left_open"
+  | "phones.not_masked"
   | "request.broke"
   | "status.amount_differs"
   | "status.contradicted"

@@ -5,13 +5,14 @@ import type { Ledger } from "./ledger.ts";
 const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKey>;
 
-/** All keys of one owner (an account's transactions or entries, the accounts themselves) in a time range, oldest first. */
-export const ownedKeys = async (
+type Range = { readonly from: string; readonly to: string };
+
+/** The keys of one owner (an account's transactions or entries, the accounts themselves) in a time range, page by page, oldest first. */
+export async function* ownedKeyPages(
   { db, table }: Ledger,
   owner: string,
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<readonly IndexKey[]> => {
-  const keys: IndexKey[] = [];
+  { from, to }: Range,
+): AsyncGenerator<readonly IndexKey[], void, void> {
   let start: Record<string, unknown> | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await db.send(
@@ -24,8 +25,14 @@ export const ownedKeys = async (
         ...(start && { ExclusiveStartKey: start }),
       }),
     );
-    keys.push(...z.array(indexKey).parse(Items));
+    yield z.array(indexKey).parse(Items);
     start = LastEvaluatedKey;
   } while (start !== undefined);
+}
+
+/** All of them. */
+export const ownedKeys = async (ledger: Ledger, owner: string, range: Range): Promise<readonly IndexKey[]> => {
+  const keys: IndexKey[] = [];
+  for await (const page of ownedKeyPages(ledger, owner, range)) keys.push(...page);
   return keys;
 };

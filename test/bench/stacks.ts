@@ -56,7 +56,7 @@ const ours: Stack = {
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: tableNames.ledger, clock: systemClock };
-    await fundWallet(ledger, { accountId, fundingId: "first", amountKobo: FUNDED_KOBO });
+    await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: FUNDED_KOBO });
     const wish = { mode, permissions: ["vtu"] as const };
     const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, wish)).key);
     return Promise.all(made);

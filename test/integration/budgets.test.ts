@@ -8,6 +8,7 @@ import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { maskOldPhones } from "../../shared/status/phone-retention.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
 import { anAnnouncement } from "../builders/announcement.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
@@ -129,11 +130,15 @@ describe("within its budget is", () => {
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
     const minute = async (): Promise<void> => {
-      await scheduleHandler("watch-ledger", (deadline) => watchLedger(ledger, deadline))({}, aLambdaContext(300_000));
+      const watch = scheduleHandler("watch-ledger", async (deadline) => ({
+        ...(await watchLedger(ledger, deadline)),
+        phones_masked: await maskOldPhones(ledger, 400, deadline),
+      }));
+      await watch({}, aLambdaContext(300_000));
       const deps = { store, upstream, clock: systemClock };
       await scheduleHandler("refresh-catalog", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };
-    // The first proves the account's wallet, which is done once a day.
+    // The first proves the account's wallet and masks old phone numbers, which is done once a day.
     await minute();
     await expectWithin(proxy, budgets.minute, minute);
     await proxy.stop();

@@ -114,6 +114,7 @@ export const openWorld = async (): Promise<World> => {
     WEBHOOK_REFUSED_HOSTS: "",
     IDENTITY_PRICES: JSON.stringify(identityPrices),
     AIRTIME_NAIRA_MAX: "50000",
+    PHONE_RETENTION_DAYS: "400",
     PURCHASES: "on",
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
