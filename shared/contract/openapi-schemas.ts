@@ -83,6 +83,10 @@ const names = new Map<z.ZodType, string>(
   [...Object.entries(sent), ...Object.entries(received)].map(([name, schema]) => [schema, name]),
 );
 
+const recipientNumber = {
+  description:
+    "The recipient's number; null where there is none. After the deployment's retention all but its last two digits are `*`.",
+};
 const serviceReference = {
   description: "The service's reference: what was bought, or `TEST`, then `_` and 26 characters.",
 };
@@ -130,6 +134,8 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   network_id: { description: "The `id` of a network in the catalog." },
   next_cursor: { description: "Send it as `cursor` for the next page; null on the last." },
   nin: { description: "The national identification number, 11 digits." },
+  "Transaction.phone_number": recipientNumber,
+  "TransactionUpdated.phone_number": recipientNumber,
   photo: { description: "Base64, without a `data:` prefix." },
   plan_id: { description: "The `id` of a plan in the catalog; it must belong to the network." },
   price: { description: "NGN taken from the wallet, at most 2 decimals." },

@@ -3,8 +3,8 @@ import { referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import type { AnnouncedStatus } from "./delivery-queue.ts";
 
 /**
- * The body of an event (INTERFACE "Events"), made of nothing that changes: each copy has the same bytes. What an identity check
- * does not have is null.
+ * The body of an event (INTERFACE "Events"), made of nothing that changes before the phone number is masked: until then each copy
+ * has the same bytes. What an identity check does not have is null.
  */
 export const eventBody = (row: TransactionRow, status: AnnouncedStatus): string =>
   JSON.stringify({
