@@ -94,7 +94,7 @@ const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
   ];
 };
 
-const masked = (phoneNumber: string): string =>
+const maskedNumber = (phoneNumber: string): string =>
   `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
 
 const changeOf = (name: string, from: string, to: string): Change => (from === to ? {} : { [name]: { from, to } });
@@ -103,8 +103,8 @@ const maskableTransaction = transactionRow
   .pick({ pk: true, mode: true, status: true, phone_number: true, description: true, created_at: true })
   .transform(({ pk, mode, status, phone_number: number = "", description, created_at }): Maskable => {
     const change = {
-      ...changeOf("phone_number", number, masked(number)),
-      ...(number !== "" && changeOf("description", description, description.replaceAll(number, masked(number)))),
+      ...changeOf("phone_number", number, maskedNumber(number)),
+      ...(number !== "" && changeOf("description", description, description.replaceAll(number, maskedNumber(number)))),
     };
     // No event is matched to a sandbox transaction, some of which stay open for ever.
     const waits = mode === "live" && status === "processing";
@@ -115,7 +115,7 @@ const maskableTransaction = transactionRow
 const maskableEvent = eventRow
   .pick({ pk: true, phone_masked: true, created_at: true })
   .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
-    return { pk, created_at, waits: false, change: changeOf("phone_masked", number, masked(number)) };
+    return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
   });
 
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
