@@ -7,7 +7,7 @@ import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { secret } from "../../shared/platform/secrets.ts";
+import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { listEvents } from "../../shared/status/event-records.ts";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
@@ -32,6 +32,9 @@ const STUCK_MS = 15 * 60_000;
 /** AWS keeps as many from being reserved; a new account may have 10 in all. */
 const UNRESERVED_MIN = 100;
 
+/** How long it takes at most until the functions see the first value of a secret. */
+const FIRST_VALUE = duration(SECRET_ABSENCE_CACHE_MS);
+
 const ok = (found: string): Finding => ({ state: "ok", found });
 const wrong = (found: string, todo: string): Finding => ({ state: "wrong", found, todo });
 
@@ -44,7 +47,7 @@ const service: Check = async ({ target }) => {
 const upstreamKey: Check = async (desk) => {
   const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
   if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
-    return wrong("is not set", "admin secrets set upstream-key");
+    return wrong("is not set", `admin secrets set upstream-key; the functions see it within ${FIRST_VALUE}`);
   }
   if (!desk.target.isLocal) return provenByCatalog(desk);
   const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
