@@ -11,7 +11,7 @@ import type { StatusQueue } from "./status-queue.ts";
 export type ReceiveDeps = {
   readonly statusQueue: StatusQueue;
   readonly naming: () => Promise<Naming>;
-  readonly isVouchedFor: () => Promise<boolean>;
+  readonly isVouchedFor: boolean;
   readonly clock: Clock;
 };
 
@@ -30,7 +30,7 @@ export const receiveStatus =
         kind: "event",
         mode: "live",
         received_at: isoTime(clock()),
-        trusted: await isVouchedFor(),
+        trusted: isVouchedFor,
         reference,
         status,
         type,

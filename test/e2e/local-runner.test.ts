@@ -186,6 +186,20 @@ test("with an upstream elsewhere, live purchases go there, and its key is not wr
   expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_provider");
 });
 
+test("an upstream elsewhere may report without a signature, for how it signs is not known, and the simulator may not", async () => {
+  const upstream = await startSimulator({ liveKey: "live_of_another_provider" });
+  cleanups.push(upstream.stop);
+  const elsewhere = { UPSTREAM_BASE_URL: upstream.baseUrl, UPSTREAM_LIVE_KEY: "live_of_another_provider" };
+  const statuses: number[] = [];
+  for (const env of [elsewhere, {}]) {
+    const { webhook_url } = (await ready(start({ env }))).upstream;
+    const body = JSON.stringify({ event: "account.updated", data: {} });
+    const headers = { "content-type": "application/json" };
+    statuses.push((await fetch(webhook_url, { method: "POST", headers, body })).status);
+  }
+  expect(statuses).toEqual([200, 401]);
+});
+
 test("when the database is killed, the runner says so and ends", async () => {
   const run = start();
   await ready(run);

@@ -16,7 +16,7 @@ const receive = async (input: { event: string; data?: Record<string, unknown> },
   const answer = await receiveStatus({
     statusQueue: { send: async (message, delay_s) => void queued.push({ message, delay_s }) },
     naming,
-    isVouchedFor: async () => trusted,
+    isVouchedFor: trusted,
     clock: () => NOON_MS,
   })({ input, deadline: deadlineIn(1_000) });
   return { answer, queued };
