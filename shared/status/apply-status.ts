@@ -6,6 +6,7 @@ import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { matchTransaction, type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent } from "./event-records.ts";
 import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
 import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
@@ -62,7 +63,9 @@ const applyToNamed = async (
 ): Promise<MessageResult> => {
   if (named.mode !== event.mode) return leaveToOperator(deps, event, "no_candidate");
   if (isFinal(named.status)) return judgeFinal(deps, named.pk, named.status, event);
-  if (event.status === "failed" && !event.trusted) return leaveToOperator(deps, event, "not_vouched_for", named.pk);
+  if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
+    return leaveToOperator(deps, event, "not_vouched_for", named.pk);
+  }
   if (event.amount_kobo !== named.amount_kobo) {
     log.alarm("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
   }

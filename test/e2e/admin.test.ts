@@ -191,7 +191,7 @@ describe("an event", () => {
     const { key } = await service.newApp();
     const { reference } = await service.buy(key, "08000000004");
     const upstream = service.simulator?.state.purchases.findLast(({ phoneNumber }) => phoneNumber === "08000000004");
-    const told = { kind: "event", mode: "live", status: "success", trusted: true, type: "airtime" } as const;
+    const told = { kind: "event", mode: "live", status: "success", type: "airtime" } as const;
     await recordEvent(
       service.ledger,
       {

@@ -10,6 +10,7 @@ import { startService } from "../../infra/local/service.ts";
 import type { ServiceDetails } from "../../infra/local/service-file.ts";
 import { startSimulator } from "../../infra/local/simulator/server.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { listeningSockets } from "../builders/listening-sockets.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -114,6 +115,26 @@ test("npm start says where it serves, and its three commands work when pasted", 
   expect(catalog.data.data_plans.length).toBeGreaterThan(0);
   expect(purchase.data.transaction.status).toBe("success");
   expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
+});
+
+test("every socket that the service and its child processes listen on is bound to loopback", async () => {
+  const run = start();
+  await ready(run);
+  const sockets = listeningSockets(run.child.pid ?? 0);
+  // The gateway, the simulator, dynoxide, SQS and Secrets Manager.
+  expect(sockets).toHaveLength(5);
+  expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
+});
+
+test("the list of listening sockets shows one that is bound to every address, in IPv4 and IPv6", async () => {
+  const before = new Set(listeningSockets(process.pid).map(({ address }) => address));
+  for (const host of ["0.0.0.0", "::"]) {
+    const server = createServer().listen(0, host);
+    await once(server, "listening");
+    cleanups.push(() => server.close());
+  }
+  const found = listeningSockets(process.pid).filter(({ address }) => !before.has(address));
+  expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purchase under way too", async (signal) => {

@@ -70,7 +70,7 @@ const openFor = async (accountId: string, changes: Partial<TransactionRow> = {})
 /** An event that nobody could apply. */
 const anEvent = async (says: "success" | "failed", reference = `U-${randomUUID()}`): Promise<EventRow> => {
   const received_at = isoTime(NOON_MS);
-  const event = { kind: "event", mode: "live", received_at, trusted: true, status: says, type: "data" } as const;
+  const event = { kind: "event", mode: "live", received_at, status: says, type: "data" } as const;
   await recordEvent(ledgerAt(), { ...event, reference, amount_kobo: koboFromNaira(490) }, "no_candidate");
   const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
   if (row === undefined) throw new Error("The event was not kept");

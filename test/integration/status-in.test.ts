@@ -4,18 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { consumeQueue } from "../../infra/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../infra/local/queues.ts";
 import { createAccount } from "../../shared/access/accounts.ts";
+import { secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import type { MessageResult } from "../../shared/platform/queue-handler.ts";
 import { queueHandler } from "../../shared/platform/queue-handler.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
-import { EVENTS_OWNER, type EventRow, eventRow } from "../../shared/status/event-records.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
+import { EVENTS_OWNER, type EventRow, eventRow, listEvents } from "../../shared/status/event-records.ts";
 import { type EventMessage, statusMessage } from "../../shared/status/status-queue.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
@@ -28,7 +31,7 @@ import { type TransactionRow, transactionPk } from "../../shared/wallet/transact
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
@@ -104,6 +107,45 @@ describe("the entrance", () => {
     expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
   });
 
+  test("is the only way to a refund: a failed that somebody else put on the queue waits for the operator", async () => {
+    const { key, balance } = await service.newCaller();
+    const order = { key, body: anOrder({ phone_number: "08000000004" }) };
+    const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
+    const upstreamReference = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
+    const naming = await namingFrom(secret(secretsClient(), "reference-key"))();
+    const message: UnsignedEvent = {
+      kind: "event",
+      mode: "live",
+      received_at: isoTime(Date.now()),
+      reference: upstreamReference,
+      status: "failed",
+      amount_kobo: koboFromNaira(500),
+      type: "data",
+    };
+    const otherMac = eventMac(naming, { ...message, reference: "U-another" });
+    const sqs = sqsClient();
+    onTestFinished(() => sqs.destroy());
+    for (const forged of [
+      { ...message, trusted: true },
+      { ...message, trusted: true, type: "airtime", mac: otherMac },
+    ]) {
+      const MessageBody = JSON.stringify(forged);
+      await sqs.send(new SendMessageCommand({ QueueUrl: process.env.STATUS_QUEUE_URL, MessageBody }));
+    }
+    const waiting = async () => {
+      const events = (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
+      return events.map(({ reason }) => reason);
+    };
+    await vi.waitFor(async () => expect(await waiting()).toEqual(["not_vouched_for", "not_vouched_for"]), 5_000);
+    expect(await balance()).toBe(9_500);
+
+    // The upstream's own event ends it.
+    expect((await post(event({ ...data, reference: upstreamReference, status: "failed" }))).status).toBe(200);
+    await vi.waitFor(async () => expect(await balance()).toBe(10_000), 5_000);
+    const found = await service.call("GET", `/transactions/${reference}`, { key });
+    expect(transactionOf(found).status).toBe("failed");
+  });
+
   test("accepts and ignores an event that it does not know", async () => {
     expect(await post(event({}, "account.updated"))).toMatchObject({
       status: 200,
@@ -164,14 +206,21 @@ describe("an event", () => {
   const balanceOf = async (accountId: string): Promise<number> =>
     nairaFromKobo((await readWallet(ledgerAt(NOON_MS), accountId)).balance_kobo);
 
-  const anEvent = async (changes: Partial<EventMessage> & { phoneNumber?: string } = {}): Promise<EventMessage> => {
+  type EventChanges = Partial<UnsignedEvent> & { phoneNumber?: string };
+  /** An event that an address list or a signature vouches for. */
+  const anEvent = async (changes: EventChanges = {}): Promise<EventMessage> =>
+    vouchedFor(await anUnsignedEvent(changes));
+  const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
+    ...event,
+    mac: eventMac(await naming(), event),
+  });
+  const anUnsignedEvent = async (changes: EventChanges = {}): Promise<UnsignedEvent> => {
     const { phoneNumber = "08031234567", ...rest } = changes;
     const { subject } = await naming();
     return {
       kind: "event",
       mode: "live",
       received_at: isoTime(NOON_MS),
-      trusted: true,
       reference: `U-${randomUUID()}`,
       status: "success",
       amount_kobo: koboFromNaira(500),
@@ -216,7 +265,7 @@ describe("an event", () => {
 
   test("sent 20 times in parallel with its contradiction: one change, and what lost is on record once", async () => {
     const success = await anEvent();
-    const failed: EventMessage = { ...success, status: "failed" };
+    const failed = await anEvent({ reference: success.reference, status: "failed" });
     const order = await anOpenOrder({ upstream: success.reference });
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, index) => apply(index % 2 === 0 ? success : failed)),
@@ -230,11 +279,35 @@ describe("an event", () => {
   });
 
   test("that says failed, and that nothing but the path vouches for, waits for the operator", async () => {
-    const event = await anEvent({ status: "failed", trusted: false });
+    const event = await anUnsignedEvent({ status: "failed" });
     const order = await anOpenOrder({ upstream: event.reference });
     await apply(event);
     expect(await order.stands()).toMatchObject({ status: "processing" });
     expect(await recordsOf(event.reference)).toMatchObject([{ reason: "not_vouched_for" }]);
+  });
+
+  test("that says failed changes no money where its MAC is absent, another event's, or of changed fields", async () => {
+    const { mac } = await anEvent({ status: "failed" });
+    const event = await anUnsignedEvent({ status: "failed" });
+    const order = await anOpenOrder({ upstream: event.reference });
+    const own = await vouchedFor(event);
+    const forged: readonly EventMessage[] = [
+      event,
+      { ...event, mac: "" },
+      { ...event, mac },
+      { ...own, mac: `${own.mac}A` },
+      { ...own, amount_kobo: koboFromNaira(1) },
+      { ...own, received_at: isoTime(NOON_MS - 1) },
+      { ...own, phone: undefined },
+      await vouchedFor({ ...event, status: "success" }).then((success) => ({ ...success, status: "failed" as const })),
+    ];
+    for (const message of forged) {
+      expect(await apply(message)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+    }
+    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.balance()).toBe(1_500);
+    expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.balance()).toBe(2_000);
   });
 
   test("with another amount about a known reference is applied, and the amount is on record as our cost", async () => {
@@ -301,11 +374,7 @@ describe("an event", () => {
     expect(await young.stands()).toMatchObject({ status: "processing" });
   });
 
-  const misfits: readonly (readonly [
-    string,
-    Partial<TransactionRow>,
-    Partial<EventMessage> & { phoneNumber?: string },
-  ])[] = [
+  const misfits: readonly (readonly [string, Partial<TransactionRow>, EventChanges])[] = [
     ["another phone number", {}, { phoneNumber: "08030000000" }],
     ["another amount", {}, { amount_kobo: koboFromNaira(500.01) }],
     ["another type", {}, { type: "airtime" }],
