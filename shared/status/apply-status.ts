@@ -6,6 +6,7 @@ import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { matchTransaction, type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent } from "./event-records.ts";
 import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
@@ -62,17 +63,26 @@ const applyToNamed = async (
   deadline: Deadline,
 ): Promise<MessageResult> => {
   if (named.mode !== event.mode) return leaveToOperator(deps, event, "no_candidate");
+  await compareAmount(deps, named, event);
   if (isFinal(named.status)) return judgeFinal(deps, named.pk, named.status, event);
   if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
     return leaveToOperator(deps, event, "not_vouched_for", named.pk);
-  }
-  if (event.amount_kobo !== named.amount_kobo) {
-    log.alarm("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
   }
   const settlement = await settleTransaction(deps.ledger, named, verdictOf(event), deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
   return judgeFinal(deps, named.pk, settlement.row.status, event);
+};
+
+/**
+ * Before anything else, for what the upstream charges is our cost however the order stands. An amount that is on record already
+ * raised its alarm when it was learnt.
+ */
+const compareAmount = async ({ ledger }: ApplyDeps, named: NamedTransaction, event: EventMessage): Promise<void> => {
+  if (event.amount_kobo === named.amount_kobo) return;
+  const row = await readTransaction(ledger, named.pk);
+  if (event.amount_kobo !== undefined && row?.upstream_amount_kobo === event.amount_kobo) return;
+  alertIfAmountDiffers(named, event.amount_kobo);
 };
 
 /** A final status stands. What speaks against it is kept and said aloud, for the operator, and not applied. */

@@ -324,6 +324,59 @@ describe("an event", () => {
     });
   });
 
+  /** The amounts that alarms named while the messages were applied, one after another. */
+  const amountsAlerted = async (...messages: readonly EventMessage[]): Promise<readonly unknown[]> => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    for (const message of messages) await apply(message);
+    const line = z.object({ event: z.string(), ours: z.number(), theirs: z.number().optional() });
+    const lines = said.mock.calls.map(([text]) => line.safeParse(JSON.parse(String(text))).data);
+    said.mockRestore();
+    return lines.flatMap((found) => (found?.event === "status.amount_differs" ? [found.theirs] : []));
+  };
+
+  test("with another amount raises the alarm for an order that has ended by its request too", async () => {
+    for (const [status, settled] of [
+      ["success", { status: "success", upstream_amount_kobo: koboFromNaira(500) }],
+      ["failed", { status: "failed", failure: { code: "delivery_failed" } }],
+    ] as const) {
+      const event = await anEvent({ status, amount_kobo: koboFromNaira(520) });
+      const { row } = await anOpenOrder({ upstream: event.reference });
+      await settleTransaction(ledgerAt(NOON_MS), row, settled, deadlineIn(9_000));
+      expect(await amountsAlerted(event), status).toEqual([52_000]);
+      expect(await amountsAlerted(await anEvent({ reference: event.reference, status }))).toEqual([]);
+    }
+  });
+
+  test("with another amount raises one alarm, however often it comes", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(520) });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event, event, event)).toEqual([52_000]);
+  });
+
+  test("with the amount that its request was answered with already raises no second alarm", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(520) });
+    const { row } = await anOpenOrder({ upstream: event.reference });
+    const answered = { status: "processing", upstream_amount_kobo: koboFromNaira(520) } as const;
+    await settleTransaction(ledgerAt(NOON_MS), row, answered, deadlineIn(9_000));
+    expect(await amountsAlerted(event)).toEqual([]);
+    expect(
+      await amountsAlerted(await anEvent({ reference: event.reference, amount_kobo: koboFromNaira(530) })),
+    ).toEqual([53_000]);
+  });
+
+  test("with another amount, and a failed that nobody vouches for, raises the alarm", async () => {
+    const event = await anUnsignedEvent({ status: "failed", amount_kobo: koboFromNaira(520) });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event)).toEqual([52_000]);
+  });
+
+  test("whose amount is no whole number of kobo raises the alarm", async () => {
+    const event = await anEvent({ amount_kobo: undefined });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event)).toEqual([undefined]);
+  });
+
   test("that is faster than our own write is looked at again after 5 s, and then applied", async () => {
     const event = await anEvent();
     expect(await apply(event)).toMatchObject({ kind: "retry", after_s: 5 });
