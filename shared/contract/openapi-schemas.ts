@@ -19,7 +19,7 @@ import {
   ninVerifyResult,
   retrieveRequest,
 } from "./identity.ts";
-import { transactionUpdated } from "./openapi-event.ts";
+import { transactionUpdated, webhookTest } from "./openapi-event.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { routes } from "./routes.ts";
 import {
@@ -77,6 +77,7 @@ const received = {
   TransactionType: transactionType,
   TransactionUpdated: transactionUpdated,
   Wallet: walletResult,
+  WebhookTest: webhookTest,
 };
 
 const names = new Map<z.ZodType, string>(
@@ -121,7 +122,8 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
     enum: [...identityMode.options],
   },
   "Transaction.network": { description: "The network's display name; null where there is none." },
-  "TransactionUpdated.network": { description: "The network's display name; null where there is none." },
+  "TransactionUpdated.network": { description: "The network's display name; empty for identity checks." },
+  "TransactionUpdated.phone_number": { description: "The recipient's number; empty for identity checks." },
   "AirtimePurchaseRequest.network": {
     description:
       "A network's `code` in the catalog, in any case of letters; `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",

@@ -9,7 +9,12 @@ import { type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent } from "./event-records.ts";
-import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
+import {
+  findByOwnReference,
+  findByUpstreamReference,
+  type NamedTransaction,
+  openTransactions,
+} from "./open-transactions.ts";
 import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
 
 export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<Naming> };
@@ -46,11 +51,16 @@ const applyVerdict = async (
   return { kind: "done", outcome: "contradiction" };
 };
 
-/** What the upstream reported, about a reference that we know or about one that we may yet learn. */
+/** What the upstream reported, about a reference that we know, about our own, or about one that we may yet learn. */
 const applyEvent = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const [named, ...others] = await findByUpstreamReference(deps.ledger, event.reference);
-  if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, deadline);
+  if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, verdictOf(event), deadline);
   if (named !== undefined) return leaveToOperator(deps, event, "several_candidates");
+  const own = await findByOwnReference(deps.ledger, event.reference);
+  // Our own reference says nothing of what the upstream calls the order: what is on record of that stays.
+  if (own !== undefined) {
+    return applyToNamed(deps, own, event, { ...verdictOf(event), upstream_reference: undefined }, deadline);
+  }
   const wait_s = stillWaits_s(deps.ledger.clock() - Date.parse(event.received_at));
   if (wait_s !== undefined) return { kind: "retry", reason: "reference_unknown", after_s: wait_s };
   return matchByGuess(deps, event, deadline);
@@ -60,6 +70,7 @@ const applyToNamed = async (
   deps: ApplyDeps,
   named: NamedTransaction,
   event: EventMessage,
+  verdict: Verdict,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   if (named.mode !== event.mode) return leaveToOperator(deps, event, "no_candidate");
@@ -68,7 +79,7 @@ const applyToNamed = async (
   if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
     return leaveToOperator(deps, event, "not_vouched_for", named.pk);
   }
-  const settlement = await settleTransaction(deps.ledger, named, verdictOf(event), deadline);
+  const settlement = await settleTransaction(deps.ledger, named, verdict, deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
   return judgeFinal(deps, named.pk, settlement.row.status, event);

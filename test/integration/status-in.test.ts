@@ -27,7 +27,7 @@ import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
@@ -385,16 +385,92 @@ describe("an event", () => {
     expect(await order.stands()).toMatchObject({ status: "success" });
   });
 
+  const AT_3_MINUTES = NOON_MS + 180_000;
+  /** Each case has a phone number of its own, so that it meets no other case's orders. */
+  const aPhoneNumber = (): string => `0803${String(Math.floor(Math.random() * 10_000_000)).padStart(7, "0")}`;
+
+  describe("that carries our own reference, which we sent upstream,", () => {
+    /** An open order of ours, and how an event calls it that uses our reference. */
+    const anOwnOrder = async (changes: Partial<TransactionRow> & { upstream?: string } = {}) => {
+      const { id } = await naming();
+      const order = await anOpenOrder({ pk: transactionPk(id({ accountId: "any", mode: "live" })), ...changes });
+      return { ...order, reference: referenceOf(order.row) };
+    };
+
+    test("ends its transaction in 3 calls, and the upstream's own reference stays unknown", async () => {
+      const order = await anOwnOrder();
+      const event = await anEvent({ reference: order.reference });
+      proxy.calls.length = 0;
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "GetItem", "UpdateItem"]);
+      const settled = await order.stands();
+      expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+      expect(settled?.upstream_reference).toBeUndefined();
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
+    });
+
+    test("leaves an upstream reference that is on record as it is", async () => {
+      const upstream = `U-${randomUUID()}`;
+      const order = await anOwnOrder({ upstream });
+      expect(await apply(await anEvent({ reference: order.reference }))).toMatchObject({ outcome: "applied" });
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_reference: upstream });
+    });
+
+    test("and says failed, gives the money back once where it is vouched for, and waits where it is not", async () => {
+      const order = await anOwnOrder();
+      const event = await anUnsignedEvent({ reference: order.reference, status: "failed" });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+      expect(await order.balance()).toBe(1_500);
+      const own = await vouchedFor(event);
+      expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await apply(own)).toEqual({ kind: "done", outcome: "duplicate" });
+      expect(await order.balance()).toBe(2_000);
+    });
+
+    test("and another amount, raises the alarm; and its contradiction is left to the operator", async () => {
+      const order = await anOwnOrder();
+      const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
+      expect(await amountsAlerted(event)).toEqual([52_000]);
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
+      const contrary = await anEvent({ reference: order.reference, status: "failed" });
+      expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+    });
+
+    test("is not about a transaction of the sandbox", async () => {
+      const { id } = await naming();
+      const { account_id } = await createAccount({ ...tables, clock: () => NOON_MS }, { name: "test", whitelist: [] });
+      const pk = transactionPk(id({ accountId: account_id, mode: "test" }));
+      const row = await openFor(account_id, { pk, mode: "test", owner: `${account_id}#test`, open: undefined });
+      const event = await anEvent({ reference: referenceOf(row) });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+      expect(await readTransaction(ledgerAt(NOON_MS), pk)).toMatchObject({ status: "processing" });
+    });
+
+    test("under the prefix of another type, is not taken for it", async () => {
+      const order = await anOwnOrder({ phone_number: aPhoneNumber() });
+      const reference = order.reference.replace("DATA_", "AIRTIME_");
+      expect(await apply(await anEvent({ reference }))).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+      expect(await order.stands()).toMatchObject({ status: "processing" });
+    });
+
+    test("or only one that looks like ours, is matched as any reference that nobody knows", async () => {
+      const { id } = await naming();
+      const phoneNumber = aPhoneNumber();
+      const order = await anOpenOrder({ phone_number: phoneNumber });
+      const reference = `DATA_${id({ accountId: "upstream", mode: "live" })}`;
+      const event = await anEvent({ reference, phoneNumber });
+      expect(await apply(event)).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+      expect(await apply(event, AT_3_MINUTES)).toEqual({ kind: "done", outcome: "matched" });
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_reference: reference });
+    });
+  });
+
   test("about a reference never seen waits until it is 3 minutes old, and not a second less", async () => {
     const event = await anEvent();
     expect(await apply(event, NOON_MS + 30_000)).toMatchObject({ kind: "retry", after_s: 150 });
     expect(await apply(event, NOON_MS + 179_000)).toMatchObject({ kind: "retry", after_s: 1 });
     expect(await apply(event, NOON_MS + 180_000)).toMatchObject({ kind: "done", outcome: "no_candidate" });
   });
-
-  const AT_3_MINUTES = NOON_MS + 180_000;
-  /** Each case has a phone number of its own, so that it meets no other case's orders. */
-  const aPhoneNumber = (): string => `0803${String(Math.floor(Math.random() * 10_000_000)).padStart(7, "0")}`;
 
   test("about a timed-out order is matched when exactly one fits", async () => {
     const phoneNumber = aPhoneNumber();
