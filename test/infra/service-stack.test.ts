@@ -176,7 +176,8 @@ describe("the ledger's stream", () => {
       StartingPosition: "TRIM_HORIZON",
       BisectBatchOnFunctionError: true,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
-      MaximumRetryAttempts: streams.ledger.retriesMax,
+      MaximumRetryAttempts: -1,
+      MaximumRecordAgeInSeconds: 82_800,
       FilterCriteria: { Filters: [{ Pattern: JSON.stringify(streams.ledger.pattern) }] },
     });
     const { OnFailure } = z
