@@ -19,7 +19,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
 import { EVENTS_OWNER, type EventRow, eventRow, listEvents } from "../../shared/status/event-records.ts";
-import { type EventMessage, statusMessage } from "../../shared/status/status-queue.ts";
+import { type EventMessage, type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
@@ -171,7 +171,7 @@ describe("an event", () => {
     table: tables.ledgerTable,
     clock: () => now_ms,
   });
-  const apply = (message: EventMessage, now_ms = NOON_MS): Promise<MessageResult> =>
+  const apply = (message: StatusMessage, now_ms = NOON_MS): Promise<MessageResult> =>
     applyStatus({ ledger: ledgerAt(now_ms), naming })(message, deadlineIn(29_000));
 
   /** An account of 2,000 NGN with one open order of 500 NGN; `upstream` is what the upstream calls it. */
@@ -465,6 +465,42 @@ describe("an event", () => {
     });
   });
 
+  test("comes in any order with others about its order, each twice and late: one end, and money to match", async () => {
+    for (const order of permutations([0, 1, 2, 3])) {
+      const { id } = await naming();
+      const pk = transactionPk(id({ accountId: "any", mode: "live" }));
+      const { row, balance, stands } = await anOpenOrder({ pk, phone_number: aPhoneNumber() });
+      const upstream_reference = `U-${randomUUID()}`;
+      const messages: readonly StatusMessage[] = [
+        {
+          kind: "verdict",
+          mode: "live",
+          transaction: pk,
+          attempt: row.attempt,
+          verdict: { status: "processing", upstream_reference },
+        },
+        await anEvent({ reference: upstream_reference }),
+        await anEvent({ reference: referenceOf(row) }),
+        await anEvent({ reference: upstream_reference, status: "failed" }),
+      ];
+      const deliveries = order.flatMap((position) => [messages[position], messages[position]]);
+      const ends: (string | undefined)[] = [];
+      // What asks for a retry comes again at the end, when it is old enough to be decided.
+      for (const now_ms of [NOON_MS, AT_3_MINUTES]) {
+        for (const message of deliveries.splice(0)) {
+          if (message === undefined) continue;
+          if ((await apply(message, now_ms)).kind === "retry") deliveries.push(message);
+          ends.push((await stands())?.status);
+        }
+      }
+      expect(deliveries, String(order)).toEqual([]);
+      const [end, ...changes] = [...new Set(ends)].filter((status) => status !== "processing");
+      expect(changes, String(order)).toEqual([]);
+      expect(await balance(), String(order)).toBe(end === "success" ? 1_500 : 2_000);
+      expect(end === "success" || end === "failed", String(order)).toBe(true);
+    }
+  });
+
   test("about a reference never seen waits until it is 3 minutes old, and not a second less", async () => {
     const event = await anEvent();
     expect(await apply(event, NOON_MS + 30_000)).toMatchObject({ kind: "retry", after_s: 150 });
@@ -571,3 +607,9 @@ describe("an event", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 });
+
+/** Every order of some values. */
+const permutations = <Value>(values: readonly Value[]): readonly (readonly Value[])[] =>
+  values.length === 0
+    ? [[]]
+    : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
