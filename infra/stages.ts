@@ -2,6 +2,7 @@ import * as z from "zod";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
+import { upstreamSignature } from "../shared/status/upstream-signature.ts";
 import { SettingsError } from "./local/settings.ts";
 
 const ipRanges = z.array(
@@ -39,6 +40,8 @@ const stageSettings = z
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty while it has named none. */
     upstreamWebhookIps: ipRanges,
+    /** The header and encoding of the upstream's signatures; absent while it signs nothing. Its key is a secret. */
+    upstreamSignature: upstreamSignature.optional(),
     egress,
     /** NGN. */
     identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
@@ -7,11 +6,11 @@ import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { secret } from "../../shared/platform/secrets.ts";
+import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { listEvents } from "../../shared/status/event-records.ts";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
-import { SIGNATURE_HEADER } from "../../shared/status/upstream-gate.ts";
+import { parseUpstreamSignature, signatureOf, type UpstreamSignature } from "../../shared/status/upstream-signature.ts";
 import type { Desk } from "./desk.ts";
 import { duration } from "./print.ts";
 
@@ -32,6 +31,9 @@ const STUCK_MS = 15 * 60_000;
 /** AWS keeps as many from being reserved; a new account may have 10 in all. */
 const UNRESERVED_MIN = 100;
 
+/** How long it takes at most until the functions see the first value of a secret. */
+const FIRST_VALUE = duration(SECRET_ABSENCE_CACHE_MS);
+
 const ok = (found: string): Finding => ({ state: "ok", found });
 const wrong = (found: string, todo: string): Finding => ({ state: "wrong", found, todo });
 
@@ -44,7 +46,7 @@ const service: Check = async ({ target }) => {
 const upstreamKey: Check = async (desk) => {
   const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
   if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
-    return wrong("is not set", "admin secrets set upstream-key");
+    return wrong("is not set", `admin secrets set upstream-key; the functions see it within ${FIRST_VALUE}`);
   }
   if (!desk.target.isLocal) return provenByCatalog(desk);
   const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
@@ -87,31 +89,49 @@ const catalog: Check = async ({ catalog, ledger }) => {
 
 /** An event of a kind that is not supported goes all the way in and changes nothing. */
 const webhook: Check = async ({ target, secrets }) => {
-  const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID } = target.environment;
+  const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_SIGNATURE } = target.environment;
   const token = await secret(secrets, tokenId).value();
   if (token === undefined)
     return wrong("has no path token: all events are refused", "admin secrets rotate webhook-token");
   const key = await secret(secrets, UPSTREAM_HMAC_SECRET_ID).value();
+  const scheme = parseUpstreamSignature(UPSTREAM_SIGNATURE);
+  if (scheme !== undefined && key === undefined) {
+    return wrong(
+      "has no signing key, and signatures are on: all events are refused",
+      `admin secrets set upstream-webhook-hmac; the functions see it within ${FIRST_VALUE}`,
+    );
+  }
   const url = `${target.baseUrl}/webhooks/upstream`;
-  const answer = await eventAnswer(`${url}/${token}`, key);
-  if (answer === "ignored") return ok("takes events in");
+  const signed = scheme && key !== undefined ? { scheme, key } : undefined;
+  const answer = await eventAnswer(`${url}/${token}`, signed);
+  if (answer === "ignored" && key !== undefined && scheme === undefined) {
+    return {
+      state: "look",
+      found: "takes events in; a signing key is set, but signatures are not checked",
+      todo: "Set the stage's upstreamSignature and deploy",
+    };
+  }
+  if (answer === "ignored") return ok(`takes events in${signed ? ", signed" : ""}`);
   const before = await secret(secrets, tokenId, systemClock, "AWSPREVIOUS").value();
-  if (answer === 404 && before !== undefined && (await eventAnswer(`${url}/${before}`, key)) === "ignored") {
-    return { state: "look", found: "takes events in at its old URL only", todo: "Wait 5 minutes after a rotation" };
+  if (answer === 404 && before !== undefined && (await eventAnswer(`${url}/${before}`, signed)) === "ignored") {
+    return { state: "look", found: "takes events in at its old URL only", todo: "Ask again in some seconds" };
   }
   return wrong(
     `answers ${answer} to an event`,
-    "Wait 5 minutes after a rotation; else look into the logs of receive-status",
+    "After a rotation, ask again in some seconds; else look into the logs of receive-status",
   );
 };
 
-const eventAnswer = async (url: string, key: string | undefined): Promise<number | "ignored"> => {
+const eventAnswer = async (
+  url: string,
+  signed: { readonly scheme: UpstreamSignature; readonly key: string } | undefined,
+): Promise<number | "ignored"> => {
   const body = JSON.stringify({ event: "doctor.called" });
   const response = await fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...(key !== undefined && { [SIGNATURE_HEADER]: createHmac("sha256", key).update(body).digest("hex") }),
+      ...(signed && { [signed.scheme.header]: signatureOf(signed.scheme, signed.key, body) }),
     },
     body,
     signal: AbortSignal.timeout(PATIENCE_MS),

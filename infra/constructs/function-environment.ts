@@ -40,6 +40,7 @@ export const settingsValues = (
   ownHosts: readonly string[],
 ): Omit<EnvironmentValues, DataVariable | QueueVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
+  UPSTREAM_SIGNATURE: settings.upstreamSignature === undefined ? "" : JSON.stringify(settings.upstreamSignature),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),

@@ -32,7 +32,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into watch-ledger's log.",
   "request.broke":
     "A caller got 500 for a fault of ours, and was not charged. Look for its request_id in the function's log.",
-  "status.amount_differs": "The upstream charged another amount than we took: we pay the difference. Ask the upstream.",
+  "status.amount_differs":
+    "The upstream charges another amount than we take, for a purchase or a check: correct our price, or ask the upstream.",
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
   "status.left_to_operator":
     "An event of the upstream's waits for a decision; its customer waits too. admin events list.",

@@ -13,10 +13,12 @@ export interface StreamWorkerProps {
   readonly worker: ServiceFunction;
   readonly alarms: Alarms;
   readonly batchSize: number;
-  readonly retriesMax: number;
+  readonly recordAgeMaxS: number;
   readonly pattern: Record<string, unknown>;
 }
 
+/** Said explicitly: a limit that an earlier deployment set would otherwise stay. */
+const UNLIMITED = -1;
 /** DynamoDB keeps changes for 24 hours; later than this, somebody must look. */
 const BEHIND_MS_MAX = 5 * 60_000;
 
@@ -24,7 +26,7 @@ const BEHIND_MS_MAX = 5 * 60_000;
 export class StreamWorker extends Construct {
   constructor(scope: Construct, id: string, props: StreamWorkerProps) {
     super(scope, id);
-    const { stage, table, worker, alarms, batchSize, retriesMax, pattern } = props;
+    const { stage, table, worker, alarms, batchSize, recordAgeMaxS, pattern } = props;
     const { tableStreamArn } = table;
     if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
@@ -40,7 +42,8 @@ export class StreamWorker extends Construct {
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize,
-      retryAttempts: retriesMax,
+      maxRecordAge: Duration.seconds(recordAgeMaxS),
+      retryAttempts: UNLIMITED,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       filters: [FilterCriteria.filter(pattern)],

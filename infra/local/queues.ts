@@ -1,11 +1,11 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync } from "node:fs";
-import { Socket } from "node:net";
+import { Server } from "node:net";
 import { join } from "node:path";
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
 import { DatabaseSync } from "node:sqlite";
 import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { startFauxqs } from "fauxqs";
+import { type FauxqsServer, startFauxqs } from "fauxqs";
 import { sleep } from "../../shared/platform/time.ts";
 import { ACCOUNT_ID, localClient, REGION } from "./local-aws.ts";
 
@@ -35,9 +35,8 @@ export const startQueues = async (
   dataDir?: string,
 ): Promise<LocalQueues> => {
   if (dataDir !== undefined) releaseHeld(join(dataDir, "fauxqs.db"));
-  const server = await startFauxqs({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
-  const stopGuard = keepToLoopback(server.port);
-  const endpoint = `http://127.0.0.1:${server.port}`;
+  const server = await startOnLoopback({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
+  const endpoint = `http://${LOOPBACK}:${server.port}`;
   // Its queue URLs carry a host name that Node cannot resolve, and after a restart an old port.
   const client = new SQSClient({ ...localClient(endpoint), useQueueUrlAsEndpoint: false });
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
@@ -60,7 +59,6 @@ export const startQueues = async (
     stop: async () => {
       client.destroy();
       await Promise.race([server.stop(), sleep(STOP_MS_MAX)]);
-      stopGuard();
     },
   };
 };
@@ -76,18 +74,41 @@ const releaseHeld = (path: string): void => {
   database.close();
 };
 
-/** The emulator listens on every address of the machine; whoever is not on it is cut off before a byte is read. */
-const keepToLoopback = (port: number): (() => void) => {
-  const onSocket = (message: unknown): void => {
-    if (typeof message !== "object" || message === null || !("socket" in message)) return;
-    const { socket } = message;
-    if (!(socket instanceof Socket) || socket.localPort !== port) return;
-    if (!isLoopback(socket.remoteAddress)) socket.destroy();
+/**
+ * Starts the emulator, which asks for all addresses of the machine and has no setting for another one: the request is changed to
+ * loopback before the socket is bound. Fails where that did not work, as another version of Node or of the emulator could have it.
+ */
+const startOnLoopback = async (options: Parameters<typeof startFauxqs>[0]): Promise<FauxqsServer> => {
+  const listening: Server[] = [];
+  const onListen = (message: unknown): void => {
+    if (!isListen(message) || message.options.host !== ALL_ADDRESSES) return;
+    message.options.host = LOOPBACK;
+    listening.push(message.server);
   };
-  subscribe("net.server.socket", onSocket);
-  return () => {
-    unsubscribe("net.server.socket", onSocket);
-  };
+  subscribe(LISTEN_CHANNEL, onListen);
+  try {
+    const server = await startFauxqs(options);
+    const addresses = listening.map((each) => each.address());
+    const isBound = addresses.some((bound) => typeof bound === "object" && bound?.address === LOOPBACK);
+    if (isBound) return server;
+    await server.stop();
+    throw new Error("The local SQS (fauxqs) could not be kept to loopback");
+  } finally {
+    unsubscribe(LISTEN_CHANNEL, onListen);
+  }
 };
 
-const isLoopback = (address = ""): boolean => address === "::1" || address.replace(/^::ffff:/i, "").startsWith("127.");
+/** Node publishes here when a server is told to listen, before it binds. Source: Node.js, "Diagnostics Channel", net. */
+const LISTEN_CHANNEL = "tracing:net.server.listen:asyncStart";
+const ALL_ADDRESSES = "0.0.0.0";
+const LOOPBACK = "127.0.0.1";
+
+type Listen = { readonly server: Server; readonly options: { host?: unknown } };
+const isListen = (message: unknown): message is Listen =>
+  typeof message === "object" &&
+  message !== null &&
+  "server" in message &&
+  message.server instanceof Server &&
+  "options" in message &&
+  typeof message.options === "object" &&
+  message.options !== null;

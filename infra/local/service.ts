@@ -22,6 +22,7 @@ import { removeStaleServiceFile, type ServiceDetails, writeServiceFiles } from "
 import { type Settings, SettingsError } from "./settings.ts";
 import { newShutdown } from "./shutdown.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "./simulator/server.ts";
+import { SIMULATOR_SIGNATURE } from "./simulator/webhooks.ts";
 import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, tableNames } from "./tables.ts";
 
@@ -136,7 +137,9 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       PURCHASES: "on",
       WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
       UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
-      UPSTREAM_WEBHOOK_IPS: "127.0.0.0/8,::1/128",
+      // How an upstream elsewhere signs is not known here.
+      UPSTREAM_SIGNATURE: simulator === undefined ? "" : JSON.stringify(SIMULATOR_SIGNATURE),
+      UPSTREAM_WEBHOOK_IPS: LOOPBACK,
     };
     const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
     shutdown.last.push(setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) }));

@@ -33,20 +33,20 @@ export type StreamConsumer = { readonly stop: () => Promise<void> };
 
 /**
  * Lambda's event source mapping for a table's stream: hands the changes that fit the pattern to a function, in order, and goes on
- * from the first that failed. One that fails too often is left out, as on AWS, where it goes to the function's dead letters.
+ * from the first that failed. One that fails and is too old is left out, as on AWS, where it goes to the function's dead letters.
  */
 export const consumeStream = (options: {
   readonly endpoint: string;
   readonly table: string;
   readonly batchSize: number;
-  readonly retriesMax: number;
+  readonly recordAgeMaxS: number;
   readonly pattern: Pattern;
   readonly functionName: string;
   readonly invoke: Invoke;
   /** Where it is kept how far the stream was read. */
   readonly checkpointPath: string;
 }): StreamConsumer => {
-  const { endpoint, table, batchSize, retriesMax, pattern, functionName, invoke, checkpointPath } = options;
+  const { endpoint, table, batchSize, recordAgeMaxS, pattern, functionName, invoke, checkpointPath } = options;
   const tablesClient = new DynamoDBClient(localClient(endpoint));
   const client = new DynamoDBStreamsClient(localClient(endpoint));
   const stopping = new AbortController();
@@ -82,12 +82,9 @@ export const consumeStream = (options: {
     return ShardIterator;
   };
 
-  let lastFailure: string | undefined;
-  let failures = 0;
-  const isGivenUp = (sequence: string): boolean => {
-    failures = sequence === lastFailure ? failures + 1 : 1;
-    lastFailure = sequence;
-    return failures > retriesMax;
+  const isGivenUp = ({ dynamodb }: StreamRecord): boolean => {
+    const created_ms = dynamodb?.ApproximateCreationDateTime?.getTime();
+    return created_ms !== undefined && Date.now() - created_ms > recordAgeMaxS * 1_000;
   };
 
   /** Resolves with the sequence number up to which everything was handled; undefined where not even the first was. */
@@ -97,10 +94,10 @@ export const consumeStream = (options: {
     const failed = chosen.length === 0 ? [] : await failedOf(chosen);
     const first = sequences.findIndex((sequence) => failed.includes(sequence));
     if (first < 0) return sequences.at(-1);
-    const failure = sequences[first] ?? "";
-    if (!isGivenUp(failure)) return sequences[first - 1];
-    log.error("stream.given_up", { function: functionName, sequence_number: failure });
-    return failure;
+    const failure = records[first];
+    if (failure === undefined || !isGivenUp(failure)) return sequences[first - 1];
+    log.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
+    return sequenceOf(failure);
   };
 
   const failedOf = async (records: readonly EventRecord[]): Promise<readonly string[]> => {

@@ -19,7 +19,7 @@ import {
   ninVerifyResult,
   retrieveRequest,
 } from "./identity.ts";
-import { transactionUpdated } from "./openapi-event.ts";
+import { transactionUpdated, webhookTest } from "./openapi-event.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { routes } from "./routes.ts";
 import {
@@ -77,16 +77,14 @@ const received = {
   TransactionType: transactionType,
   TransactionUpdated: transactionUpdated,
   Wallet: walletResult,
+  WebhookTest: webhookTest,
 };
 
 const names = new Map<z.ZodType, string>(
   [...Object.entries(sent), ...Object.entries(received)].map(([name, schema]) => [schema, name]),
 );
 
-const recipientNumber = {
-  description:
-    "The recipient's number; null where there is none. After the deployment's retention all but its last two digits are `*`.",
-};
+const MASKED_LATER = "After the deployment's retention all but its last two digits are `*`.";
 const serviceReference = {
   description: "The service's reference: what was bought, or `TEST`, then `_` and 26 characters.",
 };
@@ -125,7 +123,7 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
     enum: [...identityMode.options],
   },
   "Transaction.network": { description: "The network's display name; null where there is none." },
-  "TransactionUpdated.network": { description: "The network's display name; null where there is none." },
+  "TransactionUpdated.network": { description: "The network's display name; empty for identity checks." },
   "AirtimePurchaseRequest.network": {
     description:
       "A network's `code` in the catalog, in any case of letters; `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
@@ -134,8 +132,12 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   network_id: { description: "The `id` of a network in the catalog." },
   next_cursor: { description: "Send it as `cursor` for the next page; null on the last." },
   nin: { description: "The national identification number, 11 digits." },
-  "Transaction.phone_number": recipientNumber,
-  "TransactionUpdated.phone_number": recipientNumber,
+  "Transaction.phone_number": {
+    description: `The recipient's number; null where there is none. ${MASKED_LATER}`,
+  },
+  "TransactionUpdated.phone_number": {
+    description: `The recipient's number; empty for identity checks. ${MASKED_LATER}`,
+  },
   photo: { description: "Base64, without a `data:` prefix." },
   plan_id: { description: "The `id` of a plan in the catalog; it must belong to the network." },
   price: { description: "NGN taken from the wallet, at most 2 decimals." },

@@ -20,6 +20,7 @@ import { failureOf } from "../purchase/purchase-answer.ts";
 import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { Replays } from "./replay.ts";
@@ -202,6 +203,9 @@ const askProvider = async (
   const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
   if (outcome.kind === "ours" && row.mode === "live") log.alarm("upstream.trouble_is_ours", fields);
   if (outcome.kind === "unknown") log.warn("upstream.outcome_unknown", fields);
+  if (outcome.kind === "found" || outcome.kind === "unknown") {
+    alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
+  }
   return outcome;
 };
 

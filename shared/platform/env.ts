@@ -14,6 +14,8 @@ export const environment = z.object({
   UPSTREAM_WEBHOOK_IPS: z.string(),
   /** Id of the secret that ends the path at which the upstream reports; generated. */
   WEBHOOK_TOKEN_SECRET_ID: z.string().min(1),
+  /** How the upstream signs its events, as JSON (shared/status/upstream-signature.ts); empty where signatures are not checked. */
+  UPSTREAM_SIGNATURE: z.string(),
   /** Id of the secret with which the upstream signs its events; empty until the operator fills it, where it signs at all. */
   UPSTREAM_HMAC_SECRET_ID: z.string().min(1),
   /** Where the upstream serves its interface, `/v1` included. */
@@ -81,6 +83,7 @@ export const functionEnvironments = {
     REFERENCE_KEY_SECRET_ID: true,
     WEBHOOK_TOKEN_SECRET_ID: true,
     UPSTREAM_HMAC_SECRET_ID: true,
+    UPSTREAM_SIGNATURE: true,
     UPSTREAM_WEBHOOK_IPS: true,
   }),
   "refresh-catalog": environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }),

@@ -1,18 +1,24 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { type Clock, systemClock } from "./time.ts";
+import { type Clock, sleep, systemClock } from "./time.ts";
 
-/** How long a value may be used before it is asked for again: rotation needs no redeploy. */
+/** How long a value may be used before it is requested again: rotation needs no redeploy. */
 export const SECRET_CACHE_MS = 5 * 60_000;
+/** The same for an absence: the operator's first value is seen within a minute. */
+export const SECRET_ABSENCE_CACHE_MS = 60_000;
+/** After a failed request the known value or absence is used for this long before the next request. */
+const RETRY_AFTER_MS = 5_000;
+/** How long to wait for another caller's request. One of an invocation that was frozen or killed never ends. */
+const JOIN_MS = 3_000;
 
-/** One secret, kept in memory for a while. */
+/** One secret, cached in memory. */
 export type Secret = {
-  /** The value; undefined while the operator has not filled it. Throws when Secrets Manager cannot be reached and nothing is in memory. */
+  /** The value; undefined while the operator has not set it. Throws when Secrets Manager fails and nothing is known yet. */
   readonly value: () => Promise<string | undefined>;
-  /** The value as it is now, past the cache: for the one repeat after it was refused. */
+  /** The value as it is now, without the cache: for the one retry after the cached value was refused. */
   readonly refetch: () => Promise<string | undefined>;
 };
 
-/** Reads a secret through a cache of 5 minutes; an outage of Secrets Manager does not take a known value away. */
+/** Reads a secret through a cache; an outage of Secrets Manager takes neither a known value nor a known absence away. */
 export const secret = (
   client: SecretsManagerClient,
   secretId: string,
@@ -20,12 +26,31 @@ export const secret = (
   stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
 ): Secret => {
   let cached: { readonly value: string | undefined; readonly until_ms: number } | undefined;
+  let request: Promise<string | undefined> | undefined;
 
+  const send = (): Promise<string | undefined> => {
+    const sent = read(client, secretId, stage)
+      .then((value) => {
+        const cache_ms = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
+        cached = { value, until_ms: clock() + cache_ms };
+        return value;
+      })
+      .finally(() => {
+        if (request === sent) request = undefined;
+      });
+    request = sent;
+    return sent;
+  };
+
+  /** Callers at the same time share one request. */
   const refetch = async (): Promise<string | undefined> => {
-    const value = await read(client, secretId, stage);
-    // An absent value is asked for each time, so that the first purchase after the operator fills it works.
-    cached = value === undefined ? undefined : { value, until_ms: clock() + SECRET_CACHE_MS };
-    return value;
+    while (request !== undefined) {
+      const shared = request;
+      const joined = await Promise.race([shared.then((value) => ({ value })), sleep(JOIN_MS)]);
+      if (joined !== undefined) return joined.value;
+      if (request === shared) request = undefined;
+    }
+    return send();
   };
 
   const value = async (): Promise<string | undefined> => {
@@ -34,6 +59,7 @@ export const secret = (
       return await refetch();
     } catch (error) {
       if (cached === undefined) throw error;
+      cached = { value: cached.value, until_ms: clock() + RETRY_AFTER_MS };
       return cached.value;
     }
   };

@@ -6,7 +6,10 @@ import * as z from "zod";
 import type { Deadline } from "./deadline.ts";
 import { errorFields, log } from "./log.ts";
 
-/** One change of an item: how it was, and how it is. Absent where it was made or deleted. */
+/**
+ * One change of an item: how it was, and how it is. Absent where it was made or deleted. Numbers are not converted: one that is
+ * beyond JavaScript's would make its change unreadable for ever.
+ */
 export type Change = { readonly before: unknown; readonly after: unknown };
 
 const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
@@ -20,9 +23,12 @@ const streamEvent = z.object({
   ),
 });
 
+const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(image, { wrapNumbers: true });
+
 /**
  * The handler of a function that reads a table's stream. A change that failed is reported: the stream comes again from the first
- * such one, so that `apply` must bear to see a change twice.
+ * such one until that is too old (infra/streams.ts). So `apply` must tolerate a change that comes twice, and must throw only for
+ * what passes.
  */
 export const streamHandler = (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
   middy<unknown, DynamoDBBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
@@ -32,7 +38,7 @@ export const streamHandler = (apply: (change: Change, deadline: Deadline) => Pro
       const failed = await Promise.all(
         Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {
           try {
-            const change = { before: OldImage && unmarshall(OldImage), after: NewImage && unmarshall(NewImage) };
+            const change = { before: OldImage && itemOf(OldImage), after: NewImage && itemOf(NewImage) };
             const outcome = await apply(change, deadline);
             log.info("change.handled", { sequence_number: SequenceNumber, outcome });
             return [];

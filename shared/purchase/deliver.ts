@@ -3,6 +3,7 @@ import { log } from "../platform/log.ts";
 import type { Order, Outcome, Provider } from "../upstream/provider.ts";
 import type { Verdict } from "../wallet/settle.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import type { Fulfilment } from "./place-order.ts";
 
 /** Has a provider deliver an order that is paid for, and says what the ledger is to be told. */
@@ -14,6 +15,9 @@ export const deliver = async (
 ): Promise<Fulfilment> => {
   const outcome = await provider.buy(order, referenceOf(row), deadline);
   const verdict = verdictOn(outcome);
+  if (outcome.kind === "delivered" || outcome.kind === "unknown") {
+    alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
+  }
   if (outcome.kind === "ours" && row.mode === "live")
     log.alarm("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};

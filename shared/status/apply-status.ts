@@ -6,8 +6,15 @@ import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { matchTransaction, type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
+import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent } from "./event-records.ts";
-import { findByUpstreamReference, type NamedTransaction, openTransactions } from "./open-transactions.ts";
+import {
+  findByOwnReference,
+  findByUpstreamReference,
+  type NamedTransaction,
+  openTransactions,
+} from "./open-transactions.ts";
 import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
 
 export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<Naming> };
@@ -44,11 +51,16 @@ const applyVerdict = async (
   return { kind: "done", outcome: "contradiction" };
 };
 
-/** What the upstream reported, about a reference that we know or about one that we may yet learn. */
+/** What the upstream reported, about a reference that we know, about our own, or about one that we may yet learn. */
 const applyEvent = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const [named, ...others] = await findByUpstreamReference(deps.ledger, event.reference);
-  if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, deadline);
+  if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, verdictOf(event), deadline);
   if (named !== undefined) return leaveToOperator(deps, event, "several_candidates");
+  const own = await findByOwnReference(deps.ledger, event.reference);
+  // Our own reference says nothing of what the upstream calls the order: what is on record of that stays.
+  if (own !== undefined) {
+    return applyToNamed(deps, own, event, { ...verdictOf(event), upstream_reference: undefined }, deadline);
+  }
   const wait_s = stillWaits_s(deps.ledger.clock() - Date.parse(event.received_at));
   if (wait_s !== undefined) return { kind: "retry", reason: "reference_unknown", after_s: wait_s };
   return matchByGuess(deps, event, deadline);
@@ -58,18 +70,30 @@ const applyToNamed = async (
   deps: ApplyDeps,
   named: NamedTransaction,
   event: EventMessage,
+  verdict: Verdict,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   if (named.mode !== event.mode) return leaveToOperator(deps, event, "no_candidate");
+  await compareAmount(deps, named, event);
   if (isFinal(named.status)) return judgeFinal(deps, named.pk, named.status, event);
-  if (event.status === "failed" && !event.trusted) return leaveToOperator(deps, event, "not_vouched_for", named.pk);
-  if (event.amount_kobo !== named.amount_kobo) {
-    log.alarm("status.amount_differs", { transaction: named.pk, ours: named.amount_kobo, theirs: event.amount_kobo });
+  if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
+    return leaveToOperator(deps, event, "not_vouched_for", named.pk);
   }
-  const settlement = await settleTransaction(deps.ledger, named, verdictOf(event), deadline);
+  const settlement = await settleTransaction(deps.ledger, named, verdict, deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
   return judgeFinal(deps, named.pk, settlement.row.status, event);
+};
+
+/**
+ * Before anything else, for what the upstream charges is our cost however the order stands. An amount that is on record already
+ * raised its alarm when it was learnt.
+ */
+const compareAmount = async ({ ledger }: ApplyDeps, named: NamedTransaction, event: EventMessage): Promise<void> => {
+  if (event.amount_kobo === named.amount_kobo) return;
+  const row = await readTransaction(ledger, named.pk);
+  if (event.amount_kobo !== undefined && row?.upstream_amount_kobo === event.amount_kobo) return;
+  alertIfAmountDiffers(named, event.amount_kobo);
 };
 
 /** A final status stands. What speaks against it is kept and said aloud, for the operator, and not applied. */

@@ -1,9 +1,9 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Ledger } from "../wallet/ledger.ts";
-import { readTransactions } from "../wallet/lookup.ts";
+import { readTransaction, readTransactions } from "../wallet/lookup.ts";
 import { settleTarget } from "../wallet/settle.ts";
-import { type TransactionRow, transactionRow } from "../wallet/transaction.ts";
+import { pkOfReference, referenceOf, type TransactionRow, transactionRow } from "../wallet/transaction.ts";
 
 /** What the index by upstream reference knows of a transaction. */
 const namedTransaction = settleTarget.extend({ status: transactionRow.shape.status });
@@ -23,6 +23,13 @@ export const findByUpstreamReference = async (
     }),
   );
   return z.array(namedTransaction).parse(Items);
+};
+
+/** The transaction whose own reference this is, read strongly. An upstream reference that only looks like one of ours is none. */
+export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<TransactionRow | undefined> => {
+  const pk = pkOfReference(reference);
+  const row = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return row !== undefined && referenceOf(row) === reference ? row : undefined;
 };
 
 const openKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });

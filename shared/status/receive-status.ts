@@ -6,12 +6,13 @@ import { invalid } from "../platform/api-request.ts";
 import { type Kobo, koboFromNaira } from "../platform/money.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import type { Naming } from "../wallet/naming.ts";
+import { eventMac, type UnsignedEvent } from "./event-mac.ts";
 import type { StatusQueue } from "./status-queue.ts";
 
 export type ReceiveDeps = {
   readonly statusQueue: StatusQueue;
   readonly naming: () => Promise<Naming>;
-  readonly isVouchedFor: () => Promise<boolean>;
+  readonly isVouchedFor: boolean;
   readonly clock: Clock;
 };
 
@@ -23,23 +24,21 @@ export const receiveStatus =
       return { message: "This event is not supported", data: { outcome: "ignored" as const } };
     }
     const { reference, status, amount, type, phone_number } = parseData(input.data);
-    const { subject } = await naming();
+    const keyed = await naming();
     const amount_kobo = wholeKobo(amount);
-    await statusQueue.send(
-      {
-        kind: "event",
-        mode: "live",
-        received_at: isoTime(clock()),
-        trusted: await isVouchedFor(),
-        reference,
-        status,
-        type,
-        ...(amount_kobo !== undefined && { amount_kobo }),
-        ...(phone_number && { phone: { hmac: subject("phone_number", phone_number), masked: masked(phone_number) } }),
-      },
-      0,
-      deadline,
-    );
+    const event: UnsignedEvent = {
+      kind: "event",
+      mode: "live",
+      received_at: isoTime(clock()),
+      reference,
+      status,
+      type,
+      ...(amount_kobo !== undefined && { amount_kobo }),
+      ...(phone_number && {
+        phone: { hmac: keyed.subject("phone_number", phone_number), masked: masked(phone_number) },
+      }),
+    };
+    await statusQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 

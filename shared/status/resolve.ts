@@ -47,15 +47,18 @@ export const matchEvent = async (
   assertUndecided(event);
   assertOpen(row, ledger.clock());
   if (row.mode !== "live") throw new OperatorError(`${referenceOf(row)} is of the sandbox: no event is about it`);
-  assertName(row, event);
-  const verdict = { ...verdictOf(event.says), ...upstreamFacts(event) };
+  // Under our own reference an event says nothing of what the upstream calls the order.
+  const isOwn = event.reference === referenceOf(row);
+  if (!isOwn) assertName(row, event);
+  const facts = upstreamFacts(event);
+  const verdict = { ...verdictOf(event.says), ...facts, ...(isOwn && { upstream_reference: undefined }) };
   const act = {
     ...decision,
     subject: row.pk,
     action: "events match",
     details: { event: eventId(event), says: event.says },
   };
-  await decide(ledger, row, verdict, { unnamedOr: event.reference }, [
+  await decide(ledger, row, verdict, isOwn ? "any" : { unnamedOr: event.reference }, [
     eventUpdate(ledger, event, "matched", row.pk),
     auditPut(ledger.table, auditOf(act, ledger.clock())),
   ]);

@@ -7,7 +7,8 @@ import { verdictSchema } from "../wallet/settle.ts";
 
 /**
  * What was learnt about one transaction of ours, by ourselves. `mode` and `attempt` make sure that the verdict meets the very
- * transaction that it speaks of.
+ * transaction that it speaks of. The attempt is random and leaves the ledger only in such messages, so that whoever can write to the
+ * queue, and no more, cannot make a verdict that is applied.
  */
 const verdictMessage = z.object({
   kind: z.literal("verdict"),
@@ -23,8 +24,8 @@ const eventMessage = z.object({
   /** Set by the receiver, never read from the event. */
   mode: z.literal("live"),
   received_at: z.iso.datetime(),
-  /** Whether an address list or a signature vouches for it, beside the secret path. */
-  trusted: z.boolean(),
+  /** Only where an address list or a signature vouches for it, beside the secret path; see event-mac.ts. */
+  mac: z.string().max(100).optional(),
   reference: z.string(),
   status: z.enum(["success", "failed"]),
   /** Absent where the amount is no whole number of kobo. */

@@ -14,6 +14,8 @@ export type Naming = {
   readonly fingerprint: (fields: readonly string[]) => string;
   /** A person's number as it may be kept: the same number gives the same text, and the text does not give the number. */
   readonly subject: (kind: string, number: string) => string;
+  /** Proves that a message of the status queue is ours and unchanged. */
+  readonly messageMac: (fields: readonly string[]) => string;
 };
 
 /** Loads the secret once a process. */
@@ -40,6 +42,7 @@ const namingWith = (key: string | undefined): Naming => {
           : hmac("id", [accountId, mode, reference]).subarray(0, ID_BYTES),
       ),
     subject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
+    messageMac: (fields) => hmac("message", fields).toString("base64url"),
     fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),
   };
 };

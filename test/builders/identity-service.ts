@@ -22,7 +22,7 @@ export const refusal = (status: number, message = "No", errors?: Record<string, 
   customJson(status, { status: false, message, ...(errors && { errors }) });
 export const upstreamTransaction = {
   title: "NIN Verification",
-  amount: 100,
+  amount: 150,
   reference: "VERIFY_UP",
   status: "success",
 };

@@ -10,6 +10,7 @@ import { startService } from "../../infra/local/service.ts";
 import type { ServiceDetails } from "../../infra/local/service-file.ts";
 import { startSimulator } from "../../infra/local/simulator/server.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { listeningSockets } from "../builders/listening-sockets.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -116,6 +117,26 @@ test("npm start says where it serves, and its three commands work when pasted", 
   expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
 });
 
+test("every socket that the service and its child processes listen on is bound to loopback", async () => {
+  const run = start();
+  await ready(run);
+  const sockets = listeningSockets(run.child.pid ?? 0);
+  // The gateway, the simulator, dynoxide, SQS and Secrets Manager.
+  expect(sockets).toHaveLength(5);
+  expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
+});
+
+test("the list of listening sockets shows one that is bound to every address, in IPv4 and IPv6", async () => {
+  const before = new Set(listeningSockets(process.pid).map(({ address }) => address));
+  for (const host of ["0.0.0.0", "::"]) {
+    const server = createServer().listen(0, host);
+    await once(server, "listening");
+    cleanups.push(() => server.close());
+  }
+  const found = listeningSockets(process.pid).filter(({ address }) => !before.has(address));
+  expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
+});
+
 test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purchase under way too", async (signal) => {
   const run = start();
   const { base_url, accounts } = await ready(run);
@@ -184,6 +205,20 @@ test("with an upstream elsewhere, live purchases go there, and its key is not wr
   expect(purchase.data.transaction.status).toBe("success");
   expect(upstream.state.purchases).toHaveLength(1);
   expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_provider");
+});
+
+test("an upstream elsewhere may report without a signature, for how it signs is not known, and the simulator may not", async () => {
+  const upstream = await startSimulator({ liveKey: "live_of_another_provider" });
+  cleanups.push(upstream.stop);
+  const elsewhere = { UPSTREAM_BASE_URL: upstream.baseUrl, UPSTREAM_LIVE_KEY: "live_of_another_provider" };
+  const statuses: number[] = [];
+  for (const env of [elsewhere, {}]) {
+    const { webhook_url } = (await ready(start({ env }))).upstream;
+    const body = JSON.stringify({ event: "account.updated", data: {} });
+    const headers = { "content-type": "application/json" };
+    statuses.push((await fetch(webhook_url, { method: "POST", headers, body })).status);
+  }
+  expect(statuses).toEqual([200, 401]);
 });
 
 test("when the database is killed, the runner says so and ends", async () => {

@@ -67,7 +67,7 @@ const unmatchedEvent: Situation = {
     const { account, buy } = await anApp();
     const { reference } = await buy("08000000001");
     const upstream = service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "";
-    const event = { kind: "event", mode: "live", trusted: true, status: "success", type: "airtime" } as const;
+    const event = { kind: "event", mode: "live", status: "success", type: "airtime" } as const;
     const told = { received_at: isoTime(Date.now()), reference: upstream, amount_kobo: koboFromNaira(500) };
     await recordEvent(service.ledger, { ...event, ...told }, "several_candidates");
     // The request is over for long when somebody gets to it.

@@ -6,6 +6,7 @@ import { scheduledFunctions } from "../../infra/schedules.ts";
 import { streams } from "../../infra/streams.ts";
 import { type Route, routeKey, routes } from "../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../shared/platform/env.ts";
+import { parseUpstreamSignature } from "../../shared/status/upstream-signature.ts";
 import { idIn, mentions, type Resource, templatesOf } from "./templates.ts";
 
 const { service, data } = templatesOf("prod");
@@ -49,6 +50,22 @@ describe("functions", () => {
     );
     expect(new Set(literals.map(([name]) => name))).toContain("IDENTITY_PRICES");
     for (const [name, value] of literals) expect(shape[name]?.safeParse(value).success, name).toBe(true);
+  });
+
+  test("receive-status is told how the upstream signs, where the stage says so, and nothing where it does not", () => {
+    const upstreamSignature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" };
+    const told = ({ all }: typeof service): unknown => {
+      const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-status");
+      const { Variables } = z
+        .object({ Variables: z.object({ UPSTREAM_SIGNATURE: z.string() }) })
+        .parse(own?.Properties.Environment);
+      return parseUpstreamSignature(Variables.UPSTREAM_SIGNATURE);
+    };
+    expect(told(service)).toBeUndefined();
+    expect(told(templatesOf("prod", { upstreamSignature }).service)).toEqual({
+      ...upstreamSignature,
+      header: "x-provider-signature",
+    });
   });
 
   test("all run Node 24 on arm64, log for the time that the stage says, and may create no log group", () => {
@@ -159,7 +176,8 @@ describe("the ledger's stream", () => {
       StartingPosition: "TRIM_HORIZON",
       BisectBatchOnFunctionError: true,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
-      MaximumRetryAttempts: streams.ledger.retriesMax,
+      MaximumRetryAttempts: -1,
+      MaximumRecordAgeInSeconds: 82_800,
       FilterCriteria: { Filters: [{ Pattern: JSON.stringify(streams.ledger.pattern) }] },
     });
     const { OnFailure } = z

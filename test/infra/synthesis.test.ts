@@ -91,6 +91,8 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
     [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
     [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is no IP address or CIDR range'],
+    [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
+    [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import type { Fault } from "../../infra/local/simulator/faults.ts";
 import { identityNumberOf, personOf } from "../../infra/local/simulator/people.ts";
@@ -142,6 +142,31 @@ describe("a live check that finds a record", () => {
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi" }, processing));
     expect(checkOf(answer)).toMatchObject({ transaction: { status: "success" }, result: { first_name: "Ngozi" } });
     expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  /** The lines of the alarm that the upstream's amount raised during the work. */
+  const amountAlarms = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await work();
+    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("status.amount_differs"));
+  };
+
+  test.each([
+    ["more than we took", "success", 150.01],
+    ["less than we took", "success", 149],
+    ["more than we took, while its transaction is processing,", "processing", 160],
+  ])("for which the upstream charges %s raises an alarm", async (_name, status, amount) => {
+    const transaction = { ...upstreamTransaction, status, amount };
+    const alarms = await amountAlarms(() => service.verifyUnder(finding({ first_name: "Ngozi" }, transaction)));
+    expect(alarms).toHaveLength(1);
+    expect(JSON.parse(alarms[0] ?? "")).toMatchObject({ ours: 15_000, theirs: Math.round(amount * 100) });
+  });
+
+  test.each(identityProducts)("for which the upstream charges our price raises no alarm: $name", async (product) => {
+    const { key } = await service.newCaller({ naira: FUNDS });
+    const call = () => service.call("POST", product.path, { key, body: product.body });
+    expect(await amountAlarms(call)).toEqual([]);
   });
 
   test("mode is read in any case and is basic when absent; the upstream gets it in lower case", async () => {

@@ -20,7 +20,7 @@ import { openTransaction } from "../../shared/wallet/open.ts";
 import { proveWallet } from "../../shared/wallet/proof.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
 import { readStatement } from "../../shared/wallet/statement.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import { freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
@@ -75,7 +75,7 @@ const openFor = async (accountId: string, changes: Partial<TransactionRow> = {})
 /** An event that nobody could apply. */
 const anEvent = async (says: "success" | "failed", reference = `U-${randomUUID()}`): Promise<EventRow> => {
   const received_at = isoTime(NOON_MS);
-  const event = { kind: "event", mode: "live", received_at, trusted: true, status: says, type: "data" } as const;
+  const event = { kind: "event", mode: "live", received_at, status: says, type: "data" } as const;
   await recordEvent(ledgerAt(), { ...event, reference, amount_kobo: koboFromNaira(490) }, "no_candidate");
   const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
   if (row === undefined) throw new Error("The event was not kept");
@@ -183,6 +183,19 @@ describe("a match", () => {
     expect(await other.stands()).toMatchObject({ status: "processing" });
     await matchEvent(ledgerAt(), event, named.row, decision);
     expect(await named.stands()).toMatchObject({ status: "failed" });
+  });
+
+  test("of an event under our own reference leaves the upstream's reference as it is", async () => {
+    for (const upstream of [undefined, "U-known"]) {
+      const order = await anOrder({
+        pk: transactionPk(`0${randomUUID().replaceAll("-", "").slice(0, 25).toUpperCase()}`),
+        ...(upstream !== undefined && { upstream_reference: upstream }),
+      });
+      await matchEvent(ledgerAt(), await anEvent("failed", referenceOf(order.row)), order.row, decision);
+      const ended = await order.stands();
+      expect(ended).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
+      expect(ended?.upstream_reference).toBe(upstream);
+    }
   });
 
   test("with an order that has ended, or was named since it was read, is refused; the event stays open", async () => {

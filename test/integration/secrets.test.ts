@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { secret } from "../../shared/platform/secrets.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const FIVE_MINUTES_MS = 300_000;
 
-/** What Secrets Manager does when it is asked: gives the value, has none, or is not to be had. */
-type Vault = { value: string | undefined; trouble: "away" | "denied" | undefined; requests: unknown[] };
+/** What Secrets Manager does when it is asked: gives the value, has none, fails, or never answers. */
+type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" | undefined; requests: unknown[] };
 
 /** A Secrets Manager that speaks its own protocol, one secret in it, and a clock that stands still until it is moved. */
 const aSecret = async (value: string | undefined) => {
@@ -19,6 +19,7 @@ const aSecret = async (value: string | undefined) => {
     vault.requests.push({ target: request.headers["x-amz-target"], ...JSON.parse(body) });
     const answer = (status: number, content: object) =>
       response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(content));
+    if (vault.trouble === "silent") return;
     if (vault.trouble === "away") return answer(500, { __type: "InternalServiceError", Message: "away" });
     if (vault.trouble === "denied") return answer(400, { __type: "AccessDeniedException", Message: "denied" });
     if (vault.value === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
@@ -82,12 +83,23 @@ describe("refetch", () => {
 });
 
 describe("an absent secret", () => {
-  test("is undefined, and is asked for each time, so that the first use after it was filled works", async () => {
-    const { value, vault } = await aSecret(undefined);
-    expect([await value(), await value()]).toEqual([undefined, undefined]);
+  test("is asked for once in 60 s, and a first value is seen when they are over", async () => {
+    const { value, vault, clock } = await aSecret(undefined);
+    for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
     vault.value = "live_key";
+    clock.now_ms = NOON + 59_999;
+    expect(await value()).toBeUndefined();
+    expect(vault.requests).toHaveLength(1);
+    clock.now_ms = NOON + 60_000;
     expect(await value()).toBe("live_key");
-    expect(vault.requests).toHaveLength(3);
+    expect(vault.requests).toHaveLength(2);
+  });
+
+  test("is seen at once by a refetch after it was filled", async () => {
+    const { value, refetch, vault } = await aSecret(undefined);
+    await value();
+    vault.value = "live_key";
+    expect([await refetch(), await value()]).toEqual(["live_key", "live_key"]);
   });
 
   test.for(["", "  ", "\n"])("is also one that holds %j", async (empty) => {
@@ -111,18 +123,28 @@ test("blanks and line breaks around a value are not part of it", async () => {
 
 describe("while Secrets Manager cannot be asked", () => {
   test.for(["away", "denied"] as const)(
-    "(%s) a known value is used for a day, and the new one afterwards",
+    "(%s) a known value is used for a day, and the new one 5 s after the last failed request",
     async (trouble) => {
       const { value, vault, clock } = await aSecret("live_old");
       await value();
       vault.trouble = trouble;
       vault.value = "live_new";
       clock.now_ms = NOON + 24 * 3_600_000;
-      expect(await value()).toBe("live_old");
+      for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_old");
+      expect(vault.requests).toHaveLength(2);
       vault.trouble = undefined;
+      clock.now_ms += 5_000;
       expect(await value()).toBe("live_new");
     },
   );
+
+  test.for(["away", "denied"] as const)("(%s) a known absence is kept instead of an error", async (trouble) => {
+    const { value, vault, clock } = await aSecret(undefined);
+    await value();
+    vault.trouble = trouble;
+    clock.now_ms = NOON + 24 * 3_600_000;
+    expect(await value()).toBeUndefined();
+  });
 
   test.for(["away", "denied"] as const)("(%s) nothing is made up where no value is known", async (trouble) => {
     const { value, vault } = await aSecret("live_key");
@@ -131,4 +153,28 @@ describe("while Secrets Manager cannot be asked", () => {
     vault.trouble = undefined;
     expect(await value()).toBe("live_key");
   });
+});
+
+test("100 uses at the same time share one request, and a failure of it fails them all and is not kept", async () => {
+  const { value, refetch, vault } = await aSecret("live_key");
+  vault.trouble = "denied";
+  const failed = await Promise.allSettled(Array.from({ length: 50 }, () => value()));
+  expect(failed.every(({ status }) => status === "rejected")).toBe(true);
+  expect(vault.requests).toHaveLength(1);
+  vault.trouble = undefined;
+  const values = await Promise.all([...Array.from({ length: 50 }, () => value()), refetch()]);
+  expect(new Set(values)).toEqual(new Set(["live_key"]));
+  expect(vault.requests).toHaveLength(2);
+});
+
+test("a request that never ends, as of an invocation that was frozen, holds nobody up for more than 3 s", async () => {
+  const { value, vault } = await aSecret("live_key");
+  vault.trouble = "silent";
+  void value().catch(() => undefined);
+  await vi.waitFor(() => expect(vault.requests).toHaveLength(1));
+  vault.trouble = undefined;
+  const begun = performance.now();
+  expect(await Promise.all([value(), value()])).toEqual(["live_key", "live_key"]);
+  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(vault.requests).toHaveLength(2);
 });

@@ -135,8 +135,8 @@ test.for([
       if (status === 422) expect(Object.keys(answer.body.errors ?? {})).toEqual(Object.keys(fields));
     }
     expect(state.purchases.map((purchase) => purchase.status)).toEqual(order === "refused" ? [] : Array(4).fill(order));
-    // 100 + 50 for the verifications, 250 + 200 for the retrievals; all back when nothing is found.
-    expect(state.balanceKobo).toBe(order === "success" ? 400_00 : 1_000_00);
+    // 150 + 100 for the verifications, 400 + 300 for the retrievals; all back when nothing is found.
+    expect(state.balanceKobo).toBe(order === "success" ? 50_00 : 1_000_00);
   },
 );
 
@@ -192,7 +192,7 @@ test("a number retrieved from a phone verifies as the same person, with a photo 
     reference: expect.stringMatching(/^RETRIEVE_/),
   });
   const verified = await check(nin);
-  expect(verified.body.data?.transaction).toMatchObject({ title: "NIN Verification", amount: 100 });
+  expect(verified.body.data?.transaction).toMatchObject({ title: "NIN Verification", amount: 150 });
   expect(found.body.data?.result).toMatchObject(verified.body.data?.result ?? {});
   expect(verified.body.data?.result).not.toHaveProperty("photo");
 });

@@ -4,19 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { consumeQueue } from "../../infra/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../infra/local/queues.ts";
 import { createAccount } from "../../shared/access/accounts.ts";
+import { secretsClient, sqsClient } from "../../shared/platform/aws.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import type { MessageResult } from "../../shared/platform/queue-handler.ts";
 import { queueHandler } from "../../shared/platform/queue-handler.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
-import { EVENTS_OWNER, type EventRow, eventRow } from "../../shared/status/event-records.ts";
-import { type EventMessage, statusMessage } from "../../shared/status/status-queue.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
+import { EVENTS_OWNER, type EventRow, eventRow, listEvents } from "../../shared/status/event-records.ts";
+import { type EventMessage, type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
@@ -24,11 +27,11 @@ import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
-import { startTestService, type TestService } from "../builders/service.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
@@ -104,6 +107,45 @@ describe("the entrance", () => {
     expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
   });
 
+  test("is the only way to a refund: a failed that somebody else put on the queue waits for the operator", async () => {
+    const { key, balance } = await service.newCaller();
+    const order = { key, body: anOrder({ phone_number: "08000000004" }) };
+    const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
+    const upstreamReference = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
+    const naming = await namingFrom(secret(secretsClient(), "reference-key"))();
+    const message: UnsignedEvent = {
+      kind: "event",
+      mode: "live",
+      received_at: isoTime(Date.now()),
+      reference: upstreamReference,
+      status: "failed",
+      amount_kobo: koboFromNaira(500),
+      type: "data",
+    };
+    const otherMac = eventMac(naming, { ...message, reference: "U-another" });
+    const sqs = sqsClient();
+    onTestFinished(() => sqs.destroy());
+    for (const forged of [
+      { ...message, trusted: true },
+      { ...message, trusted: true, type: "airtime", mac: otherMac },
+    ]) {
+      const MessageBody = JSON.stringify(forged);
+      await sqs.send(new SendMessageCommand({ QueueUrl: process.env.STATUS_QUEUE_URL, MessageBody }));
+    }
+    const waiting = async () => {
+      const events = (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
+      return events.map(({ reason }) => reason);
+    };
+    await vi.waitFor(async () => expect(await waiting()).toEqual(["not_vouched_for", "not_vouched_for"]), 5_000);
+    expect(await balance()).toBe(9_500);
+
+    // The upstream's own event ends it.
+    expect((await post(event({ ...data, reference: upstreamReference, status: "failed" }))).status).toBe(200);
+    await vi.waitFor(async () => expect(await balance()).toBe(10_000), 5_000);
+    const found = await service.call("GET", `/transactions/${reference}`, { key });
+    expect(transactionOf(found).status).toBe("failed");
+  });
+
   test("accepts and ignores an event that it does not know", async () => {
     expect(await post(event({}, "account.updated"))).toMatchObject({
       status: 200,
@@ -129,7 +171,7 @@ describe("an event", () => {
     table: tables.ledgerTable,
     clock: () => now_ms,
   });
-  const apply = (message: EventMessage, now_ms = NOON_MS): Promise<MessageResult> =>
+  const apply = (message: StatusMessage, now_ms = NOON_MS): Promise<MessageResult> =>
     applyStatus({ ledger: ledgerAt(now_ms), naming })(message, deadlineIn(29_000));
 
   /** An account of 2,000 NGN with one open order of 500 NGN; `upstream` is what the upstream calls it. */
@@ -168,14 +210,21 @@ describe("an event", () => {
   const balanceOf = async (accountId: string): Promise<number> =>
     nairaFromKobo((await readWallet(ledgerAt(NOON_MS), accountId)).balance_kobo);
 
-  const anEvent = async (changes: Partial<EventMessage> & { phoneNumber?: string } = {}): Promise<EventMessage> => {
+  type EventChanges = Partial<UnsignedEvent> & { phoneNumber?: string };
+  /** An event that an address list or a signature vouches for. */
+  const anEvent = async (changes: EventChanges = {}): Promise<EventMessage> =>
+    vouchedFor(await anUnsignedEvent(changes));
+  const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
+    ...event,
+    mac: eventMac(await naming(), event),
+  });
+  const anUnsignedEvent = async (changes: EventChanges = {}): Promise<UnsignedEvent> => {
     const { phoneNumber = "08031234567", ...rest } = changes;
     const { subject } = await naming();
     return {
       kind: "event",
       mode: "live",
       received_at: isoTime(NOON_MS),
-      trusted: true,
       reference: `U-${randomUUID()}`,
       status: "success",
       amount_kobo: koboFromNaira(500),
@@ -220,7 +269,7 @@ describe("an event", () => {
 
   test("sent 20 times in parallel with its contradiction: one change, and what lost is on record once", async () => {
     const success = await anEvent();
-    const failed: EventMessage = { ...success, status: "failed" };
+    const failed = await anEvent({ reference: success.reference, status: "failed" });
     const order = await anOpenOrder({ upstream: success.reference });
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, index) => apply(index % 2 === 0 ? success : failed)),
@@ -234,11 +283,35 @@ describe("an event", () => {
   });
 
   test("that says failed, and that nothing but the path vouches for, waits for the operator", async () => {
-    const event = await anEvent({ status: "failed", trusted: false });
+    const event = await anUnsignedEvent({ status: "failed" });
     const order = await anOpenOrder({ upstream: event.reference });
     await apply(event);
     expect(await order.stands()).toMatchObject({ status: "processing" });
     expect(await recordsOf(event.reference)).toMatchObject([{ reason: "not_vouched_for" }]);
+  });
+
+  test("that says failed changes no money where its MAC is absent, another event's, or of changed fields", async () => {
+    const { mac } = await anEvent({ status: "failed" });
+    const event = await anUnsignedEvent({ status: "failed" });
+    const order = await anOpenOrder({ upstream: event.reference });
+    const own = await vouchedFor(event);
+    const forged: readonly EventMessage[] = [
+      event,
+      { ...event, mac: "" },
+      { ...event, mac },
+      { ...own, mac: `${own.mac}A` },
+      { ...own, amount_kobo: koboFromNaira(1) },
+      { ...own, received_at: isoTime(NOON_MS - 1) },
+      { ...own, phone: undefined },
+      await vouchedFor({ ...event, status: "success" }).then((success) => ({ ...success, status: "failed" as const })),
+    ];
+    for (const message of forged) {
+      expect(await apply(message)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+    }
+    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.balance()).toBe(1_500);
+    expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.balance()).toBe(2_000);
   });
 
   test("with another amount about a known reference is applied, and the amount is on record as our cost", async () => {
@@ -255,6 +328,59 @@ describe("an event", () => {
     });
   });
 
+  /** The amounts that alarms named while the messages were applied, one after another. */
+  const amountsAlerted = async (...messages: readonly EventMessage[]): Promise<readonly unknown[]> => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    for (const message of messages) await apply(message);
+    const line = z.object({ event: z.string(), ours: z.number(), theirs: z.number().optional() });
+    const lines = said.mock.calls.map(([text]) => line.safeParse(JSON.parse(String(text))).data);
+    said.mockRestore();
+    return lines.flatMap((found) => (found?.event === "status.amount_differs" ? [found.theirs] : []));
+  };
+
+  test("with another amount raises the alarm for an order that has ended by its request too", async () => {
+    for (const [status, settled] of [
+      ["success", { status: "success", upstream_amount_kobo: koboFromNaira(500) }],
+      ["failed", { status: "failed", failure: { code: "delivery_failed" } }],
+    ] as const) {
+      const event = await anEvent({ status, amount_kobo: koboFromNaira(520) });
+      const { row } = await anOpenOrder({ upstream: event.reference });
+      await settleTransaction(ledgerAt(NOON_MS), row, settled, deadlineIn(9_000));
+      expect(await amountsAlerted(event), status).toEqual([52_000]);
+      expect(await amountsAlerted(await anEvent({ reference: event.reference, status }))).toEqual([]);
+    }
+  });
+
+  test("with another amount raises one alarm, however often it comes", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(520) });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event, event, event)).toEqual([52_000]);
+  });
+
+  test("with the amount that its request was answered with already raises no second alarm", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(520) });
+    const { row } = await anOpenOrder({ upstream: event.reference });
+    const answered = { status: "processing", upstream_amount_kobo: koboFromNaira(520) } as const;
+    await settleTransaction(ledgerAt(NOON_MS), row, answered, deadlineIn(9_000));
+    expect(await amountsAlerted(event)).toEqual([]);
+    expect(
+      await amountsAlerted(await anEvent({ reference: event.reference, amount_kobo: koboFromNaira(530) })),
+    ).toEqual([53_000]);
+  });
+
+  test("with another amount, and a failed that nobody vouches for, raises the alarm", async () => {
+    const event = await anUnsignedEvent({ status: "failed", amount_kobo: koboFromNaira(520) });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event)).toEqual([52_000]);
+  });
+
+  test("whose amount is no whole number of kobo raises the alarm", async () => {
+    const event = await anEvent({ amount_kobo: undefined });
+    await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event)).toEqual([undefined]);
+  });
+
   test("that is faster than our own write is looked at again after 5 s, and then applied", async () => {
     const event = await anEvent();
     expect(await apply(event)).toMatchObject({ kind: "retry", after_s: 5 });
@@ -263,16 +389,128 @@ describe("an event", () => {
     expect(await order.stands()).toMatchObject({ status: "success" });
   });
 
+  const AT_3_MINUTES = NOON_MS + 180_000;
+  /** Each case has a phone number of its own, so that it meets no other case's orders. */
+  const aPhoneNumber = (): string => `0803${String(Math.floor(Math.random() * 10_000_000)).padStart(7, "0")}`;
+
+  describe("that carries our own reference, which we sent upstream,", () => {
+    /** An open order of ours, and how an event calls it that uses our reference. */
+    const anOwnOrder = async (changes: Partial<TransactionRow> & { upstream?: string } = {}) => {
+      const { id } = await naming();
+      const order = await anOpenOrder({ pk: transactionPk(id({ accountId: "any", mode: "live" })), ...changes });
+      return { ...order, reference: referenceOf(order.row) };
+    };
+
+    test("ends its transaction in 3 calls, and the upstream's own reference stays unknown", async () => {
+      const order = await anOwnOrder();
+      const event = await anEvent({ reference: order.reference });
+      proxy.calls.length = 0;
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+      expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "GetItem", "UpdateItem"]);
+      const settled = await order.stands();
+      expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+      expect(settled?.upstream_reference).toBeUndefined();
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
+    });
+
+    test("leaves an upstream reference that is on record as it is", async () => {
+      const upstream = `U-${randomUUID()}`;
+      const order = await anOwnOrder({ upstream });
+      expect(await apply(await anEvent({ reference: order.reference }))).toMatchObject({ outcome: "applied" });
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_reference: upstream });
+    });
+
+    test("and says failed, gives the money back once where it is vouched for, and waits where it is not", async () => {
+      const order = await anOwnOrder();
+      const event = await anUnsignedEvent({ reference: order.reference, status: "failed" });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+      expect(await order.balance()).toBe(1_500);
+      const own = await vouchedFor(event);
+      expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await apply(own)).toEqual({ kind: "done", outcome: "duplicate" });
+      expect(await order.balance()).toBe(2_000);
+    });
+
+    test("and another amount, raises the alarm; and its contradiction is left to the operator", async () => {
+      const order = await anOwnOrder();
+      const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
+      expect(await amountsAlerted(event)).toEqual([52_000]);
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
+      const contrary = await anEvent({ reference: order.reference, status: "failed" });
+      expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+    });
+
+    test("is not about a transaction of the sandbox", async () => {
+      const { id } = await naming();
+      const { account_id } = await createAccount({ ...tables, clock: () => NOON_MS }, { name: "test", whitelist: [] });
+      const pk = transactionPk(id({ accountId: account_id, mode: "test" }));
+      const row = await openFor(account_id, { pk, mode: "test", owner: `${account_id}#test`, open: undefined });
+      const event = await anEvent({ reference: referenceOf(row) });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+      expect(await readTransaction(ledgerAt(NOON_MS), pk)).toMatchObject({ status: "processing" });
+    });
+
+    test("under the prefix of another type, is not taken for it", async () => {
+      const order = await anOwnOrder({ phone_number: aPhoneNumber() });
+      const reference = order.reference.replace("DATA_", "AIRTIME_");
+      expect(await apply(await anEvent({ reference }))).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+      expect(await order.stands()).toMatchObject({ status: "processing" });
+    });
+
+    test("or only one that looks like ours, is matched as any reference that nobody knows", async () => {
+      const { id } = await naming();
+      const phoneNumber = aPhoneNumber();
+      const order = await anOpenOrder({ phone_number: phoneNumber });
+      const reference = `DATA_${id({ accountId: "upstream", mode: "live" })}`;
+      const event = await anEvent({ reference, phoneNumber });
+      expect(await apply(event)).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+      expect(await apply(event, AT_3_MINUTES)).toEqual({ kind: "done", outcome: "matched" });
+      expect(await order.stands()).toMatchObject({ status: "success", upstream_reference: reference });
+    });
+  });
+
+  test("comes in any order with others about its order, each twice and late: one end, and money to match", async () => {
+    for (const order of permutations([0, 1, 2, 3])) {
+      const { id } = await naming();
+      const pk = transactionPk(id({ accountId: "any", mode: "live" }));
+      const { row, balance, stands } = await anOpenOrder({ pk, phone_number: aPhoneNumber() });
+      const upstream_reference = `U-${randomUUID()}`;
+      const messages: readonly StatusMessage[] = [
+        {
+          kind: "verdict",
+          mode: "live",
+          transaction: pk,
+          attempt: row.attempt,
+          verdict: { status: "processing", upstream_reference },
+        },
+        await anEvent({ reference: upstream_reference }),
+        await anEvent({ reference: referenceOf(row) }),
+        await anEvent({ reference: upstream_reference, status: "failed" }),
+      ];
+      const deliveries = order.flatMap((position) => [messages[position], messages[position]]);
+      const ends: (string | undefined)[] = [];
+      // What asks for a retry comes again at the end, when it is old enough to be decided.
+      for (const now_ms of [NOON_MS, AT_3_MINUTES]) {
+        for (const message of deliveries.splice(0)) {
+          if (message === undefined) continue;
+          if ((await apply(message, now_ms)).kind === "retry") deliveries.push(message);
+          ends.push((await stands())?.status);
+        }
+      }
+      expect(deliveries, String(order)).toEqual([]);
+      const [end, ...changes] = [...new Set(ends)].filter((status) => status !== "processing");
+      expect(changes, String(order)).toEqual([]);
+      expect(await balance(), String(order)).toBe(end === "success" ? 1_500 : 2_000);
+      expect(end === "success" || end === "failed", String(order)).toBe(true);
+    }
+  });
+
   test("about a reference never seen waits until it is 3 minutes old, and not a second less", async () => {
     const event = await anEvent();
     expect(await apply(event, NOON_MS + 30_000)).toMatchObject({ kind: "retry", after_s: 150 });
     expect(await apply(event, NOON_MS + 179_000)).toMatchObject({ kind: "retry", after_s: 1 });
     expect(await apply(event, NOON_MS + 180_000)).toMatchObject({ kind: "done", outcome: "no_candidate" });
   });
-
-  const AT_3_MINUTES = NOON_MS + 180_000;
-  /** Each case has a phone number of its own, so that it meets no other case's orders. */
-  const aPhoneNumber = (): string => `0803${String(Math.floor(Math.random() * 10_000_000)).padStart(7, "0")}`;
 
   test("about a timed-out order is matched when exactly one fits", async () => {
     const phoneNumber = aPhoneNumber();
@@ -305,11 +543,7 @@ describe("an event", () => {
     expect(await young.stands()).toMatchObject({ status: "processing" });
   });
 
-  const misfits: readonly (readonly [
-    string,
-    Partial<TransactionRow>,
-    Partial<EventMessage> & { phoneNumber?: string },
-  ])[] = [
+  const misfits: readonly (readonly [string, Partial<TransactionRow>, EventChanges])[] = [
     ["another phone number", {}, { phoneNumber: "08030000000" }],
     ["another amount", {}, { amount_kobo: koboFromNaira(500.01) }],
     ["another type", {}, { type: "airtime" }],
@@ -377,3 +611,9 @@ describe("an event", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 });
+
+/** Every order of some values. */
+const permutations = <Value>(values: readonly Value[]): readonly (readonly Value[])[] =>
+  values.length === 0
+    ? [[]]
+    : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));

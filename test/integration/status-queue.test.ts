@@ -20,7 +20,7 @@ const event: StatusMessage = {
   kind: "event",
   mode: "live",
   received_at: "2026-11-21T12:00:00.000Z",
-  trusted: true,
+  mac: "m".repeat(43),
   reference: "U-1",
   status: "success",
   amount_kobo: koboSchema.parse(500_00),

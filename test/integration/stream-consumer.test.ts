@@ -24,13 +24,13 @@ const aStream = async () => {
     await put(pk, "processing");
     await put(pk, "success");
   };
-  const consume = (handle: (event: DynamoDBStreamEvent) => unknown = () => undefined) => {
+  const consume = (handle: (event: DynamoDBStreamEvent) => unknown = () => undefined, recordAgeMaxS = 3_600) => {
     const seen: string[] = [];
     const consumer = consumeStream({
       endpoint: inject("dynamodbEndpoint"),
       table: ledgerTable,
       batchSize: 100,
-      retriesMax: 2,
+      recordAgeMaxS,
       pattern: { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
       functionName: "consumer",
       invoke: async (_name, event) => {
@@ -74,16 +74,36 @@ test("a change that fits the pattern becomes an event of AWS's shape; others do 
   ]);
 });
 
-test("the stream goes on from the first change that failed, and leaves it out after 2 more tries", async () => {
+/** A function that fails on some changes, while `fails` says so. */
+const failingOn =
+  (name: string, fails: () => boolean = () => true) =>
+  ({ Records }: DynamoDBStreamEvent) => {
+    const failed = Records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S === name && fails());
+    return { batchItemFailures: failed.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber })) };
+  };
+
+test("the stream goes on from the first change that failed, and leaves it out once it is too old", async () => {
   const { end, consume } = await aStream();
   for (const pk of ["one", "poison", "three"]) await end(pk);
-  const { seen } = consume(({ Records }) => {
-    const poisoned = Records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S === "poison");
-    return { batchItemFailures: poisoned.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber })) };
-  });
-  await vi.waitFor(() => expect(seen.filter((pk) => pk === "three")).toHaveLength(4), 8_000);
-  expect(seen.filter((pk) => pk === "one")).toHaveLength(1);
-  expect(seen.filter((pk) => pk === "poison")).toHaveLength(3);
+  const { seen } = consume(failingOn("poison"), 2);
+  const triesOf = (name: string): number => seen.filter((pk) => pk === name).length;
+  await vi.waitFor(() => expect(triesOf("three")).toBe(triesOf("poison") + 1), 8_000);
+  expect(triesOf("poison")).toBeGreaterThan(1);
+  expect(triesOf("one")).toBe(1);
+});
+
+test("a change that is young is tried again however often it fails, and is handled once the fault is over", async () => {
+  const { end, consume } = await aStream();
+  for (const pk of ["one", "two"]) await end(pk);
+  let tries = 0;
+  const { seen } = consume(
+    failingOn("one", () => {
+      tries += 1;
+      return tries <= 8;
+    }),
+  );
+  await vi.waitFor(() => expect(seen.filter((pk) => pk === "one")).toHaveLength(9), 10_000);
+  await vi.waitFor(() => expect(seen.at(-1)).toBe("two"));
 });
 
 test("a function that throws gets all changes again", async () => {

@@ -6,6 +6,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
 import { eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
 import type { EventMessage, VerdictMessage } from "../../shared/status/status-queue.ts";
@@ -100,16 +101,19 @@ describe("our own verdict", () => {
   });
 });
 
-const anEvent = (changes: Partial<EventMessage> = {}): EventMessage => ({
+const anEvent = (changes: Partial<UnsignedEvent> = {}): UnsignedEvent => ({
   kind: "event",
   mode: "live",
   received_at: isoTime(ledger.now_ms),
-  trusted: true,
   reference: `U-${randomUUID()}`,
   status: "success",
   amount_kobo: koboFromNaira(500),
   type: "data",
   ...changes,
+});
+const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
+  ...event,
+  mac: eventMac(await naming(), event),
 });
 /** An order of the sandbox that the upstream calls so. */
 const anOrderCalled = (upstream_reference: string): Promise<TransactionRow> => anOrder({ upstream_reference });
@@ -142,7 +146,7 @@ describe("an event about a known reference", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const event = anEvent({ status });
     const row = await aLiveOrderCalled(event.reference);
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(await vouchedFor(event))).toEqual({ kind: "done", outcome: "applied" });
     const settled = await readTransaction(ledger, row.pk);
     expect(settled).toMatchObject({ status, upstream_reference: event.reference, upstream_amount_kobo: 50_000 });
     expect(settled?.failure).toEqual(failure);
@@ -150,7 +154,7 @@ describe("an event about a known reference", () => {
   });
 
   test("that says success needs nobody to vouch for it", async () => {
-    const event = anEvent({ trusted: false });
+    const event = anEvent();
     await aLiveOrderCalled(event.reference);
     expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
   });

@@ -107,7 +107,7 @@ test("an identity check is announced without a network and a phone number", asyn
   });
   await arrived(receiver, 1);
   expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({
-    data: { type: "nin_verification", network: null, phone_number: null },
+    data: { type: "nin_verification", network: "", phone_number: "" },
   });
   expect(receiver.received[0]?.body).not.toContain("12345678901");
 });

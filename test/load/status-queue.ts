@@ -3,8 +3,11 @@ import { expect, vi } from "vitest";
 import { deadLettersOf, queueArn } from "../../infra/local/queues.ts";
 import type { Order } from "../../infra/local/simulator/state.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
 import type { EventMessage } from "../../shared/status/status-queue.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
 import { newClient, order } from "./client.ts";
@@ -35,8 +38,8 @@ const poisons: readonly string[] = [
   "{}",
   '{"kind":"event"}',
   '{"kind":"event","mode":"test","reference":"U-1","status":"success","type":"data"}',
-  '{"kind":"event","mode":"live","received_at":"yesterday","trusted":true,"reference":"U-1","status":"success","type":"data"}',
-  '{"kind":"event","mode":"live","received_at":"2026-11-21T09:30:00.000Z","trusted":true,"reference":"U-1","status":"reversed","type":"data"}',
+  '{"kind":"event","mode":"live","received_at":"yesterday","reference":"U-1","status":"success","type":"data"}',
+  '{"kind":"event","mode":"live","received_at":"2026-11-21T09:30:00.000Z","reference":"U-1","status":"reversed","type":"data"}',
   '{"kind":"verdict","mode":"live","transaction":"transaction#1","attempt":"1","verdict":{"status":"gone"}}',
   `{"kind":"${"x".repeat(100_000)}"}`,
   `${"[".repeat(20_000)}`,
@@ -61,7 +64,10 @@ export const runStatusQueue = async (wish: {
     await placeOpenOrders(service, orders);
     await setPatience(service, wish);
     const before = await readBooks(desk.ledger);
-    const events = simulator.state.purchases.map(eventAbout);
+    const naming = await namingFrom(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
+    const events = simulator.state.purchases
+      .map(eventAbout)
+      .map((event): EventMessage => ({ ...event, mac: eventMac(naming, event) }));
     const bad = Array.from({ length: poison }, (_, index) => poisons[index % poisons.length] ?? "");
     const bodies = shuffled([...[...events, ...events.slice(0, duplicates)].map((one) => JSON.stringify(one)), ...bad]);
 
@@ -150,11 +156,10 @@ const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise
 /** Every other order has failed. */
 const statusOf = (index: number): EventMessage["status"] => (index % 2 === 0 ? "success" : "failed");
 
-const eventAbout = ({ upstreamReference, amountKobo }: Order, index: number): EventMessage => ({
+const eventAbout = ({ upstreamReference, amountKobo }: Order, index: number): UnsignedEvent => ({
   kind: "event",
   mode: "live",
   received_at: isoTime(Date.now()),
-  trusted: true,
   reference: upstreamReference,
   status: statusOf(index),
   amount_kobo: koboSchema.parse(amountKobo),

@@ -42,6 +42,13 @@ test.each(["success", "failed"] as const)(
   },
 );
 
+test("an identity check, which has neither a network nor a phone number, is put on the queue", async () => {
+  const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
+  const { answer, sent } = await announced([change(1, check, { ...check, status: "success" })]);
+  expect(answer).toEqual({ batchItemFailures: [] });
+  expect(sent).toHaveLength(1);
+});
+
 test("what is no end of a transaction is passed over", async () => {
   const { answer, sent } = await announced([
     change(1, undefined, aTransactionRow()),
@@ -72,9 +79,25 @@ test("of 5 changes the 2 that could not be put on the queue are reported, the ot
   expect(sent.map(([{ transaction }]) => transaction.at(-1))).toEqual(["A", "C", "E"]);
 });
 
-test("an end that cannot be read is reported and does not hold back the others", async () => {
-  const { amount_kobo: _amount, ...broken } = aTransactionRow({ status: "failed" });
-  const { answer, sent } = await announced([change(1, aTransactionRow(), broken), ended(2, { status: "success" })]);
-  expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
-  expect(sent).toHaveLength(1);
+test("an end that cannot be read completely holds nothing back: it is put on the queue, which has dead letters", async () => {
+  const { amount_kobo: _amount, account_id: _account, ...broken } = aTransactionRow({ status: "failed" });
+  const large = change(2, aTransactionRow(), aTransactionRow({ status: "success" }));
+  // A number beyond JavaScript's: reading it would throw for as long as the change exists.
+  const records = [
+    change(1, aTransactionRow(), broken),
+    {
+      dynamodb: {
+        ...large.dynamodb,
+        NewImage: { ...large.dynamodb.NewImage, amount_kobo: { N: "90071992547409931" } },
+      },
+    },
+    ended(3, { status: "success" }),
+  ];
+  const { answer, sent } = await announced(records);
+  expect(answer).toEqual({ batchItemFailures: [] });
+  expect(sent).toEqual([
+    [{ transaction: broken.pk, status: "failed" }, "unknown"],
+    [{ transaction: broken.pk, status: "success" }, "acc_1"],
+    [{ transaction: broken.pk, status: "success" }, "acc_1"],
+  ]);
 });

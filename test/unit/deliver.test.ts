@@ -75,6 +75,22 @@ describe("what the provider said, and what the ledger is told", () => {
 });
 
 describe("what the operator hears of it", () => {
+  const amounts: readonly (readonly [string, boolean, Outcome])[] = [
+    ["a delivery at less", true, { kind: "delivered", ...facts }],
+    ["a delivery at more", true, { kind: "delivered", upstreamAmountKobo: koboFromNaira(500.01) }],
+    ["a processing order at less", true, { kind: "unknown", reason: "processing", ...facts }],
+    ["a delivery at our amount", false, { kind: "delivered", upstreamAmountKobo: koboFromNaira(500) }],
+    ["a delivery whose amount is not stated", false, { kind: "delivered", upstreamReference: "U1" }],
+    ["a refusal that was not charged", false, { kind: "refused", fields: [], ...facts }],
+  ];
+  test.each(amounts)(
+    "of the amount of %s is an alarm: %s; in the sandbox it is none",
+    async (_name, rings, outcome) => {
+      expect((await saidOf(outcome)).includes("status.amount_differs")).toBe(rings);
+      expect(await saidOf(outcome, "test")).not.toContain("status.amount_differs");
+    },
+  );
+
   const saidOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await toldOf(outcome, mode);

@@ -59,6 +59,14 @@ describe("the id of an order", () => {
   });
 });
 
+test("the MAC of a message is another for other fields, another key, and another purpose of the same key", async () => {
+  const { messageMac, subject } = await namingWith(KEY);
+  const { messageMac: otherKey } = await namingWith(KEY.toUpperCase());
+  const macs = [messageMac(["a", "bc"]), messageMac(["ab", "c"]), otherKey(["a", "bc"]), subject("a", "bc")];
+  expect(new Set(macs).size).toBe(4);
+  expect(messageMac(["a", "bc"])).toBe(macs[0]);
+});
+
 describe("the fingerprint of an order", () => {
   const fields = ["data", "1", "101", "08031234567"];
 

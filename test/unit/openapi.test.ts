@@ -10,7 +10,7 @@ import { openApiDocument } from "../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../shared/contract/openapi-schemas.ts";
 import { appRoutes, errorsOf } from "../../shared/contract/routes.ts";
 import { documentText } from "../../shared/platform/prepared-document.ts";
-import { eventBody } from "../../shared/webhook/event.ts";
+import { eventBody, testEventBody } from "../../shared/webhook/event.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 import { readDocument } from "../contract/document.ts";
 
@@ -108,9 +108,16 @@ test("no status is documented but those of the public interface", () => {
   expect(statuses.size).toBe(allowed.length);
 });
 
-test("the outgoing event is documented: its example and what is really sent fit the schema, and nothing else is sent", () => {
+test("the outgoing events are documented: their examples and what is really sent fit the schema, and nothing else is sent", () => {
   const closed = readDocument(JSON.parse(text), { closed: true });
-  expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual(["transactionUpdated transaction.updated"]);
+  expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual([
+    "transactionUpdated transaction.updated",
+    "webhookTest webhook.test",
+  ]);
+  const tested = closed.webhooks[1]?.body ?? { schema: { not: {} }, example: {} };
+  for (const body of [tested.example, JSON.parse(testEventBody("acc_1", "2026-11-21T09:30:00.000Z"))]) {
+    expect(closed.judge(tested.schema)(body)).toBeUndefined();
+  }
   const { schema, example } = closed.webhooks[0]?.body ?? { schema: { not: {} } };
   const judge = closed.judge(schema);
   expect(judge(example)).toBeUndefined();

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
 import { receiveStatus } from "../../shared/status/receive-status.ts";
 import type { StatusMessage } from "../../shared/status/status-queue.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
@@ -16,7 +18,7 @@ const receive = async (input: { event: string; data?: Record<string, unknown> },
   const answer = await receiveStatus({
     statusQueue: { send: async (message, delay_s) => void queued.push({ message, delay_s }) },
     naming,
-    isVouchedFor: async () => trusted,
+    isVouchedFor: trusted,
     clock: () => NOON_MS,
   })({ input, deadline: deadlineIn(1_000) });
   return { answer, queued };
@@ -32,22 +34,18 @@ describe("an event of the upstream", () => {
       expect(answer.data).toEqual({ outcome: "accepted" });
       const { subject } = await naming();
       const phone = { hmac: subject("phone_number", "08031234567"), masked: "0803****567" };
-      expect(queued).toEqual([
-        {
-          message: {
-            kind: "event",
-            mode: "live",
-            received_at: "2026-11-21T12:00:00.000Z",
-            trusted,
-            reference: "U-1",
-            status: "success",
-            type: "data",
-            amount_kobo: 50_050,
-            phone,
-          },
-          delay_s: 0,
-        },
-      ]);
+      const event: UnsignedEvent = {
+        kind: "event",
+        mode: "live",
+        received_at: "2026-11-21T12:00:00.000Z",
+        reference: "U-1",
+        status: "success",
+        type: "data",
+        amount_kobo: koboFromNaira(500.5),
+        phone,
+      };
+      const message = trusted ? { ...event, mac: eventMac(await naming(), event) } : event;
+      expect(queued).toEqual([{ message, delay_s: 0 }]);
     },
   );
 

@@ -1,22 +1,30 @@
 import { createHmac } from "node:crypto";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type * as z from "zod";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { apiEvent } from "../../shared/platform/api-request.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../shared/platform/secrets.ts";
 import { admitUpstream, isVouchedFor, type UpstreamGate } from "../../shared/status/upstream-gate.ts";
+import { upstreamSignature } from "../../shared/status/upstream-signature.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 
 const TOKEN = "t".repeat(43);
 const secretOf = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
+const rotating = (current: string | undefined, previous?: string) =>
+  rotatingSecret(secretOf(current), secretOf(previous));
 const aGate = (changes: Partial<UpstreamGate> = {}): UpstreamGate => ({
-  token: { current: secretOf(TOKEN), previous: secretOf(undefined) },
+  token: rotating(TOKEN),
   ranges: parseIpRanges("203.0.113.0/24"),
-  hmacKey: secretOf(undefined),
   ...changes,
 });
+const signedIn = (setting: z.input<typeof upstreamSignature>, key: string | undefined, previous?: string) => ({
+  signature: { scheme: upstreamSignature.parse(setting), key: rotating(key, previous) },
+});
+const HEX = { header: "X-Webhook-Signature", encoding: "hex" } as const;
 
 type Visit = { readonly token?: string; readonly sourceIp?: string; readonly headers?: Record<string, string> };
 const BODY = '{"event":"transaction.updated"}';
@@ -43,7 +51,7 @@ test("the current token from a listed address enters", async () => {
 });
 
 test("the previous token enters while there is one, and no other does", async () => {
-  const token = { current: secretOf("n".repeat(43)), previous: secretOf(TOKEN) };
+  const token = rotating("n".repeat(43), TOKEN);
   expect(await enter(aGate({ token }))).toBeUndefined();
   expect(await enter(aGate({ token }), { token: "o".repeat(43) })).toBe("not_found");
 });
@@ -52,7 +60,7 @@ test.each([
   ["absent", undefined],
   ["of 31 characters", "t".repeat(31)],
 ])("a token that is %s closes the entrance with 503, and never opens it", async (_name, value) => {
-  const gate = aGate({ token: { current: secretOf(value), previous: secretOf(undefined) } });
+  const gate = aGate({ token: rotating(value) });
   expect(await enter(gate, { token: value ?? "" })).toBe("provider_unavailable");
 });
 
@@ -61,26 +69,29 @@ test("an address beside the list is refused with 403; without a list any address
   expect(await enter(aGate({ ranges: [] }), { sourceIp: "203.0.114.9" })).toBeUndefined();
 });
 
-test("a signing key of 31 characters closes the entrance with 503", async () => {
-  expect(await enter(aGate({ hmacKey: secretOf("h".repeat(31)) }))).toBe("provider_unavailable");
+test.each([
+  ["absent", undefined],
+  ["of 31 characters", "h".repeat(31)],
+])("a signing key that is %s closes the entrance with 503 where signatures are configured", async (_name, key) => {
+  expect(await enter(aGate(signedIn(HEX, key)))).toBe("provider_unavailable");
 });
 
 test.each([
-  ["a token that is too short", { token: { current: secretOf("t"), previous: secretOf(undefined) } }],
-  ["a signing key that is too short", { hmacKey: secretOf("h") }],
+  ["a token that is too short", { token: rotating("t") }],
+  ["a signing key that is too short", signedIn(HEX, "h")],
 ])("whom %s keeps out is told to come back in a minute", async (_name, changes) => {
   expect(await refusalOf(aGate(changes))).toMatchObject({ details: { retryAfterS: 60 } });
 });
 
 test("secrets of 32 characters are long enough", async () => {
-  const token = { current: secretOf("t".repeat(32)), previous: secretOf("p".repeat(32)) };
+  const token = rotating("t".repeat(32), "p".repeat(32));
   expect(await enter(aGate({ token }), { token: "t".repeat(32) })).toBeUndefined();
   expect(await enter(aGate({ token }), { token: "p".repeat(32) })).toBeUndefined();
 });
 
 test("a previous token of 31 characters does not enter, and an empty one neither", async () => {
   for (const previous of ["p".repeat(31), ""]) {
-    const token = { current: secretOf(TOKEN), previous: secretOf(previous) };
+    const token = rotating(TOKEN, previous);
     expect(await enter(aGate({ token }), { token: previous })).toBe("not_found");
   }
 });
@@ -91,14 +102,38 @@ test("a path without a token is not found", async () => {
   await expect(entered).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("where there is a signing key only the body's own signature enters", async () => {
-  const hmacKey = "h".repeat(32);
-  const gate = aGate({ hmacKey: secretOf(hmacKey) });
-  const signatureOf = (body: string): string => createHmac("sha256", hmacKey).update(body).digest("hex");
-  const withSignature = (signature: string) => ({ headers: { "x-webhook-signature": signature } });
-  expect(await enter(gate, withSignature(signatureOf(BODY)))).toBeUndefined();
-  expect(await enter(gate, withSignature(signatureOf(`${BODY} `)))).toBe("invalid_api_key");
-  expect(await enter(gate)).toBe("invalid_api_key");
+const KEY = "h".repeat(32);
+const PREVIOUS_KEY = "p".repeat(32);
+const hmac = (key: string, body: string, encoding: "hex" | "base64"): string =>
+  createHmac("sha256", key).update(body).digest(encoding);
+
+test.each([
+  ["hexadecimal digits", HEX, hmac(KEY, BODY, "hex")],
+  ["hexadecimal digits in upper case", HEX, hmac(KEY, BODY, "hex").toUpperCase()],
+  ["hexadecimal digits after a prefix", { ...HEX, prefix: "sha256=" }, `sha256=${hmac(KEY, BODY, "hex")}`],
+  ["Base64", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64")],
+  ["the previous key's hexadecimal digits", HEX, hmac(PREVIOUS_KEY, BODY, "hex")],
+])("a signature over the body enters as %s, in the header that is configured", async (_name, setting, signature) => {
+  const gate = aGate(signedIn({ ...setting, header: "X-Provider-Signature" }, KEY, PREVIOUS_KEY));
+  expect(await enter(gate, { headers: { "x-provider-signature": signature } })).toBeUndefined();
+  expect(await enter(gate, { headers: { "x-webhook-signature": signature } })).toBe("invalid_api_key");
+});
+
+test.each([
+  ["no signature", HEX, undefined],
+  ["a signature over another body", HEX, hmac(KEY, `${BODY} `, "hex")],
+  ["another key's signature", HEX, hmac("o".repeat(32), BODY, "hex")],
+  ["a signature in another encoding", HEX, hmac(KEY, BODY, "base64")],
+  ["Base64 in another case", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64").toLowerCase()],
+  ["a signature without its prefix", { ...HEX, prefix: "sha256=" }, hmac(KEY, BODY, "hex")],
+])("%s does not enter where signatures are configured", async (_name, setting, signature) => {
+  const gate = aGate(signedIn(setting, KEY, PREVIOUS_KEY));
+  const headers = { ...(signature !== undefined && { "x-webhook-signature": signature }) };
+  expect(await enter(gate, { headers })).toBe("invalid_api_key");
+});
+
+test("a header is not looked at while signatures are not configured", async () => {
+  expect(await enter(aGate(), { headers: { "x-webhook-signature": "0".repeat(64) } })).toBeUndefined();
 });
 
 test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
@@ -109,8 +144,82 @@ test("who entered is the upstream, in live mode, and is counted against nothing"
   });
 });
 
-test("an event is vouched for by an address list or a signing key, and not by the path alone", async () => {
-  expect(await isVouchedFor(aGate())).toBe(true);
-  expect(await isVouchedFor(aGate({ ranges: [], hmacKey: secretOf("h".repeat(32)) }))).toBe(true);
-  expect(await isVouchedFor(aGate({ ranges: [] }))).toBe(false);
+test("an event is vouched for by an address list or a configured signature, and not by the path alone", () => {
+  expect(isVouchedFor(aGate())).toBe(true);
+  expect(isVouchedFor(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
+  expect(isVouchedFor(aGate({ ranges: [] }))).toBe(false);
+});
+
+describe("after a rotation that this process has not seen", () => {
+  /** A gate whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
+  const aRotation = () => {
+    const vault = { token: "n".repeat(43), key: "m".repeat(43), isAway: false, requests: 0 };
+    const clock = { now_ms: 0 };
+    const cachedSecret = (before: string, latest: () => string | undefined): Secret => {
+      let cached: string | undefined = before;
+      return {
+        value: async () => cached,
+        refetch: async () => {
+          vault.requests += 1;
+          if (vault.isAway) throw new Error("away");
+          cached = latest();
+          return cached;
+        },
+      };
+    };
+    const pair = (before: string, latest: () => string) =>
+      rotatingSecret(
+        cachedSecret(before, latest),
+        cachedSecret("unused".repeat(8), () => before),
+        () => clock.now_ms,
+      );
+    const gate = aGate({
+      token: pair(TOKEN, () => vault.token),
+      signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => vault.key) },
+    });
+    const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });
+    return { vault, clock, gate, signed };
+  };
+
+  test("the new token and the new key enter at once, and the ones before still do", async () => {
+    const { vault, gate, signed } = aRotation();
+    expect(await enter(gate, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
+    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+    expect(vault.requests).toBe(4);
+  });
+
+  test("1,000 wrong tokens cause two requests to Secrets Manager in 5 s, and two more in the next", async () => {
+    const { vault, clock, gate } = aRotation();
+    const wrong = () => enter(gate, { token: "x".repeat(43) });
+    const codes = await Promise.all(Array.from({ length: 1_000 }, wrong));
+    expect(new Set(codes)).toEqual(new Set(["not_found"]));
+    expect(vault.requests).toBe(2);
+    clock.now_ms += 4_999;
+    await wrong();
+    expect(vault.requests).toBe(2);
+    clock.now_ms += 1;
+    await wrong();
+    expect(vault.requests).toBe(4);
+  });
+
+  test("1,000 wrong signatures cause two requests to Secrets Manager in 5 s", async () => {
+    const { vault, gate } = aRotation();
+    const wrong = () => enter(gate, { headers: { "x-webhook-signature": "0".repeat(64) } });
+    expect(new Set(await Promise.all(Array.from({ length: 1_000 }, wrong)))).toEqual(new Set(["invalid_api_key"]));
+    expect(vault.requests).toBe(2);
+  });
+
+  test("events that come together with the first one under the new token enter too", async () => {
+    const { vault, gate, signed } = aRotation();
+    const enterNew = () => enter(gate, { token: vault.token, ...signed(vault.key) });
+    expect(await Promise.all([enterNew(), enterNew(), enterNew()])).toEqual([undefined, undefined, undefined]);
+    expect(vault.requests).toBe(4);
+  });
+
+  test("a failing Secrets Manager refuses what is unknown, and the known token still enters", async () => {
+    const { vault, gate, signed } = aRotation();
+    vault.isAway = true;
+    expect(await enter(gate, { token: vault.token, ...signed(KEY) })).toBe("not_found");
+    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+  });
 });

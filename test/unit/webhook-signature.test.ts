@@ -47,12 +47,12 @@ test("the body has the fields of the interface, in the same bytes whatever else 
   );
 });
 
-test("an identity check has no network and no phone number", () => {
+test("the network and phone number of an identity check are empty texts, for the interface types both as strings", () => {
   const { network: _network, phone_number: _phone, ...row } = aTransactionRow({ type: "nin_verification" });
   expect(JSON.parse(eventBody(row, "success")).data).toMatchObject({
     reference: "VERIFY_0123456789ABCDEFGHJKMNPQRS",
     type: "nin_verification",
-    network: null,
-    phone_number: null,
+    network: "",
+    phone_number: "",
   });
 });

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import type { environment } from "../../../shared/platform/env.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
+import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { SERVICE } from "../../../shared/wallet/audit.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type Desk, putOnRecord } from "../desk.ts";
@@ -18,6 +18,8 @@ type SecretSpec = {
   /** `filled` by the operator, `generated` and rotated here, or `fixed` for ever. */
   readonly kind: "filled" | "generated" | "fixed";
   readonly lengthMin?: number;
+  /** The upstream presents it: an event that fits no known version has the functions fetch it again. */
+  readonly isPresented?: true;
 };
 
 const LENGTH_MIN = 32;
@@ -30,8 +32,14 @@ const known: Readonly<Record<string, SecretSpec>> = {
     is: "with which the upstream signs its events",
     kind: "filled",
     lengthMin: LENGTH_MIN,
+    isPresented: true,
   },
-  "webhook-token": { id: "WEBHOOK_TOKEN_SECRET_ID", is: "ends the path of the upstream's events", kind: "generated" },
+  "webhook-token": {
+    id: "WEBHOOK_TOKEN_SECRET_ID",
+    is: "ends the path of the upstream's events",
+    kind: "generated",
+    isPresented: true,
+  },
   "replay-key": { id: "REPLAY_KEY_SECRET_ID", is: "seals identity results for 10 minutes", kind: "generated" },
   "reference-key": { id: "REFERENCE_KEY_SECRET_ID", is: "names transactions", kind: "fixed" },
   "webhook-key": { id: "WEBHOOK_KEY_SECRET_ID", is: "seals the accounts' webhook secrets", kind: "fixed" },
@@ -116,12 +124,13 @@ const put = async (
 ): Promise<Report> => {
   const { environment } = desk.target;
   await putOnRecord(desk, SERVICE, { ...deed, details: { name } });
-  const command = new PutSecretValueCommand({ SecretId: environment[specOf(name).id], SecretString: value });
+  const { id, isPresented } = specOf(name);
+  const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
   await desk.secrets.send(command);
   const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
-  const seen = duration(SECRET_CACHE_MS);
+  const seen = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
-    `${name} is set. The functions see it within ${seen}.`,
+    `${name} is set. The functions see it ${seen}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
     ...(url === undefined
       ? []
       : [`The upstream's new URL, from then on: ${url}`, "The one before is taken until the next rotation."]),

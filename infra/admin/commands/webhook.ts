@@ -11,6 +11,7 @@ import {
   rotateSecret,
   setEndpoint,
 } from "../../../shared/webhook/endpoint.ts";
+import { testEventBody } from "../../../shared/webhook/event.ts";
 import { posting } from "../../../shared/webhook/post.ts";
 import { eventId, signatureHeaders } from "../../../shared/webhook/signature.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
@@ -117,7 +118,7 @@ const test = async (desk: Desk, { account }: { readonly account: string }): Prom
   await putOnRecord(desk, account, { action: "webhook test", details: { url: endpoint.url } });
   const at_ms = desk.ledger.clock();
   const id = eventId(account, isoTime(at_ms));
-  const body = JSON.stringify({ event: "webhook.test", data: { account_id: account, created_at: isoTime(at_ms) } });
+  const body = testEventBody(account, isoTime(at_ms));
   const headers = {
     "content-type": "application/json",
     ...signatureHeaders({ id, at_ms, body, secrets: endpoint.secrets }),

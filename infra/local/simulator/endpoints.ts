@@ -18,10 +18,13 @@ import { Refusal, successEnvelope } from "./wire.ts";
 type Call = { state: SimulatorState; path: string; caller: Caller; body: unknown };
 type Route = { group: RateGroup; run: (call: Call) => Reply };
 
-/** Prices in kobo, chosen here; a retrieval costs more than a verification. Source: INTERFACE "retrieve". */
+/**
+ * Prices in kobo; a retrieval costs more than a verification (INTERFACE "retrieve"). They are those of the local service and of the
+ * stages: another price than ours raises an alarm.
+ */
 const identityPricesKobo = {
-  nin: { basic: 100_00, advanced: 150_00, retrieve: 250_00 },
-  bvn: { basic: 50_00, advanced: 80_50, retrieve: 200_00 },
+  nin: { basic: 150_00, advanced: 250_00, retrieve: 400_00 },
+  bvn: { basic: 100_00, advanced: 200_00, retrieve: 300_00 },
 } as const;
 
 /** The seven endpoints, by method and path below /v1. Source: INTERFACE "Endpoints". */

@@ -5,6 +5,9 @@ import type { Delivery, Order, SimulatorState } from "./state.ts";
 /** How long a receiver may take, in ms. Source: INTERFACE "Receiver rules" 1. */
 const ACKNOWLEDGE_MS = 5_000;
 
+/** How the simulator signs its events. INTERFACE names neither a header nor an encoding. */
+export const SIMULATOR_SIGNATURE = { header: "x-webhook-signature", encoding: "hex", prefix: "" } as const;
+
 /** A given `signature` replaces the right one; null leaves the header out. */
 export type SendOptions = { copies?: number | undefined; signature?: string | null | undefined };
 
@@ -28,10 +31,10 @@ export async function sendEvent(state: SimulatorState, event: unknown, options: 
   const { webhook } = state;
   if (webhook === undefined) return [];
   const body = JSON.stringify(event);
-  const rightSignature = createHmac("sha256", webhook.secret).update(body).digest("hex");
+  const rightSignature = createHmac("sha256", webhook.secret).update(body).digest(SIMULATOR_SIGNATURE.encoding);
   const signature = options.signature === undefined ? rightSignature : options.signature;
   const headers = new Headers({ "Content-Type": "application/json" });
-  if (signature !== null) headers.set("x-webhook-signature", signature);
+  if (signature !== null) headers.set(SIMULATOR_SIGNATURE.header, signature);
 
   const deliveries: Delivery[] = [];
   for (let copy = 0; copy < (options.copies ?? 1); copy += 1) {

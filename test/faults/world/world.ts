@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-
 import { startQueues } from "../../../infra/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../infra/local/secrets.ts";
 import { type Simulator, startSimulator } from "../../../infra/local/simulator/server.ts";
-import { eventOf } from "../../../infra/local/simulator/webhooks.ts";
+import { eventOf, SIMULATOR_SIGNATURE } from "../../../infra/local/simulator/webhooks.ts";
 import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
@@ -18,7 +18,7 @@ import { documentClient, secretsClient, sqsClient } from "../../../shared/platfo
 import type { environment } from "../../../shared/platform/env.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
-import { SIGNATURE_HEADER } from "../../../shared/status/upstream-gate.ts";
+import { signatureOf } from "../../../shared/status/upstream-signature.ts";
 import type { Ledger } from "../../../shared/wallet/ledger.ts";
 import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
@@ -109,6 +109,7 @@ export const openWorld = async (): Promise<World> => {
     WEBHOOK_KEY_SECRET_ID: "webhook-key",
     WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
     UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
+    UPSTREAM_SIGNATURE: JSON.stringify(SIMULATOR_SIGNATURE),
     UPSTREAM_WEBHOOK_IPS: "",
     WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
     WEBHOOK_REFUSED_HOSTS: "",
@@ -155,9 +156,14 @@ export const openWorld = async (): Promise<World> => {
     },
     report: async (order: UpstreamOrder, status: "success" | "failed") => {
       const body = eventOf(order, status);
-      const signature = createHmac("sha256", hmac).update(JSON.stringify(body)).digest("hex");
+      const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
-        ...requestEvent(routes.receiveStatus, routes.receiveStatus.path, { [SIGNATURE_HEADER]: signature }, body),
+        ...requestEvent(
+          routes.receiveStatus,
+          routes.receiveStatus.path,
+          { [SIMULATOR_SIGNATURE.header]: signature },
+          body,
+        ),
         pathParameters: { token },
       };
       const answer = await invoked(routes.receiveStatus.function, event).catch(() => undefined);
