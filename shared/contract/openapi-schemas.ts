@@ -95,7 +95,8 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
 
   amount: { description: "NGN, at most 2 decimals." },
   "AirtimePurchaseRequest.amount": {
-    description: "NGN, at most 2 decimals. The largest amount is a setting of the deployment.",
+    description:
+      "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
   },
   balance: { description: "NGN, at most 2 decimals." },
   bvn: { description: "The bank verification number, 11 digits." },

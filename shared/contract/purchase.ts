@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
+import { nairaField } from "./naira.ts";
 import { purchasedTransaction } from "./transaction.ts";
 
 /** POST /vtu/data/purchase. Unknown fields are ignored: v1 only grows. */
@@ -13,11 +14,7 @@ export const dataPurchaseRequest = z.object({
 export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 
 /** NGN. The largest amount is a setting of the deployment. */
-const amountField = z
-  .number("Must be a number")
-  .min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`)
-  .refine((naira) => Number.isSafeInteger(Math.round(naira * 100)), { error: "Is too large", abort: true })
-  .refine((naira) => Math.round(naira * 100) / 100 === naira, "Must have at most 2 decimals");
+const amountField = nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`);
 
 /** POST /vtu/airtime/purchase. Which networks there are, the catalog says. */
 export const airtimePurchaseRequest = z.object({

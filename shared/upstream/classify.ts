@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Kobo, koboFromNaira } from "../platform/money.ts";
+import { koboFromNairaOrUndefined } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import type { CheckOutcome, OrderField, Outcome, UpstreamFacts } from "./provider.ts";
 
@@ -93,19 +93,11 @@ const complainsOfReference = ({ errors, message }: AnswerBody): boolean =>
 const isOurBalance = ({ message }: AnswerBody): boolean => /\b(balance|insufficient|fund)/i.test(message);
 
 const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
-  const amountKobo = transaction?.amount === undefined ? undefined : toKobo(transaction.amount);
+  const amountKobo = transaction?.amount === undefined ? undefined : koboFromNairaOrUndefined(transaction.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
     ...(amountKobo !== undefined && { upstreamAmountKobo: amountKobo }),
   };
-};
-
-const toKobo = (amount: number): Kobo | undefined => {
-  try {
-    return koboFromNaira(amount);
-  } catch {
-    return undefined;
-  }
 };
 
 const parsedBody = (text: string): AnswerBody | undefined => {

@@ -225,6 +225,14 @@ describe("what the upstream calls the order, and what it charged", () => {
     });
   });
 
+  test("is read in whole kobo where the amount carries floating-point noise", () => {
+    const body = {
+      status: true,
+      data: { transaction: { ...transaction("success").transaction, amount: 55.00000000000001 } },
+    };
+    expect(answer(200, body)).toMatchObject({ kind: "delivered", upstreamAmountKobo: 55_00 });
+  });
+
   test("is kept of a transaction that stands in a 422 or in a 500", () => {
     for (const status of [422, 500]) {
       const outcome = answer(status, refusal({ data: transaction("processing") }));
