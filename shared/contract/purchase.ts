@@ -16,9 +16,9 @@ export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 /** NGN. The largest amount is a setting of the deployment. */
 const amountField = nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`);
 
-/** POST /vtu/airtime/purchase. Which networks there are, the catalog says. */
+/** POST /vtu/airtime/purchase. The catalog says which networks there are: any other text gets a 422 that lists them. */
 export const airtimePurchaseRequest = z.object({
-  network: z.string("Must be a string").trim().toLowerCase().min(1, "Must not be empty"),
+  network: z.string("Must be a string").trim().toLowerCase(),
   phone_number: phoneNumberField,
   amount: amountField,
   reference: referenceField.optional(),

@@ -125,7 +125,7 @@ describe("the network", () => {
     expect(transactionOf(answer).description).toBe("Glo airtime for 08031234567");
   });
 
-  test.each([["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
+  test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
     "%j is 422 and the message lists the networks that there are",
     async (network) => {
       const caller = await service.newCaller({ naira: 1_000 });
