@@ -34,6 +34,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
   "status.left_to_operator":
     "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
+  "upstream.foreign_answer":
+    "Identity checks are refunded without a result: a 404 came that is not the upstream's own. Check upstreamBaseUrl.",
   "upstream.trouble_is_ours":
     "The upstream refuses our key, our address or our balance: nothing is sold. admin doctor.",
   "webhook.switched_off": "An app is not told of its transactions any more: its endpoint kept failing. admin webhook.",

@@ -17,7 +17,13 @@ import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
 import { failureOf } from "../purchase/purchase-answer.ts";
-import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
+import {
+  type Check,
+  type CheckOutcome,
+  FOREIGN_NOT_FOUND,
+  type Provider,
+  type UpstreamFacts,
+} from "../upstream/provider.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import { normaliseRecord } from "./normalise-record.ts";
@@ -201,7 +207,10 @@ const askProvider = async (
   const outcome = await provider.check(check, referenceOf(row), deadline);
   const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
   if (outcome.kind === "ours" && row.mode === "live") log.alarm("upstream.trouble_is_ours", fields);
-  if (outcome.kind === "unknown") log.warn("upstream.outcome_unknown", fields);
+  if (outcome.kind === "unknown") {
+    if (outcome.reason === FOREIGN_NOT_FOUND) log.alarm("upstream.foreign_answer", fields);
+    else log.warn("upstream.outcome_unknown", fields);
+  }
   return outcome;
 };
 

@@ -29,6 +29,7 @@ export type AlarmEvent =
   | "status.amount_differs"
   | "status.contradicted"
   | "status.left_to_operator"
+  | "upstream.foreign_answer"
   | "upstream.trouble_is_ours"
   | "webhook.switched_off";
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import type { Fault } from "../../infra/local/simulator/faults.ts";
 import { identityNumberOf, personOf } from "../../infra/local/simulator/people.ts";
@@ -183,6 +183,9 @@ describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
     ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
+    ["404 with an empty object", customJson(404, {}), 503, "provider_unavailable"],
+    ["404 of a gateway", customJson(404, { message: "Not Found" }), 503, "provider_unavailable"],
+    ["200 with status false that says pending", refusal(200, "Pending"), 503, "provider_unavailable"],
     ["404 that is no envelope", { kind: "custom", status: 404, body: "<html></html>" }, 503, "provider_unavailable"],
     ["500", { kind: "status", status: 500 }, 503, "provider_unavailable"],
     ["502", { kind: "status", status: 502 }, 503, "provider_unavailable"],
@@ -241,6 +244,22 @@ describe("a live check without a result is refunded", () => {
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect(service.requestCount()).toBe(asked);
     expect(await caller.balance()).toBe(FUNDS);
+  });
+
+  test("a 404 outside the upstream's envelope raises an alarm, and one within it does not", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await service.verifyUnder(refusal(404, "No record was found."));
+    expect(said.mock.calls.join()).not.toContain("upstream.foreign_answer");
+    const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
+    const [alarm] = said.mock.calls
+      .flat()
+      .map(String)
+      .filter((line) => line.includes("upstream.foreign_answer"));
+    expect(JSON.parse(alarm ?? "")).toMatchObject({
+      Alarms: 1,
+      reference: answer.headers.get("x-transaction-reference"),
+    });
   });
 
   test("a field that a NIN check does not have is not blamed on the caller", async () => {
