@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { identityPrices } from "../shared/identity/prices.ts";
+import { dateOrders } from "../shared/identity/read-date.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { SettingsError } from "./local/settings.ts";
 
@@ -39,6 +40,8 @@ const stageSettings = z
     /** Addresses from which the upstream sends its events; empty while it has named none. */
     upstreamWebhookIps: ipRanges,
     egress,
+    /** Which number comes first in the upstream's dates such as `01/02/1990`. */
+    upstreamDates: z.enum(dateOrders).default("day-first"),
     /** NGN. */
     identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
       for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {

@@ -42,6 +42,7 @@ export const settingsValues = (
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
+  UPSTREAM_DATES: settings.upstreamDates,
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PURCHASES: settings.purchases,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),

@@ -28,11 +28,14 @@ import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
+import type { DateOrder } from "./read-date.ts";
 import type { Replays } from "./replay.ts";
 
 export type IdentityDeps = OrderDeps & {
   readonly providers: Readonly<Record<Mode, Provider>>;
   readonly prices: IdentityPrices;
+  /** How the upstream orders day and month in dates without a month's name. */
+  readonly upstreamDates: DateOrder;
   readonly replays: Replays;
 };
 
@@ -137,7 +140,17 @@ const checkIdentity = async <Result extends z.ZodObject>(
       fulfil: async (row) => {
         const outcome = await askProvider(provider, search.check, row, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
-        found = normaliseRecord(outcome.record, search.result, { [field]: number });
+        found = normaliseRecord(
+          outcome.record,
+          search.result,
+          { [field]: number },
+          {
+            order: deps.upstreamDates,
+            now_ms: deps.ledger.clock(),
+            unreadable: (date, shape) =>
+              log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
+          },
+        );
         if (found === undefined || !fitsAnswer(found)) return refund({ code: "provider_unavailable" }, outcome);
         await keepForReplay(deps.replays, row, found, deadline);
         return { verdict: { status: "success", ...factsOf(outcome) } };

@@ -92,6 +92,7 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
     [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is no IP address or CIDR range'],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
+    [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("%j", (changes, says) => {

@@ -179,6 +179,31 @@ describe("a live check that finds a record", () => {
   });
 });
 
+describe("the date of birth of a live check", () => {
+  test("is read as day, month, year", async () => {
+    const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "02-01-90" }));
+    expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
+  });
+
+  test("that cannot be read is null, logged by its shape and not by its value, and the check is charged", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
+    expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
+    expect(await caller.balance()).toBe(FUNDS - 150);
+    const lines = said.mock.calls.flat().map(String);
+    const [line = ""] = lines.filter((one) => one.includes("identity.date_unreadable"));
+    expect(JSON.parse(line)).toEqual({
+      level: "warn",
+      event: "identity.date_unreadable",
+      reference: answer.headers.get("x-transaction-reference"),
+      field: "date_of_birth",
+      shape: "99.99.9999",
+    });
+    expect(lines.join()).not.toContain("1987");
+  });
+});
+
 describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
@@ -309,6 +334,7 @@ describe("a live check without a result is refunded", () => {
       purchases: "on",
       providers: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
+      upstreamDates: "day-first",
       replays: { keep: async () => {}, find: async () => undefined },
     })({
       input: { nin: "12345678900", mode: "basic" },

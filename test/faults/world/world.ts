@@ -113,6 +113,7 @@ export const openWorld = async (): Promise<World> => {
     WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
     WEBHOOK_REFUSED_HOSTS: "",
     IDENTITY_PRICES: JSON.stringify(identityPrices),
+    UPSTREAM_DATES: "day-first",
     AIRTIME_NAIRA_MAX: "50000",
     PURCHASES: "on",
   };
