@@ -21,6 +21,8 @@ const answering: readonly FunctionName[] = [
 
 /** What each event means for a customer, and where to begin. */
 const events: Readonly<Record<AlarmEvent, string>> = {
+  "catalog.entries_dropped":
+    "Some networks or plans of the upstream's catalog cannot be read and are not sold; the others are. admin catalog show.",
   "catalog.refused":
     "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
   "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",

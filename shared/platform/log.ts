@@ -21,6 +21,7 @@ export const log = {
 
 /** The events of `log.alarm`; infra/constructs/service-alarms.ts says what a customer loses by each. */
 export type AlarmEvent =
+  | "catalog.entries_dropped"
   | "catalog.refused"
   | "catalog.too_old"
   | "ledger.not_proved"

@@ -187,8 +187,10 @@ const situations: Readonly<Record<string, Situation>> = {
   "An app's endpoint is down": endpointDown,
   "A key leaked": leakedKey,
   "The upstream's balance is empty": emptyUpstream,
+  "A 404 of the upstream is not its own": nothing,
   "The upstream refuses our key": refusedKey,
   "A catalog was refused": refusedCatalog,
+  "Plans of the upstream are not sold": nothing,
   "A wallet differs": lyingWallet,
   "A dead letter": nothing,
 };
