@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ServiceError } from "../../shared/contract/errors.ts";
-import { dataPurchaseRequest } from "../../shared/contract/purchase.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest } from "../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../shared/contract/transaction.ts";
 import { apiEvent, parseInput } from "../../shared/platform/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../builders/api-event.ts";
@@ -33,6 +33,30 @@ const bodyOfBytes = (bytes: number, filler = "x"): string => {
   const count = Math.floor(room / Buffer.byteLength(filler));
   return `${head}${filler.repeat(count)}"}${" ".repeat(room - count * Buffer.byteLength(filler))}`;
 };
+
+describe("a purchase whose reference contains the recipient's phone number is refused on reference", () => {
+  test.for(["08031234567", "order-0803-123-4567", "2348031234567", "8031234567.1"])("%s", (reference) => {
+    const refused = { code: "validation_failed", fields: ["reference"] };
+    expect(refusalOf(() => parseOrder({ reference }))).toMatchObject(refused);
+    expect(refusalOf(() => parseOrder({}, { headers: { "idempotency-key": reference } }))).toMatchObject(refused);
+    const topUp = { network: "mtn", phone_number: "08031234567", amount: 100, reference };
+    expect(refusalOf(() => parseInput(airtimePurchaseRequest, posted({ body: JSON.stringify(topUp) })))).toMatchObject(
+      refused,
+    );
+  });
+
+  test("but not where the phone number is wrong itself: that alone is the fault", () => {
+    for (const phone_number of ["", "1", "order"]) {
+      expect(refusalOf(() => parseOrder({ phone_number, reference: "order-1" })).fields).toEqual(["phone_number"]);
+    }
+  });
+
+  test("but not where it holds another number, or a part of this one", () => {
+    for (const reference of ["08031234568", "803123456", "order-1042"]) {
+      expect(parseOrder({ reference })).toEqual({ ...order, reference });
+    }
+  });
+});
 
 /** `{"a":{"a":...1}}` with so many braces. */
 const nested = (braces: number): string => `${'{"a":'.repeat(braces)}1${"}".repeat(braces)}`;
