@@ -26,6 +26,7 @@ import {
 } from "../upstream/provider.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import { type ConsentRow, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { DateOrder } from "./read-date.ts";
@@ -263,15 +264,15 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
   return { code: "provider_unavailable" };
 };
 
-/** Who asked for whom, on whose consent: kept for every accepted request, in the debit's own write. */
+/** The consent's record is put in the debit's own write. */
 const consentRecord = (
   row: TransactionRow,
   naming: Naming,
   { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
   requestId: string,
   purpose: string | undefined,
-) => ({
-  pk: `consent#${row.pk}`,
+): ConsentRow => ({
+  pk: consentPk(row),
   account_id: row.account_id,
   key_id: row.key_id,
   mode: row.mode,

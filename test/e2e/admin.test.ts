@@ -272,6 +272,33 @@ test("a catalog that has lost half of its plans is refused, shown by diff, and s
   expect(await service.adminJson(["catalog", "refresh"])).toMatchObject({ kind: "replaced" });
 });
 
+test("consents show says who made an identity check, when and why, and not whom it was about", async () => {
+  const { account, key, keyId } = await service.newApp();
+  const nin = "31415926535";
+  const checked = await fetch(`${service.details.base_url}/identity/nin/verify`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ nin, is_consent: true, reference: "kyc-7", purpose: "loan \u001b[31m7" }),
+  });
+  const reference = checked.headers.get("x-transaction-reference") ?? "";
+  const consent = await service.adminJson(["consents", "show", reference]);
+  expect(consent).toEqual({
+    reference,
+    account_id: account,
+    key_id: keyId,
+    mode: "live",
+    operation: "nin_verification",
+    extent: "basic",
+    purpose: "loan \u001b[31m7",
+    created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T/),
+    request_id: checked.headers.get("x-request-id"),
+  });
+  const shown = await admin("consents", "show", "kyc-7", "--account", account);
+  expect(shown.stdout).toContain("loan \\u001b[31m7");
+  expect(shown.stdout).not.toContain("\u001b[31m7");
+  expect(shown.stdout).not.toContain(nin);
+});
+
 test("an odd plan is shown as not served beside those that are, and an empty catalog is served once it is accepted", async () => {
   const control = service.details.upstream.base_url.replace(/\/v1$/, "/_simulator/catalog");
   const serve = (plans: readonly unknown[]) => {
