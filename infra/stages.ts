@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { identityPrices } from "../shared/identity/prices.ts";
+import { dateOrders } from "../shared/identity/read-date.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/status/upstream-signature.ts";
@@ -43,6 +44,8 @@ const stageSettings = z
     /** The header and encoding of the upstream's signatures; absent while it signs nothing. Its key is a secret. */
     upstreamSignature: upstreamSignature.optional(),
     egress,
+    /** Which number comes first in the upstream's dates such as `01/02/1990`. */
+    upstreamDates: z.enum(dateOrders).default("day-first"),
     /** NGN. */
     identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
       for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {

@@ -24,6 +24,7 @@ const deps = {
   providers: { live: httpProvider({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxProvider },
   statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),
   purchases: env.PURCHASES,
+  upstreamDates: env.UPSTREAM_DATES,
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replays(db, env.CACHE_TABLE, secret(secrets, env.REPLAY_KEY_SECRET_ID), systemClock),
 };

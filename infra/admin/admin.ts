@@ -17,25 +17,36 @@ const isRefusal = (error: unknown): error is Error =>
 const isUnreachable = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ECONNREFUSED", "ECONNRESET"].includes(String(error.code));
 
-const main = async (): Promise<number> => {
+/** What went wrong, for the operator. `refused`: nothing was changed. */
+type Failure = { readonly kind: "refused" | "failed"; readonly message: string };
+
+const failureOf = (error: unknown): Failure => {
+  if (error instanceof CommanderError) return { kind: "refused", message: argumentFault(error) };
+  if (isRefusal(error)) return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
+  if (isUnreachable(error)) return { kind: "failed", message: "The service does not answer: is it still running?" };
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { kind: "failed", message: `It failed. ${text}` };
+};
+
+/** commander's own sentence; without a command it shows its help instead of one. */
+const argumentFault = ({ code, message }: CommanderError): string =>
+  code === "commander.help" ? "Name a command: --help lists them." : message.replace(/^error: /, "");
+
+const main = async (args: readonly string[]): Promise<number> => {
+  const isJson = args.includes("--json");
   try {
-    await adminProgram().parseAsync();
+    await adminProgram({ isQuiet: isJson }).parseAsync();
     return Number(process.exitCode ?? 0);
   } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const failure = failureOf(error);
+    if (isJson) process.stdout.write(`${JSON.stringify({ error: failure })}\n`);
     // commander has said it already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_REFUSED;
-    if (isRefusal(error)) {
-      process.stderr.write(`${error.message.replace(/\.$/, "")}.\n`);
-      return EXIT_REFUSED;
-    }
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    process.stderr.write(
-      isUnreachable(error) ? "The service does not answer: is it still running?\n" : `It failed. ${text}\n`,
-    );
-    return EXIT_FAILED;
+    else if (!(error instanceof CommanderError)) process.stderr.write(`${failure.message}\n`);
+    return failure.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;
   }
 };
 
 // What the shared code logs is not the answer.
 globalThis.console = new Console(process.stderr, process.stderr);
-process.exitCode = await main();
+process.exitCode = await main(process.argv.slice(2));

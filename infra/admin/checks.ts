@@ -50,7 +50,11 @@ const upstreamKey: Check = async (desk) => {
   }
   if (!desk.target.isLocal) return provenByCatalog(desk);
   const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
-  if (fetched.kind === "fetched") return ok(`is taken at ${UPSTREAM_BASE_URL}`);
+  if (fetched.kind === "fetched" && fetched.catalog.data_plans.length > 0) {
+    return ok(`is taken at ${UPSTREAM_BASE_URL}`);
+  }
+  if (fetched.kind === "fetched")
+    return wrong("is taken, but the catalog is empty", "admin catalog diff; ask the upstream");
   const answer = String(fetched.details.answer ?? fetched.reason);
   if (answer === "status_401") return wrong("is refused (401)", "admin secrets set upstream-key");
   if (answer === "status_403")
@@ -84,6 +88,14 @@ const catalog: Check = async ({ catalog, ledger }) => {
   if (age_ms > CATALOG_TOO_OLD_MS) return wrong(`${age}: nothing is sold from it`, "admin catalog refresh");
   if (age_ms > CATALOG_LATE_MS)
     return { state: "look", found: `${age}: refreshes fail`, todo: "admin catalog refresh, diff" };
+  const { count } = snapshot.dropped;
+  if (count > 0) {
+    return {
+      state: "look",
+      found: `${age}; ${count} of the upstream's entries are unusable`,
+      todo: "admin catalog show",
+    };
+  }
   return ok(age);
 };
 

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Desk, openDesk } from "./desk.ts";
+import { byField } from "./fields.ts";
 
 /** What a command answers: for machines, and for people. */
 export type Report = {
@@ -39,7 +40,7 @@ export const whyRequired: Option = { ...why, required: true };
 const setting = z.object({
   json: z.boolean().default(false),
   stage: z.string().optional(),
-  by: z.string().trim().min(1, "Must not be empty").max(100).optional(),
+  by: byField.optional(),
 });
 
 /** Adds a group of commands. */

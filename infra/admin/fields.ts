@@ -37,11 +37,17 @@ export const entryIdField = z
   .trim()
   .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
 
-export const whyField = z.string().trim().min(3, "Must say why").max(500, "Must be at most 500 characters");
+/** Text that is shown in tables and terminals later: nothing in it may move the cursor or hide what it says. */
+const printableText = z
+  .string()
+  .trim()
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
+
+export const whyField = printableText.min(3, "Must say why").max(500, "Must be at most 500 characters");
 
 export const accountField = z.string();
 
-export const nameField = z.string().trim().min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+export const nameField = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
 
 const isPermission = (text: string): boolean => permissionSchema.safeParse(text).success;
 
@@ -61,6 +67,9 @@ export const durationField = z
     const unit = z.enum(["s", "m", "h", "d"]).safeParse(text.at(-1)).data;
     return unit === undefined ? 0 : Number(text.slice(0, -1)) * UNITS_MS[unit];
   });
+
+/** Who acts. */
+export const byField = printableText.min(1, "Must not be empty").max(100);
 
 /** A date or a time, as a list's filter takes it. */
 export const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {

@@ -18,7 +18,11 @@ const lines = (text: string): string =>
     .map((line) => line.trimEnd())
     .join("\n");
 
-const shown = (cell: Cell): string => (cell === null || cell === undefined || cell === "" ? "-" : String(cell));
+const shown = (cell: Cell): string =>
+  cell === null || cell === undefined || cell === "" ? "-" : String(cell).replace(/[\p{Cc}\p{Cf}]/gu, escaped);
+
+/** A control character of somebody's text, as `\u001b`: it must not reach the terminal as such. */
+const escaped = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
 const isNumber = (cell: Cell): boolean => typeof cell === "number" || /^-?[\d,]+\.\d\d$/.test(cell ?? "");
 

@@ -43,6 +43,7 @@ export const settingsValues = (
   UPSTREAM_SIGNATURE: settings.upstreamSignature === undefined ? "" : JSON.stringify(settings.upstreamSignature),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
+  UPSTREAM_DATES: settings.upstreamDates,
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES: settings.purchases,

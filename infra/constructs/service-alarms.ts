@@ -21,6 +21,8 @@ const answering: readonly FunctionName[] = [
 
 /** What each event means for a customer, and where to begin. */
 const events: Readonly<Record<AlarmEvent, string>> = {
+  "catalog.entries_dropped":
+    "Some networks or plans of the upstream's catalog cannot be read and are not sold; the others are. admin catalog show.",
   "catalog.refused":
     "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
   "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",
@@ -37,6 +39,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
   "status.left_to_operator":
     "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
+  "upstream.foreign_answer":
+    "Identity checks are refunded without a result: a 404 came that is not the upstream's own. Check upstreamBaseUrl.",
   "upstream.trouble_is_ours":
     "The upstream refuses our key, our address or our balance: nothing is sold. admin doctor.",
   "webhook.switched_off": "An app is not told of its transactions any more: its endpoint kept failing. admin webhook.",

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "./make-folder.ts";
 import { errorText, SettingsError } from "./settings.ts";
 
 /** Marks the directory as the runner's, and is held locked while one runs: the kernel lets go of it even after a kill -9. */
@@ -68,7 +69,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
 
 const entriesOf = (path: string): string[] => {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     return readdirSync(path);
   } catch (error) {
     throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
@@ -76,13 +77,21 @@ const entriesOf = (path: string): string[] => {
 };
 
 const lockFile = (path: string): DatabaseSync => {
-  const database = new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_MS_MAX });
+  const database = openLockFile(path);
   try {
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {
     database.close();
     throw new SettingsError(`Another npm start uses ${path}: end it, or choose another DATA_DIR.`, { cause: error });
+  }
+};
+
+const openLockFile = (path: string): DatabaseSync => {
+  try {
+    return new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_MS_MAX });
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
   }
 };
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type * as z from "zod";
+import { makeFolder } from "./make-folder.ts";
 import { SettingsError } from "./settings.ts";
 
 /** The file's content; undefined where there is no file. */
@@ -15,7 +16,7 @@ export const readJsonFile = <Schema extends z.ZodType>(path: string, schema: Sch
 
 /** Writes in one step, so that nobody reads half a file; only the user may read it, for these files hold keys. */
 export const writeJsonFile = (path: string, value: unknown): void => {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.tmp`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, path);

@@ -132,6 +132,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       WEBHOOK_ALLOWED_CIDRS: LOOPBACK,
       WEBHOOK_REFUSED_HOSTS: [gateway.origin, upstream.baseUrl].map((url) => new URL(url).host).join(),
       IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES),
+      UPSTREAM_DATES: "day-first",
       AIRTIME_NAIRA_MAX: "50000",
       PHONE_RETENTION_DAYS: "400",
       PURCHASES: "on",

@@ -48,7 +48,7 @@ const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): Servic
 
 /** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. */
 const presentedKey = (sent: Readonly<Record<string, string>>): string => {
-  const bearer = /^Bearer +(\S+) *$/i.exec(sent.authorization ?? "")?.[1];
+  const bearer = /^Bearer[ \t]+(\S+)[ \t]*$/i.exec(sent.authorization ?? "")?.[1];
   const key = bearer ?? sent[headers.apiKey]?.trim() ?? "";
   if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
   if (!isWellFormedKey(key)) throw new ServiceError("invalid_api_key");

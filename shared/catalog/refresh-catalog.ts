@@ -1,16 +1,16 @@
-import * as z from "zod";
-import { type Catalog, catalogSchema, type DataPlan } from "../contract/catalog.ts";
+import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpProvider } from "../upstream/http-provider.ts";
-import { catalogChanges, catalogOf, consistentCatalog, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
 import type { CatalogStore } from "./store.ts";
+import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** How old the catalog gets before it is fetched again. The schedule looks each minute. */
 const REFRESH_AFTER_MS = 3_600_000;
-/** A catalog with less than this share of the plans before is taken for an accident of the upstream. */
+/** A catalog with less than this share of the plans that were served before is taken for an accident of the upstream. */
 const SHRINK_LIMIT = 0.5;
 /** What one DynamoDB item can hold beside its other attributes. */
 const GZIP_BYTES_MAX = 380_000;
@@ -41,40 +41,61 @@ export const refreshCatalog = async (
   if (fetched.kind === "refused") return refuse(fetched.reason, fetched.details);
   const { catalog } = fetched;
   const plans = catalog.data_plans.length;
-  const snapshot = snapshotOf(catalog, clock());
+  const snapshot = snapshotOf(catalog, clock(), fetched.dropped);
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
+  reportDropped(snapshot.dropped, before?.dropped);
   const known = before?.catalog;
-  if (known && plans < known.data_plans.length * SHRINK_LIMIT) {
+  const suspicion = suspicionAgainst(plans, known?.data_plans.length);
+  if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
-    return refuse("halved", { plans, plans_before: known.data_plans.length });
+    return refuse(suspicion, { plans, plans_before: known?.data_plans.length });
   }
   await store.write(snapshot);
   log.info("catalog.replaced", { plans, ...changes(known ?? { networks: [], data_plans: [] }, catalog) });
   return { kind: "replaced", plans };
 };
 
+/** Why a readable catalog is not served before an operator accepts it. An empty one that was accepted is the new measure. */
+const suspicionAgainst = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
+  if (plans === 0) return plansBefore === 0 ? undefined : "empty";
+  return plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
+};
+
+/** An alarm when other entries are dropped than before; a line at each refresh while they are the same ones. */
+const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
+  if (dropped.count === 0) return;
+  const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
+  const report = isKnown ? log.warn : log.alarm;
+  report("catalog.entries_dropped", { dropped: listed(dropped.count, dropped.first.map(entryText)) });
+};
+const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} (${field})`;
+
 type Details = Readonly<Record<string, string | number | undefined>>;
 export type FetchedCatalog =
-  | { readonly kind: "fetched"; readonly catalog: Catalog }
+  /** May be without plans. */
+  | { readonly kind: "fetched"; readonly catalog: Catalog; readonly dropped: readonly DroppedEntry[] }
   | {
       readonly kind: "refused";
-      readonly reason: "unreachable" | "invalid" | "empty";
+      readonly reason: "unreachable" | "invalid";
       readonly details: Details;
     };
 
-/** The upstream's catalog as it is now, if it is one. */
+/** The usable part of the upstream's catalog as it is now. One of which nothing is usable is invalid. */
 export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: Deadline): Promise<FetchedCatalog> => {
   const refused = (reason: Extract<FetchedCatalog, { kind: "refused" }>["reason"], details: Details) =>
     ({ kind: "refused", reason, details }) as const;
   const result = await upstream.fetchCatalog(deadline);
   if (result.kind !== "answered") return refused("unreachable", { answer: result.reason });
   if (result.status !== 200) return refused("unreachable", { answer: `status_${result.status}` });
-  const parsed = servedCatalog.safeParse(parsedJson(result.body));
+  const parsed = sentEnvelope.safeParse(parsedJson(result.body));
   if (!parsed.success) return refused("invalid", { at: parsed.error.issues[0]?.path.join(".") });
-  const catalog = parsed.data.data;
-  if (catalog.data_plans.length === 0 || catalog.networks.length === 0) return refused("empty", {});
-  return { kind: "fetched", catalog };
+  const { catalog, dropped } = usableCatalog(parsed.data.data);
+  if (catalog.data_plans.length === 0 && dropped.length > 0) {
+    return refused("invalid", { dropped: listed(dropped.length, dropped.map(entryText)) });
+  }
+  return { kind: "fetched", catalog, dropped };
 };
+const sentEnvelope = successEnvelope(sentCatalog);
 
 /** The catalog that was refused since the one that is served was fetched. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
@@ -94,14 +115,12 @@ export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | un
 const readable = async (store: CatalogStore) => {
   try {
     const snapshot = await store.read();
-    return snapshot && { fetchedAt_ms: snapshot.fetchedAt_ms, catalog: catalogOf(snapshot) };
+    return snapshot && { ...snapshot, catalog: catalogOf(snapshot) };
   } catch (error) {
     log.error("catalog.unreadable", errorFields(error));
     return undefined;
   }
 };
-
-const servedCatalog = successEnvelope(z.pipe(catalogSchema, consistentCatalog));
 
 const refuse = (reason: Extract<Refresh, { kind: "refused" }>["reason"], details: Details): Refresh => {
   log.alarm("catalog.refused", { reason, ...details });
@@ -114,11 +133,15 @@ const changes = (before: Catalog, after: Catalog) => {
 };
 
 const NAMED_MAX = 10;
-/** `3: 101 102 103`, and no more ids than a log line can bear. */
-const named = (plans: readonly DataPlan[]): string => {
-  const ids = plans.slice(0, NAMED_MAX).map(({ id }) => id);
-  return [`${plans.length}:`, ...ids, ...(plans.length > NAMED_MAX ? ["..."] : [])].join(" ");
-};
+const named = (plans: readonly DataPlan[]): string =>
+  listed(
+    plans.length,
+    plans.map(({ id }) => String(id)),
+  );
+
+/** `3: 101 102 103`, and no more of them than a log line can hold. */
+const listed = (count: number, first: readonly string[]): string =>
+  [`${count}:`, ...first.slice(0, NAMED_MAX), ...(count > NAMED_MAX ? ["..."] : [])].join(" ");
 
 const parsedJson = (text: string): unknown => {
   try {

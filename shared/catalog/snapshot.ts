@@ -1,18 +1,29 @@
-import * as z from "zod";
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import { documentText, type PreparedDocument, prepareDocument } from "../platform/prepared-document.ts";
+import type { DroppedEntry } from "./usable-catalog.ts";
+
+/** How many entries were dropped, and the first of them. */
+export type Dropped = { readonly count: number; readonly first: readonly DroppedEntry[] };
+/** So many are kept by name, so that the item stays small. */
+const DROPPED_KEPT_MAX = 50;
 
 /** The catalog as it is served: the answer's bytes, made once by whoever refreshed it. */
 export type Snapshot = PreparedDocument & {
   /** When the upstream last said so. */
   readonly fetchedAt_ms: number;
+  /** What the upstream sent beside it that is not served. */
+  readonly dropped: Dropped;
 };
 
 /** Makes the bytes that are served, with their tag. */
-export const snapshotOf = (catalog: Catalog, fetchedAt_ms: number): Snapshot => {
+export const snapshotOf = (catalog: Catalog, fetchedAt_ms: number, dropped: readonly DroppedEntry[] = []): Snapshot => {
   const body = JSON.stringify({ status: true, message: "Networks and data plans", data: catalog });
-  return { ...prepareDocument(body), fetchedAt_ms };
+  return {
+    ...prepareDocument(body),
+    fetchedAt_ms,
+    dropped: { count: dropped.length, first: dropped.slice(0, DROPPED_KEPT_MAX) },
+  };
 };
 
 const servedEnvelope = successEnvelope(catalogSchema);
@@ -28,22 +39,6 @@ export const indexPlans = ({ networks, data_plans }: Catalog): PlanIndex => ({
   networks: new Map(networks.map((network) => [network.id, network])),
   plans: new Map(data_plans.map((plan) => [plan.id, plan])),
 });
-
-/** What makes a catalog unusable beyond the shape of its parts. */
-export const consistentCatalog = catalogSchema.check(
-  z.refine(
-    ({ networks }) => new Set(networks.map(({ id }) => id)).size === networks.length,
-    "Two networks share an id",
-  ),
-  z.refine(
-    ({ data_plans }) => new Set(data_plans.map(({ id }) => id)).size === data_plans.length,
-    "Two plans share an id",
-  ),
-  z.refine(({ networks, data_plans }) => {
-    const ids = new Set(networks.map(({ id }) => id));
-    return data_plans.every(({ network_id }) => ids.has(network_id));
-  }, "A plan belongs to no network"),
-);
 
 /** Which plans came, went or changed their price. */
 export const catalogChanges = (before: Catalog, after: Catalog) => {

@@ -2,6 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/li
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { droppedEntry } from "./usable-catalog.ts";
 
 /**
  * The cache table's catalog items: the one that is served, and the latest that was refused and that an operator may accept. They
@@ -12,6 +13,8 @@ const catalogRow = z.object({
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
+  /** Absent from the items of earlier versions. */
+  dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }).default({ count: 0, first: [] }),
 });
 
 export type CatalogStore = {
@@ -27,11 +30,17 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
   const read = async (pk: Pk): Promise<Snapshot | undefined> => {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
     if (Item === undefined) return undefined;
-    const { gzip, etag, fetched_at } = catalogRow.parse(Item);
-    return { gzip, etag, fetchedAt_ms: Date.parse(fetched_at) };
+    const { gzip, etag, fetched_at, dropped } = catalogRow.parse(Item);
+    return { gzip, etag, fetchedAt_ms: Date.parse(fetched_at), dropped };
   };
-  const write = async (pk: Pk, { gzip, etag, fetchedAt_ms }: Snapshot): Promise<void> => {
-    const Item: z.input<typeof catalogRow> = { pk, gzip, etag, fetched_at: isoTime(fetchedAt_ms) };
+  const write = async (pk: Pk, { gzip, etag, fetchedAt_ms, dropped: { count, first } }: Snapshot): Promise<void> => {
+    const Item: z.input<typeof catalogRow> = {
+      pk,
+      gzip,
+      etag,
+      fetched_at: isoTime(fetchedAt_ms),
+      dropped: { count, first: [...first] },
+    };
     await db.send(new PutCommand({ TableName: table, Item }));
   };
   return {

@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { nairaField } from "./naira.ts";
 
-/** A price as it stands in the catalog: NGN, positive, whole kobo. */
-const priceField = z.number().positive().max(10_000_000).multipleOf(0.01);
+/** A price in the catalog: NGN, rounded to whole kobo. */
+const priceField = nairaField.positive().max(10_000_000);
 
 export const networkSchema = z.object({
   id: z.int().positive(),

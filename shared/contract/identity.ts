@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { phoneNumberField, referenceField } from "./fields.ts";
+import { withoutOwnNumber } from "./own-number.ts";
 import { transactionStatus } from "./transaction.ts";
 
 const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
@@ -34,11 +35,11 @@ const common = {
 };
 
 /** POST /identity/nin/verify. */
-export const ninVerifyRequest = z.object({ nin: ninField, mode: modeField, ...common });
+export const ninVerifyRequest = withoutOwnNumber(z.object({ nin: ninField, mode: modeField, ...common }));
 /** POST /identity/bvn/verify. */
-export const bvnVerifyRequest = z.object({ bvn: bvnField, mode: modeField, ...common });
+export const bvnVerifyRequest = withoutOwnNumber(z.object({ bvn: bvnField, mode: modeField, ...common }));
 /** POST /identity/nin/retrieve and POST /identity/bvn/retrieve. */
-export const retrieveRequest = z.object({ phone_number: phoneNumberField, ...common });
+export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNumberField, ...common }));
 
 const text = z.string().nullable();
 

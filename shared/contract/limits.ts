@@ -8,7 +8,7 @@ export const AIRTIME_NAIRA_MIN = 50;
 /** Largest request body, in bytes. Source: docs/decisions/0001-contract-gaps.md. */
 export const BODY_BYTES_MAX = 16 * 1_024;
 
-/** Deepest nesting of a request body; the contract itself needs 1. */
+/** Levels of objects and arrays in a request body, the body itself included; the contract itself needs 1. */
 export const BODY_DEPTH_MAX = 16;
 
 /** Transactions on one page of the list. */

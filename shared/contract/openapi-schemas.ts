@@ -92,12 +92,17 @@ const serviceReference = {
 /** What the document says of single fields, by `Schema.field`, or by `field` where it means the same everywhere. */
 export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   PhoneNumber: { description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] },
-  Reference: { description: "A caller's own name for an order.", examples: ["order-1042"] },
+  Reference: {
+    description:
+      "A caller's own name for an order. It is stored in clear: a request whose reference contains its own NIN, BVN or phone number is refused.",
+    examples: ["order-1042"],
+  },
   TransactionStatus: { description: "`success` and `failed` are final." },
 
   amount: { description: "NGN, at most 2 decimals." },
   "AirtimePurchaseRequest.amount": {
-    description: "NGN, at most 2 decimals. The largest amount is a setting of the deployment.",
+    description:
+      "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
   },
   balance: { description: "NGN, at most 2 decimals." },
   bvn: { description: "The bank verification number, 11 digits." },
@@ -141,7 +146,10 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   photo: { description: "Base64, without a `data:` prefix." },
   plan_id: { description: "The `id` of a plan in the catalog; it must belong to the network." },
   price: { description: "NGN taken from the wallet, at most 2 decimals." },
-  purpose: { description: "Why the person is looked up; kept with the record of the consent." },
+  purpose: {
+    description:
+      "Why the person is looked up; stored in clear with the record of the consent. It must not contain the request's NIN, BVN or phone number.",
+  },
   "PurchasedTransaction.reference": serviceReference,
   "IdentityTransaction.reference": serviceReference,
   "Transaction.reference": serviceReference,

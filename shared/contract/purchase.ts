@@ -1,31 +1,33 @@
 import * as z from "zod";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
+import { nairaField } from "./naira.ts";
+import { withoutOwnNumber } from "./own-number.ts";
 import { purchasedTransaction } from "./transaction.ts";
 
 /** POST /vtu/data/purchase. Unknown fields are ignored: v1 only grows. */
-export const dataPurchaseRequest = z.object({
-  network_id: idField,
-  plan_id: idField,
-  phone_number: phoneNumberField,
-  reference: referenceField.optional(),
-});
+export const dataPurchaseRequest = withoutOwnNumber(
+  z.object({
+    network_id: idField,
+    plan_id: idField,
+    phone_number: phoneNumberField,
+    reference: referenceField.optional(),
+  }),
+);
 export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 
 /** NGN. The largest amount is a setting of the deployment. */
-const amountField = z
-  .number("Must be a number")
-  .min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`)
-  .refine((naira) => Number.isSafeInteger(Math.round(naira * 100)), { error: "Is too large", abort: true })
-  .refine((naira) => Math.round(naira * 100) / 100 === naira, "Must have at most 2 decimals");
+const amountField = nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`);
 
-/** POST /vtu/airtime/purchase. Which networks there are, the catalog says. */
-export const airtimePurchaseRequest = z.object({
-  network: z.string("Must be a string").trim().toLowerCase().min(1, "Must not be empty"),
-  phone_number: phoneNumberField,
-  amount: amountField,
-  reference: referenceField.optional(),
-});
+/** POST /vtu/airtime/purchase. The catalog says which networks there are: any other text gets a 422 that lists them. */
+export const airtimePurchaseRequest = withoutOwnNumber(
+  z.object({
+    network: z.string("Must be a string").trim().toLowerCase(),
+    phone_number: phoneNumberField,
+    amount: amountField,
+    reference: referenceField.optional(),
+  }),
+);
 export type AirtimePurchaseRequest = z.infer<typeof airtimePurchaseRequest>;
 
 export const purchaseResult = z.object({ transaction: purchasedTransaction });

@@ -54,8 +54,14 @@ export type TransactionView = z.infer<typeof transactionView>;
 /** Our reference or the caller's. */
 export const transactionPath = z.object({ reference: referenceField });
 
+/** A time whose `+` was not encoded: a query's `+` means a space. */
+const DECODED_OFFSET = /^\d{4}-\d{2}-\d{2}T[\d:.]+ \d{2}:?\d{2}$/;
+
 const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
-  error: "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
+  error: ({ input }) =>
+    typeof input === "string" && DECODED_OFFSET.test(input)
+      ? "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00"
+      : "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
 });
 
 /** Filters of the list, newest first: `from` and `to` are inclusive; a date alone is that whole day in UTC. */

@@ -17,17 +17,27 @@ import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
 import { failureOf } from "../purchase/purchase-answer.ts";
-import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
+import {
+  type Check,
+  type CheckOutcome,
+  FOREIGN_NOT_FOUND,
+  type Provider,
+  type UpstreamFacts,
+} from "../upstream/provider.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
+import { type ConsentRow, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
+import type { DateOrder } from "./read-date.ts";
 import type { Replays } from "./replay.ts";
 
 export type IdentityDeps = OrderDeps & {
   readonly providers: Readonly<Record<Mode, Provider>>;
   readonly prices: IdentityPrices;
+  /** How the upstream orders day and month in dates without a month's name. */
+  readonly upstreamDates: DateOrder;
   readonly replays: Replays;
 };
 
@@ -132,7 +142,17 @@ const checkIdentity = async <Result extends z.ZodObject>(
       fulfil: async (row) => {
         const outcome = await askProvider(provider, search.check, row, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
-        found = normaliseRecord(outcome.record, search.result, { [field]: number });
+        found = normaliseRecord(
+          outcome.record,
+          search.result,
+          { [field]: number },
+          {
+            order: deps.upstreamDates,
+            now_ms: deps.ledger.clock(),
+            unreadable: (date, shape) =>
+              log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
+          },
+        );
         if (found === undefined || !fitsAnswer(found)) return refund({ code: "provider_unavailable" }, outcome);
         await keepForReplay(deps.replays, row, found, deadline);
         return { verdict: { status: "success", ...factsOf(outcome) } };
@@ -202,7 +222,10 @@ const askProvider = async (
   const outcome = await provider.check(check, referenceOf(row), deadline);
   const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
   if (outcome.kind === "ours" && row.mode === "live") log.alarm("upstream.trouble_is_ours", fields);
-  if (outcome.kind === "unknown") log.warn("upstream.outcome_unknown", fields);
+  if (outcome.kind === "unknown") {
+    if (outcome.reason === FOREIGN_NOT_FOUND) log.alarm("upstream.foreign_answer", fields);
+    else log.warn("upstream.outcome_unknown", fields);
+  }
   if (outcome.kind === "found" || outcome.kind === "unknown") {
     alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
   }
@@ -245,15 +268,15 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
   return { code: "provider_unavailable" };
 };
 
-/** Who asked for whom, on whose consent: kept for every accepted request, in the debit's own write. */
+/** The consent's record is put in the debit's own write. */
 const consentRecord = (
   row: TransactionRow,
   naming: Naming,
   { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
   requestId: string,
   purpose: string | undefined,
-) => ({
-  pk: `consent#${row.pk}`,
+): ConsentRow => ({
+  pk: consentPk(row),
   account_id: row.account_id,
   key_id: row.key_id,
   mode: row.mode,

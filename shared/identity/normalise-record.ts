@@ -1,60 +1,39 @@
 import type * as z from "zod";
+import { type DateOrder, dateShape, readDate } from "./read-date.ts";
+
+/** How the upstream writes dates, and who is told of those that cannot be read: their field and shape, never their value. */
+export type DateReading = {
+  readonly order: DateOrder;
+  readonly now_ms: number;
+  readonly unreadable: (field: string, shape: string) => void;
+};
 
 /** How a field of a record is read; undefined where the text says nothing. */
-type Reader = (value: unknown) => string | boolean | undefined;
+type Reader = (value: unknown, dates: DateReading) => string | boolean | undefined;
 
-const text: Reader = (value) => {
+const text = (value: unknown): string | undefined => {
   const trimmed = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   return trimmed === "" ? undefined : trimmed;
 };
 
 const gender: Reader = (value) => {
-  const initial = text(value)?.toString().charAt(0).toUpperCase();
+  const initial = text(value)?.charAt(0).toUpperCase();
   return initial === "M" || initial === "F" ? initial : undefined;
 };
 
 /** Base64 as such: the `data:` prefix of some providers goes. */
-const photo: Reader = (value) =>
-  text(value)
-    ?.toString()
-    .replace(/^data:[^,]*,/, "") || undefined;
+const photo: Reader = (value) => text(value)?.replace(/^data:[^,]*,/, "") || undefined;
 
 const flag: Reader = (value) => {
   if (typeof value === "boolean") return value;
-  const word = text(value)?.toString().toLowerCase();
+  const word = text(value)?.toLowerCase();
   if (word === "yes" || word === "true" || word === "1") return true;
   return word === "no" || word === "false" || word === "0" ? false : undefined;
 };
 
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/** Nigeria has one zone, UTC+1, without summer time: midnight there is 23:00 of the day before in UTC. */
-const LAGOS_OFFSET_MS = 3_600_000;
-
-/** The date styles of real providers, as `YYYY-MM-DD`: ISO dates and instants, day-month-year, and month names. */
-const date: Reader = (value) => {
-  const written = text(value)?.toString() ?? "";
-  const iso = /^(\d{4})-(\d{2})-(\d{2})(T.*(?:Z|[+-]\d{2}:?\d{2}))?/.exec(written);
-  if (iso?.[4] !== undefined) return instantDate(written);
-  if (iso !== null) return calendarDate(iso[1], iso[2], iso[3]);
-  const numeric = /^(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4})$/.exec(written);
-  if (numeric !== null) return calendarDate(numeric[3], numeric[2], numeric[1]);
-  const named = /^(\d{1,2})[-/. ]([A-Za-z]{3,9})[-/., ]+(\d{4})$/.exec(written);
-  if (named === null) return undefined;
-  const month = MONTHS.indexOf((named[2] ?? "").slice(0, 3).toLowerCase()) + 1;
-  return calendarDate(named[3], String(month), named[1]);
-};
-
-const instantDate = (written: string): string | undefined => {
-  const inLagos = new Date(Date.parse(written) + LAGOS_OFFSET_MS);
-  const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
-  return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
-};
-
-/** Undefined for a day that no calendar has. */
-const calendarDate = (year = "", month = "", day = ""): string | undefined => {
-  const written = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
-  const parsed = new Date(`${written}T00:00:00.000Z`);
-  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(written) ? written : undefined;
+const date: Reader = (value, { order, now_ms }) => {
+  const written = text(value);
+  return written === undefined ? undefined : readDate(written, order, now_ms);
 };
 
 type Field = { readonly spellings: readonly string[]; readonly read: Reader };
@@ -101,12 +80,16 @@ export const normaliseRecord = <Result extends z.ZodObject>(
   record: Readonly<Record<string, unknown>>,
   schema: Result,
   known: Readonly<Record<string, string>>,
+  dates: DateReading,
 ): z.output<Result> | undefined => {
   const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
   const wanted = Object.keys(schema.shape).map((name) => ({ name, ...fieldOf(name) }));
   const found = wanted.map(({ name, spellings, read }) => {
     const values = spellings.flatMap((spelling) => sent.filter(({ plain }) => plain === spelling));
-    return { name, value: values.map((entry) => read(entry.value)).find((value) => value !== undefined) };
+    const value = values.map((entry) => read(entry.value, dates)).find((one) => one !== undefined);
+    const [unread] = read === date && value === undefined ? values.flatMap((entry) => text(entry.value) ?? []) : [];
+    if (unread !== undefined) dates.unreadable(name, dateShape(unread));
+    return { name, value };
   });
   if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;
   const read = new Set(wanted.flatMap(({ spellings }) => spellings));

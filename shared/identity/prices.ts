@@ -1,12 +1,8 @@
 import * as z from "zod";
+import { nairaField } from "../contract/naira.ts";
 import { koboFromNaira } from "../platform/money.ts";
 
-const priceField = z
-  .number()
-  .positive()
-  .max(100_000)
-  .refine((naira) => Math.round(naira * 100) / 100 === naira, "Must have at most 2 decimals")
-  .transform(koboFromNaira);
+const priceField = nairaField.positive().max(100_000).transform(koboFromNaira);
 
 const subjectPrices = z
   .object({ basic: priceField, advanced: priceField, retrieve: priceField })

@@ -40,6 +40,8 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
   }
   if (key !== undefined && input.reference !== key) {
     wrong.reference = ["Differs from the Idempotency-Key: send one of them, or the same in both"];
+  } else if (key !== undefined && /^".*"$/.test(key)) {
+    wrong.reference = ["Send the Idempotency-Key without quotation marks"];
   }
   const absentFields = Object.keys(absent);
   if (absentFields.length > 0) {
@@ -66,35 +68,44 @@ const jsonBody = (request: ApiRequest): JsonObject => {
   const bytes = bodyBytes(request);
   if (bytes.length > BODY_BYTES_MAX) throw badJson("The request body is larger than 16 KB");
   if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
-  const value = parsedJson(bytes.toString("utf8"));
+  const value = parsedJson(bytes, request.headers["content-encoding"]);
   if (!isJsonObject(value)) throw badJson("The request body must be a JSON object");
   refuseHostileShape(value);
   return value;
 };
 
+/** Without a byte order mark in front, which RFC 8259 lets a parser ignore. */
+const utf8 = new TextDecoder();
+
 /** The parser's own error is not passed on as a cause: it quotes the body, which may hold a person's data. */
-const parsedJson = (text: string): unknown => {
+const parsedJson = (bytes: Buffer, contentEncoding = "identity"): unknown => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(utf8.decode(bytes));
   } catch {
-    throw badJson("The request body is not valid JSON");
+    const isCompressed = contentEncoding.trim().toLowerCase() !== "identity" || bytes[0] === GZIP_FIRST_BYTE;
+    throw badJson(
+      isCompressed
+        ? "The request body is compressed: send it uncompressed, without Content-Encoding"
+        : "The request body is not valid JSON",
+    );
   }
 };
+const GZIP_FIRST_BYTE = 0x1f;
 
-/** Bodies are flat: what is nested deeply, or aims at the prototype, was not written by an app of ours. */
+/** Rejects deep nesting and `__proto__`. The body itself is the first level; each object or array in it is one more. */
 const refuseHostileShape = (body: JsonObject): void => {
-  let level: readonly unknown[] = [body];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > BODY_DEPTH_MAX) throw badJson(`The request body is nested deeper than ${BODY_DEPTH_MAX} levels`);
-    const containers = level.filter((value) => typeof value === "object" && value !== null);
+  let containers: readonly object[] = [body];
+  for (let levels = 1; containers.length > 0; levels += 1) {
+    if (levels > BODY_DEPTH_MAX) throw badJson(`The request body is nested deeper than ${BODY_DEPTH_MAX} levels`);
     if (containers.some((value) => Object.hasOwn(value, "__proto__"))) {
       throw badJson("The request body must not have a field __proto__");
     }
-    level = containers.flatMap((value) => Object.values(value));
+    containers = containers.flatMap((value) => Object.values(value)).filter(isContainer);
   }
 };
 
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const isJsonObject = (value: unknown): value is JsonObject => isContainer(value) && !Array.isArray(value);
 
 const badJson = (message: string): ServiceError => new ServiceError("invalid_json", { message });

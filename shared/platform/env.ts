@@ -32,6 +32,8 @@ export const environment = z.object({
   WEBHOOK_ALLOWED_CIDRS: z.string(),
   /** Our own hosts and the upstream's, which no webhook may name; comma-separated, may be empty. */
   WEBHOOK_REFUSED_HOSTS: z.string(),
+  /** Which number comes first in the upstream's dates such as `01/02/1990`; shared/identity/read-date.ts reads them. */
+  UPSTREAM_DATES: z.enum(["day-first", "month-first"]),
   /** Prices of identity requests as JSON, NGN; shared/identity/prices.ts says which. */
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
@@ -56,6 +58,7 @@ export const functionEnvironments = {
     REFERENCE_KEY_SECRET_ID: true,
     REPLAY_KEY_SECRET_ID: true,
     IDENTITY_PRICES: true,
+    UPSTREAM_DATES: true,
     PURCHASES: true,
   }),
   "deliver-webhook": environment.pick({

@@ -21,6 +21,7 @@ export const log = {
 
 /** The events of `log.alarm`; infra/constructs/service-alarms.ts says what a customer loses by each. */
 export type AlarmEvent =
+  | "catalog.entries_dropped"
   | "catalog.refused"
   | "catalog.too_old"
   | "ledger.not_proved"
@@ -30,6 +31,7 @@ export type AlarmEvent =
   | "status.amount_differs"
   | "status.contradicted"
   | "status.left_to_operator"
+  | "upstream.foreign_answer"
   | "upstream.trouble_is_ours"
   | "webhook.switched_off";
 

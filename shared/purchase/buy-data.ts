@@ -1,6 +1,7 @@
 import type { CatalogMemory } from "../catalog/memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
+import type { DataPlan, Network } from "../contract/catalog.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
@@ -60,10 +61,17 @@ const quoteData = (
   return {
     order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
     amountKobo: koboFromNaira(plan.price),
-    description: `${`${network.name} ${plan.name}`.slice(0, BUNDLE_NAME_LENGTH_MAX)} data for ${phone_number}`,
+    description: `${bundleName(network, plan).slice(0, BUNDLE_NAME_LENGTH_MAX)} data for ${phone_number}`,
     network: network.name,
     phoneNumber: phone_number,
   };
+};
+
+/** Network and plan; a plan's name that begins with its network's name, as a word, says both. */
+const bundleName = ({ name: network }: Network, { name: plan }: DataPlan): string => {
+  const namesNetwork = plan.toLowerCase().startsWith(network.toLowerCase());
+  const isWhole = !/^[\p{L}\p{N}]/u.test(plan.slice(network.length));
+  return namesNetwork && isWhole ? plan : `${network} ${plan}`;
 };
 
 const planUnavailable = (message: string): ServiceError =>

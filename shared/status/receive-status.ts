@@ -3,7 +3,7 @@ import { type FieldErrors, ServiceError } from "../contract/errors.ts";
 import { TRANSACTION_UPDATED, type upstreamEvent, upstreamEventData } from "../contract/upstream-event.ts";
 import type { Call } from "../platform/api-handler.ts";
 import { invalid } from "../platform/api-request.ts";
-import { type Kobo, koboFromNaira } from "../platform/money.ts";
+import { koboFromNairaOrUndefined } from "../platform/money.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";
@@ -25,7 +25,7 @@ export const receiveStatus =
     }
     const { reference, status, amount, type, phone_number } = parseData(input.data);
     const keyed = await naming();
-    const amount_kobo = wholeKobo(amount);
+    const amount_kobo = koboFromNairaOrUndefined(amount);
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -50,14 +50,6 @@ const parseData = (data: unknown): z.output<typeof upstreamEventData> => {
     parsed.error.issues.map((issue) => [`data.${issue.path.join(".")}`, [issue.message]]),
   );
   throw invalid(fields);
-};
-
-const wholeKobo = (naira: number): Kobo | undefined => {
-  try {
-    return koboFromNaira(naira);
-  } catch {
-    return undefined;
-  }
 };
 
 /** `0803****567`: enough for an operator to compare, too little to call. */

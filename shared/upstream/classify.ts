@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type Kobo, koboFromNaira } from "../platform/money.ts";
+import { koboFromNairaOrUndefined } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
-import type { CheckOutcome, OrderField, Outcome, UpstreamFacts } from "./provider.ts";
+import { type CheckOutcome, FOREIGN_NOT_FOUND, type OrderField, type Outcome, type UpstreamFacts } from "./provider.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
@@ -15,7 +15,7 @@ const answeredTransaction = z
 /** An answer's body as far as we read it. Any JSON object is one: what cannot be read is left out, and no more than that. */
 const answerBody = z.object({
   status: z.boolean().optional().catch(undefined),
-  message: z.string().catch(""),
+  message: z.string().optional().catch(undefined),
   errors: z.record(z.string(), z.unknown()).catch({}),
   data: z
     .object({
@@ -35,8 +35,9 @@ const OURS = new Set([401, 403, 429]);
  * What an answer to an order means. The one place that decides between delivered, refused, ours and unknown. `fields` are the
  * order's own, which a refusal may name.
  *
- * A body that holds a transaction which is not `failed`, or that complains about the reference, outweighs a refusal's status:
- * we never use a reference twice, so that a duplicate means that a first copy arrived.
+ * Some bodies outweigh a refusal's status, because the order may have been delivered: a transaction that is not `failed`, a
+ * duplicate reference (we never use one twice, so that a first copy arrived), wording that says that the order is not finished. An
+ * explicit `failed` outweighs wording, but not `errors.reference`: it may describe the second copy only.
  */
 export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "ours", reason: result.reason };
@@ -52,10 +53,19 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
     return { kind: "unknown", reason: "processing", ...facts };
   }
   const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSING.has(status);
-  if (!isRefusal) return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}` };
-  if (body !== undefined && complainsOfReference(body)) return { kind: "unknown", reason: "duplicate_reference" };
-  if (OURS.has(status)) return { kind: "ours", reason: `status_${status}` };
-  if (body !== undefined && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
+  if (!isRefusal) {
+    return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}`, ...facts };
+  }
+  const message = body?.message ?? "";
+  const isFailed = transaction !== undefined;
+  const namesReference = body !== undefined && Object.hasOwn(body.errors, "reference");
+  if (namesReference || (!isFailed && saysDuplicate(message))) {
+    return { kind: "unknown", reason: "duplicate_reference", ...facts };
+  }
+  if (OURS.has(status)) return { kind: "ours", reason: `status_${status}`, ...facts };
+  if (saysInsufficient(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
+  if (!isFailed && saysUnfinished(message)) return { kind: "unknown", reason: "unfinished" };
+  if (mentionsBalance(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
   return {
     kind: "refused",
     fields: status === 422 && body !== undefined ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
@@ -65,15 +75,20 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
 
 /**
  * What an answer to an identity check means: the record, that there is none, or why there is no answer. A record counts even if
- * the upstream is still busy with its own transaction: it is what was asked for.
+ * the upstream is still busy with its own transaction: it is what was asked for. Only the upstream's own envelope can say that
+ * there is no record: a 404 of a gateway, or of a wrong address, says nothing about the person.
  */
 export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): CheckOutcome => {
   const outcome = classify(result, fields);
-  const body = result.kind === "answered" ? parsedBody(result.body) : undefined;
-  if (body === undefined || result.kind !== "answered") return withoutRecord(outcome);
-  const { result: record, transaction } = body.data;
-  const facts = factsOf(transaction ?? undefined);
-  if (outcome.kind === "refused" && saysNoRecord(result.status, body)) return { kind: "no_record", ...facts };
+  if (result.kind !== "answered") return withoutRecord(outcome);
+  const body = parsedBody(result.body);
+  const facts = factsOf(body?.data.transaction ?? undefined);
+  if (outcome.kind === "refused" && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
+    const isEnvelope = body?.status === false && body.message !== undefined;
+    return isEnvelope ? { kind: "no_record", ...facts } : { kind: "unknown", reason: FOREIGN_NOT_FOUND, ...facts };
+  }
+  if (body === undefined) return withoutRecord(outcome);
+  const { result: record } = body.data;
   const isFound = result.status === 200 && body.status === true && record !== undefined;
   const isRefused = outcome.kind === "refused" || outcome.kind === "ours";
   return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
@@ -83,29 +98,30 @@ export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): 
 const withoutRecord = (outcome: Outcome): CheckOutcome =>
   outcome.kind === "delivered" ? { ...outcome, kind: "unknown", reason: "missing_result" } : outcome;
 
-/** A 404 in the envelope, or a refusal whose message says so. */
-const saysNoRecord = (status: number, { message }: AnswerBody): boolean =>
-  status === 404 || /\b(not found|no record)\b/i.test(message);
+const saysNotFound = (message: string): boolean => /\b(not found|no record)\b/i.test(message);
 
-const complainsOfReference = ({ errors, message }: AnswerBody): boolean =>
-  Object.hasOwn(errors, "reference") || /\b(reference|duplicate)\b/i.test(message);
+/** Wording that says that the order arrived before. A message that merely mentions the reference does not say so. */
+const saysDuplicate = (message: string): boolean =>
+  /\bduplicat/i.test(message) ||
+  (/\b(reference|ref|transaction|order|request)\b/i.test(message) &&
+    /\b(already|(?<!not )(been|was) (used|taken|processed)|in use|exists|(must be|not) unique)\b/i.test(message));
 
-const isOurBalance = ({ message }: AnswerBody): boolean => /\b(balance|insufficient|fund)/i.test(message);
+/** Wording that says that the order may yet be delivered. */
+const saysUnfinished = (message: string): boolean =>
+  /\b(pending|processing|in[- ]pro(gress|cess)|being processed|queued?|tim(ed|e)[- ]?out|awaiting|not (yet )?confirmed)\b/i.test(
+    message,
+  );
+
+const saysInsufficient = (message: string): boolean => /\b(insufficient|not enough)\b/i.test(message);
+
+const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
 
 const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
-  const amountKobo = transaction?.amount === undefined ? undefined : toKobo(transaction.amount);
+  const amountKobo = transaction?.amount === undefined ? undefined : koboFromNairaOrUndefined(transaction.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
     ...(amountKobo !== undefined && { upstreamAmountKobo: amountKobo }),
   };
-};
-
-const toKobo = (amount: number): Kobo | undefined => {
-  try {
-    return koboFromNaira(amount);
-  } catch {
-    return undefined;
-  }
 };
 
 const parsedBody = (text: string): AnswerBody | undefined => {

@@ -36,6 +36,9 @@ export type Outcome = UpstreamFacts &
 /** How a sandbox order ends afterwards, as an event would tell it. */
 type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
 
+/** Reason of an `unknown` check: a 404 that is not in the upstream's envelope. Its address, or a route, is probably wrong. */
+export const FOREIGN_NOT_FOUND = "foreign_not_found";
+
 /** What one check came to. Only `found` is charged for. */
 export type CheckOutcome = UpstreamFacts &
   (

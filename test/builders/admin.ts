@@ -54,7 +54,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     admin,
     adminJson: async (args, stdin) => {
       const { code, stdout, stderr } = await admin([...args, "--json"], stdin);
-      if (code !== 0) throw new Error(`admin ${args.join(" ")} ended with ${code}: ${stderr}`);
+      if (code !== 0) throw new Error(`admin ${args.join(" ")} ended with ${code}: ${stdout}${stderr}`);
       return JSON.parse(stdout);
     },
     ledger,

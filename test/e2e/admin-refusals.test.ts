@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -38,6 +40,12 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["accounts", "show", none], /There is no account acc_0+\./],
     [["accounts", "restrict", none], /There is no account/],
     [["accounts", "create", "  "], /name: Must not be empty/],
+    [["accounts", "create", "check\u001b[2Jout"], /name: Must not contain control characters/],
+    [["accounts", "create", "check\u202eout"], /name: Must not contain control characters/],
+    [["accounts", "restrict", account, "--why", "line one\nline two"], /why: Must not contain control characters/],
+    [["accounts", "restrict", account, "--by", "a\u0007da"], /by: Must not contain control characters/],
+    [["consents", "show", reference], /is no identity check: it has no consent/],
+    [["consents", "show", "VERIFY_00000000000000000000000000"], /There is no transaction/],
     [["ips", "allow", none, "127.0.0.1"], /There is no account/],
     [["ips", "allow", account, "127.0.0.999"], /"127.0.0.999" is no IP address/],
     [["ips", "allow", account, ...Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`)], /at most 20 entries/],
@@ -97,6 +105,42 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
   }
   expect(await everything()).toEqual(before);
 }, 40_000);
+
+test("with --json a refusal is one line of JSON on standard output, with the same exit code", async () => {
+  const refused = (message: unknown) => ({ error: { kind: "refused", message } });
+  const cases: readonly (readonly [args: readonly string[], error: unknown])[] = [
+    [["accounts", "show", "acc_none"], refused("There is no account acc_none.")],
+    [["accounts", "create", " "], refused("name: Must not be empty.")],
+    [["wallet", "fund", "acc_none", "5"], refused("required option '--id <reference>' not specified")],
+    [["wallets"], refused(expect.stringContaining("unknown command 'wallets'"))],
+    [["accounts"], refused("Name a command: --help lists them.")],
+    [[], refused("Name a command: --help lists them.")],
+  ];
+  for (const [args, error] of cases) {
+    const run = await service.admin([...args, "--json"]);
+    expect({ args, ...run }).toEqual({ args, code: 2, stdout: expect.stringMatching(/^[^\n]+\n$/), stderr: "" });
+    expect(JSON.parse(run.stdout)).toEqual(error);
+  }
+}, 20_000);
+
+test("with --json a failure is one line of JSON on standard output, with exit code 1", async () => {
+  const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
+  const elsewhere = join(service.folder, "elsewhere.json");
+  const endpoints = { ...details.endpoints, dynamodb: "http://127.0.0.1:1" };
+  writeFileSync(elsewhere.replace(".json", ".admin.json"), JSON.stringify({ ...details, endpoints }));
+  const args = ["infra/admin/admin.ts", "accounts", "list"];
+  const plain = await runProgram(process.execPath, args, { serviceFile: elsewhere });
+  expect([plain.code, plain.stdout, plain.stderr]).toEqual([
+    1,
+    "",
+    "The service does not answer: is it still running?\n",
+  ]);
+  const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: elsewhere });
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toEqual({
+    error: { kind: "failed", message: "The service does not answer: is it still running?" },
+  });
+}, 20_000);
 
 test("without a service there is nothing to operate: a sentence and exit code 2", async () => {
   const run = await runProgram(process.execPath, ["infra/admin/admin.ts", "accounts", "list"], {

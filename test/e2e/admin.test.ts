@@ -275,6 +275,57 @@ test("a catalog that has lost half of its plans is refused, shown by diff, and s
   expect(await service.adminJson(["catalog", "refresh"])).toMatchObject({ kind: "replaced" });
 });
 
+test("consents show says who made an identity check, when and why, and not whom it was about", async () => {
+  const { account, key, keyId } = await service.newApp();
+  const nin = "31415926535";
+  const checked = await fetch(`${service.details.base_url}/identity/nin/verify`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ nin, is_consent: true, reference: "kyc-7", purpose: "loan \u001b[31m7" }),
+  });
+  const reference = checked.headers.get("x-transaction-reference") ?? "";
+  const consent = await service.adminJson(["consents", "show", reference]);
+  expect(consent).toEqual({
+    reference,
+    account_id: account,
+    key_id: keyId,
+    mode: "live",
+    operation: "nin_verification",
+    extent: "basic",
+    purpose: "loan \u001b[31m7",
+    created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T/),
+    request_id: checked.headers.get("x-request-id"),
+  });
+  const shown = await admin("consents", "show", "kyc-7", "--account", account);
+  expect(shown.stdout).toContain("loan \\u001b[31m7");
+  expect(shown.stdout).not.toContain("\u001b[31m7");
+  expect(shown.stdout).not.toContain(nin);
+});
+
+test("an odd plan is shown as not served beside those that are, and an empty catalog is served once it is accepted", async () => {
+  const control = service.details.upstream.base_url.replace(/\/v1$/, "/_simulator/catalog");
+  const serve = (plans: readonly unknown[]) => {
+    const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: plans };
+    return fetch(control, { method: "PUT", body: JSON.stringify({ status: true, message: "OK", data }) });
+  };
+  const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
+  const many = Array.from({ length: 30 }, (_, index) => ({ ...plan, id: 101 + index }));
+  await serve([...many, { ...plan, id: 900, price: 0 }]);
+  expect(await service.adminJson(["catalog", "refresh"])).toEqual({ kind: "replaced", plans: 30 });
+  expect((await admin("catalog", "show")).stdout).toMatch(/not served\n.*\n +plan +900 +price/);
+  expect((await admin("catalog", "diff")).stdout).toMatch(/unusable\n.*\n +plan +900 +price/);
+  expect((await admin("doctor")).stdout).toMatch(/catalog +look .*1 of the upstream's entries are unusable/);
+
+  await serve([]);
+  const refused = await admin("catalog", "refresh");
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/empty[\s\S]*catalog accept serves it/)]);
+  expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 0 });
+  const nothing = await admin("catalog", "accept");
+  expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("only one that is empty or halved does")]);
+  await fetch(control, { method: "DELETE" });
+  expect(await service.adminJson(["catalog", "refresh"])).toEqual({ kind: "replaced", plans: 30 });
+});
+
 test("doctor is content with a new service, and ends with exit code 1 over a dead letter", async () => {
   const well = await admin("doctor");
   expect([well.code, well.stdout]).toEqual([0, expect.not.stringContaining("wrong")]);

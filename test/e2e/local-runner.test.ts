@@ -1,6 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -258,6 +267,14 @@ test("a port in use is said in a sentence, and nothing is left running", async (
   expect(processesUsing(run.folder)).toEqual([]);
 });
 
+test("a DATA_DIR whose lock cannot be opened is said in a sentence", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "runner.lock"));
+  const run = start({ env: { DATA_DIR: folder } });
+  expect(await run.exitCode).toBe(2);
+  expect(run.output()).toMatch(/^DATA_DIR .* cannot be used: unable to open database file\.\n$/);
+});
+
 test("a folder that holds something else is refused and left alone", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "letter.txt"), "dear");
@@ -275,6 +292,22 @@ test.each<[string, RunOptions, RegExp]>([
     "a DynamoDB that does not answer",
     { env: { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" } },
     /Nothing answers at .*:1\./,
+  ],
+  [
+    "a DATA_DIR below /proc",
+    { env: { DATA_DIR: "/proc/none/data" } },
+    /^DATA_DIR \/proc\/none\/data cannot be used: ENOENT/,
+  ],
+  [
+    "a DATA_DIR below a file",
+    { env: { DATA_DIR: "/dev/null/data" } },
+    /^DATA_DIR \/dev\/null\/data cannot be used: ENOTDIR/,
+  ],
+  ["a DATA_DIR that is a file", { env: { DATA_DIR: "/dev/null" } }, /^DATA_DIR \/dev\/null cannot be used: ENOTDIR/],
+  [
+    "a SERVICE_FILE below /proc",
+    { env: { SERVICE_FILE: "/proc/none/s.json" } },
+    /SERVICE_FILE \/proc\/none\/s\.admin\.json cannot be used: ENOENT/,
   ],
   ["a flag that does not exist", { args: ["--frsh"] }, /^Only --fresh and --help are known; given was: --frsh\.\n$/],
 ])("%s is refused in a sentence", async (_what, options, sentence) => {

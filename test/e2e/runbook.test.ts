@@ -175,6 +175,18 @@ const lyingWallet: Situation = {
   },
 };
 
+const identityCheck: Situation = {
+  begin: async () => {
+    const { account, key } = await anApp();
+    const checked = await fetch(`${service.details.base_url}/identity/nin/verify`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ nin: "12345678900", is_consent: true, purpose: "account opening" }),
+    });
+    return { account, reference: checked.headers.get("x-transaction-reference") ?? "" };
+  },
+};
+
 const nothing: Situation = { begin: async () => ({}) };
 
 /** By the headings of the page. */
@@ -187,8 +199,11 @@ const situations: Readonly<Record<string, Situation>> = {
   "An app's endpoint is down": endpointDown,
   "A key leaked": leakedKey,
   "The upstream's balance is empty": emptyUpstream,
+  "A 404 of the upstream is not its own": nothing,
   "The upstream refuses our key": refusedKey,
   "A catalog was refused": refusedCatalog,
+  "Plans of the upstream are not sold": nothing,
+  "Who looked a person up": identityCheck,
   "A wallet differs": lyingWallet,
   "A dead letter": nothing,
 };

@@ -94,6 +94,7 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
     [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
+    [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("%j", (changes, says) => {

@@ -65,6 +65,24 @@ describe("a live top-up", () => {
     },
   );
 
+  test.each([
+    [54.019999999999996, 54.02],
+    [100.1 + 200.2, 300.3],
+    [49.99999999999999, 50],
+  ])("of the computed sum %d NGN is a top-up of %d NGN, and so is its repeat", async (amount, naira) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const body = anAirtimeOrder({ amount, reference: "computed" });
+    const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+    expect(transactionOf(first).amount).toBe(naira);
+    expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
+    const repeat = await service.call("POST", BUY_AIRTIME, {
+      key: caller.key,
+      body: anAirtimeOrder({ amount: naira, reference: "computed" }),
+    });
+    expect(repeat.body).toEqual(first.body);
+    expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
+  });
+
   test("of 100.55 NGN from 100.54 NGN is refused, and from 100.55 NGN leaves nothing", async () => {
     const poor = await service.newCaller({ naira: 100.54 });
     const body = anAirtimeOrder({ amount: 100.55 });
@@ -107,7 +125,7 @@ describe("the network", () => {
     expect(transactionOf(answer).description).toBe("Glo airtime for 08031234567");
   });
 
-  test.each([["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
+  test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
     "%j is 422 and the message lists the networks that there are",
     async (network) => {
       const caller = await service.newCaller({ naira: 1_000 });

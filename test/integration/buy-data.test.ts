@@ -13,13 +13,15 @@ import { emptyWallet } from "../../shared/wallet/wallet.ts";
 import { aCatalog, aPlan } from "../builders/catalog.ts";
 import { freshTables } from "../builders/tables.ts";
 
-test("a bundle with a long name is described by the first 90 characters of network and name, so that its item stays below 1 KB", async () => {
+/** The description of a bought plan of the network MTN. */
+const descriptionOf = async (planName: string, networkName = "MTN"): Promise<string | undefined> => {
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const wallet = { ...emptyWallet(accountId, systemClock()), balance_kobo: koboFromNaira(1_000) };
   await db.send(new PutCommand({ TableName: table, Item: wallet }));
   const key = "k".repeat(32);
-  const catalog = snapshotOf(aCatalog(1, { data_plans: [aPlan({ name: "G".repeat(120) })] }), systemClock());
+  const networks = [{ id: 1, name: networkName, code: "mtn" }];
+  const catalog = snapshotOf(aCatalog(1, { networks, data_plans: [aPlan({ name: planName })] }), systemClock());
   const buy = buyData({
     ledger: { db, table, clock: systemClock },
     naming: namingFrom({ value: async () => key, refetch: async () => key }),
@@ -33,5 +35,22 @@ test("a bundle with a long name is described by the first 90 characters of netwo
     caller: { accountId, keyId: "key_1", mode: "test" },
     deadline: deadlineIn(20_000),
   });
-  expect(data?.transaction.description).toBe(`MTN ${"G".repeat(86)} data for 08031234567`);
+  return data?.transaction.description;
+};
+
+test("a bundle with a long name is described by the first 90 characters of network and name, so that its item stays below 1 KB", async () => {
+  expect(await descriptionOf("G".repeat(120))).toBe(`MTN ${"G".repeat(86)} data for 08031234567`);
+});
+
+test.each([
+  ["MTN", "MTN 110MB", "MTN 110MB"],
+  ["MTN", "mtn 110MB", "mtn 110MB"],
+  ["MTN", "MTN-110MB", "MTN-110MB"],
+  ["MTN", "MTN", "MTN"],
+  ["MTN", "MTNX 110MB", "MTN MTNX 110MB"],
+  ["Glo", "Global 1GB", "Glo Global 1GB"],
+  ["Glo", "1GB by Glo", "Glo 1GB by Glo"],
+  ["9mobile (T2)", "9mobile (T2) 1GB", "9mobile (T2) 1GB"],
+])("a plan of %s named %j is described as %j: the network is named once", async (network, plan, bundle) => {
+  expect(await descriptionOf(plan, network)).toBe(`${bundle} data for 08031234567`);
 });

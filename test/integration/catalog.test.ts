@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
 import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
 import { catalogMemory } from "../../shared/catalog/memory.ts";
@@ -183,6 +184,101 @@ describe("a catalog that was refused as halved", () => {
   });
 });
 
+describe("a catalog that was refused as empty", () => {
+  test("is served once it is accepted, and is then refreshed without another refusal", async () => {
+    const { serve, refresh, store, stored, clock } = await aRefresh();
+    serve(aCatalog(10));
+    await refresh();
+    clock.now_ms += HOUR_MS;
+    serve(aCatalog(0));
+    expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
+    expect((await stored())?.data_plans).toHaveLength(10);
+    expect((await acceptCandidate(store))?.data_plans).toEqual([]);
+    clock.now_ms += HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
+    clock.now_ms += HOUR_MS;
+    serve(aCatalog(10));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
+  });
+});
+
+describe("a catalog with odd plans", () => {
+  const odd = (id: number) => aPlan({ id, name: "G".repeat(150) });
+  const linesOf = async (work: () => Promise<unknown>) => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    await work();
+    const lines = said.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
+    said.mockRestore();
+    return lines.filter(({ event }) => event === "catalog.entries_dropped");
+  };
+
+  test("is served without them; an alarm names each with its field, and no other one is raised until they change", async () => {
+    const { serve, refresh, store, stored, clock } = await aRefresh();
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(900), aPlan({ id: 901, price: 0 })] }));
+    const [alarm] = await linesOf(refresh);
+    expect(alarm).toMatchObject({ level: "error", Alarms: 1, dropped: "2: plan 900 (name) plan 901 (price)" });
+    expect((await stored())?.data_plans).toEqual(aCatalog(9).data_plans);
+    expect((await store.read())?.dropped).toEqual({
+      count: 2,
+      first: [
+        { kind: "plan", id: "900", field: "name" },
+        { kind: "plan", id: "901", field: "price" },
+      ],
+    });
+    clock.now_ms += HOUR_MS;
+    const [again] = await linesOf(refresh);
+    expect(again).toMatchObject({ level: "warn", dropped: "2: plan 900 (name) plan 901 (price)" });
+    clock.now_ms += HOUR_MS;
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(902)] }));
+    expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
+  });
+
+  test("names 10 of them and counts the others, so that the line stays short", async () => {
+    const { serve, refresh, store } = await aRefresh();
+    serve(
+      aCatalog(0, { data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => odd(900 + at))] }),
+    );
+    const [alarm] = await linesOf(refresh);
+    expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
+    const dropped = (await store.read())?.dropped;
+    expect([dropped?.count, dropped?.first.length]).toEqual([80, 50]);
+  });
+
+  test("is measured by the plans that were usable before: 5 of 10 after 10 usable ones and 90 odd ones is no accident", async () => {
+    const { serve, refresh, clock } = await aRefresh();
+    serve(
+      aCatalog(0, {
+        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => odd(900 + at))],
+      }),
+    );
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
+    clock.now_ms += HOUR_MS;
+    serve(aCatalog(5));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
+  });
+
+  test("with computed prices is served with prices rounded to kobo", async () => {
+    const { serve, refresh, stored } = await aRefresh();
+    serve(
+      aCatalog(0, { data_plans: [aPlan({ price: 55.00000000000001 }), aPlan({ id: 102, price: 54.019999999999996 })] }),
+    );
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 2 });
+    expect((await stored())?.data_plans.map(({ price }) => price)).toEqual([55, 54.02]);
+  });
+
+  test("from a table of an earlier version reads as one without dropped entries", async () => {
+    const { db, cacheTable, store } = await aRefresh();
+    const { gzip, etag } = snapshotOf(aCatalog(3), NOON);
+    await db.send(
+      new PutCommand({
+        TableName: cacheTable,
+        Item: { pk: "catalog", gzip, etag, fetched_at: "2026-11-21T12:00:00.000Z" },
+      }),
+    );
+    expect((await store.read())?.dropped).toEqual({ count: 0, first: [] });
+  });
+});
+
 describe("the old catalog stays when the new one", () => {
   type Spoil = (setting: Awaited<ReturnType<typeof aRefresh>>) => void;
   const plans = (count: number) => aCatalog(count).data_plans;
@@ -191,24 +287,15 @@ describe("the old catalog stays when the new one", () => {
     ["has no networks and no plans", "empty", ({ serve }) => serve({ networks: [], data_plans: [] })],
     ["has 4 plans instead of 10", "halved", ({ serve }) => serve(aCatalog(4))],
     [
-      "has 1 plan with a price of 0",
+      "has odd plans only",
       "invalid",
-      ({ serve }) => serve(aCatalog(0, { data_plans: [...plans(9), aPlan({ id: 900, price: 0 })] })),
+      ({ serve }) => serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: String(plan.id) })) }),
     ],
     [
-      "has 1 plan with a price in text",
-      "invalid",
-      ({ serve }) => serve({ ...aCatalog(9), data_plans: [...plans(9), { ...aPlan({ id: 900 }), price: "500" }] }),
-    ],
-    [
-      "has 1 plan of no network",
-      "invalid",
-      ({ serve }) => serve(aCatalog(0, { data_plans: [...plans(9), aPlan({ id: 900, network_id: 9 })] })),
-    ],
-    [
-      "has 1 plan twice",
-      "invalid",
-      ({ serve }) => serve(aCatalog(0, { data_plans: [...plans(10), aPlan({ id: 101, price: 1 })] })),
+      "has 4 usable plans, and 6 odd ones",
+      "halved",
+      ({ serve }) =>
+        serve(aCatalog(0, { data_plans: plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })) })),
     ],
     ["has no networks", "invalid", ({ serve }) => serve(aCatalog(10, { networks: [] }))],
     ["is an array", "invalid", ({ serve }) => serve([])],

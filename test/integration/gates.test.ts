@@ -78,13 +78,14 @@ describe("a good key is admitted", () => {
     ]);
   });
 
-  test("by X-API-KEY, by bearer in lower case and by Bearer with 2 blanks", async () => {
+  test("by X-API-KEY, by bearer in lower case and by Bearer with 2 blanks or a tab", async () => {
     const { key } = await gates.anAccount();
     const ways: readonly Readonly<Record<string, string>>[] = [
       { "x-api-key": key },
       { "x-api-key": ` ${key} ` },
       { authorization: `bearer ${key}` },
       { authorization: `Bearer  ${key} ` },
+      { authorization: `Bearer\t${key}\t` },
     ];
     for (const headers of ways)
       expect(await verdictOf(gates.admit({ headers })), JSON.stringify(headers)).toBe("admitted");

@@ -1,4 +1,6 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tableNames } from "../../infra/local/tables.ts";
 import { aNinCheck, aRetrieval, identityRoutes } from "../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../builders/identity-service.ts";
 
@@ -59,6 +61,50 @@ describe("a check that cannot be made: nothing is charged and nothing is sent", 
   test("a purpose of 101 characters is 422 on purpose", async () => {
     const answer = await service.refused(VERIFY_NIN, aNinCheck({ purpose: "p".repeat(101) }));
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["purpose"]);
+  });
+
+  const ownNumbers = identityRoutes.flatMap((route) => {
+    const number = Object.entries(route.body).find(([name]) => name === route.field)?.[1];
+    const digits = String(number);
+    return [digits, `check-${digits}-1`, digits.replace(/(.{4})(.{3})/, "$1-$2."), digits.split("").join("x")].map(
+      (text) => ({ ...route, text }),
+    );
+  });
+  test.each(ownNumbers)("$path with its own $field as its reference ($text) is 422 on reference", async (own) => {
+    const answer = await service.refused(own.path, { ...own.body, reference: own.text });
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
+    expect(answer.body.errors).toEqual({
+      reference: ["Must not contain the request's NIN, BVN or phone number: it is stored in clear"],
+    });
+  });
+
+  test.each(ownNumbers)("$path with its own $field as its Idempotency-Key ($text) is 422 on reference", async (own) => {
+    const answer = await service.refused(own.path, own.body, { headers: { "Idempotency-Key": own.text } });
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["reference"]]);
+  });
+
+  test.each(ownNumbers)("$path with its own $field in its purpose ($text) is 422 on purpose", async (own) => {
+    const answer = await service.refused(own.path, { ...own.body, purpose: `loan of ${own.text}` });
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["purpose"]]);
+  });
+
+  test("a phone number in international form counts too, and another person's number does not", async () => {
+    const { path } = { path: "/identity/nin/retrieve" };
+    const refused = await service.refused(path, aRetrieval({ reference: "app:2348031234560" }));
+    expect(Object.keys(refused.body.errors ?? {})).toEqual(["reference"]);
+    const { key } = await service.newCaller({ naira: FUNDS });
+    const body = aRetrieval({ reference: "app:2348031234561", purpose: "for 12345678900" });
+    expect((await service.call("POST", path, { key, body })).status).toBe(200);
+  });
+
+  test("its number is nowhere in the tables after such refusals", async () => {
+    const nin = "98765432109";
+    await service.refused(VERIFY_NIN, aNinCheck({ nin, reference: nin, purpose: nin }));
+    await service.refused(VERIFY_NIN, aNinCheck({ nin }), { headers: { "Idempotency-Key": nin } });
+    for (const TableName of Object.values(tableNames)) {
+      const { Items = [] } = await service.db.send(new ScanCommand({ TableName }));
+      expect(JSON.stringify(Items)).not.toContain(nin);
+    }
   });
 
   test("a reference and another Idempotency-Key are 422 on reference", async () => {

@@ -204,10 +204,38 @@ describe("a live check that finds a record", () => {
   });
 });
 
+describe("the date of birth of a live check", () => {
+  test("is read as day, month, year", async () => {
+    const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "02-01-90" }));
+    expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
+  });
+
+  test("that cannot be read is null, logged by its shape and not by its value, and the check is charged", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
+    expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
+    expect(await caller.balance()).toBe(FUNDS - 150);
+    const lines = said.mock.calls.flat().map(String);
+    const [line = ""] = lines.filter((one) => one.includes("identity.date_unreadable"));
+    expect(JSON.parse(line)).toEqual({
+      level: "warn",
+      event: "identity.date_unreadable",
+      reference: answer.headers.get("x-transaction-reference"),
+      field: "date_of_birth",
+      shape: "99.99.9999",
+    });
+    expect(lines.join()).not.toContain("1987");
+  });
+});
+
 describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
     ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
+    ["404 with an empty object", customJson(404, {}), 503, "provider_unavailable"],
+    ["404 of a gateway", customJson(404, { message: "Not Found" }), 503, "provider_unavailable"],
+    ["200 with status false that says pending", refusal(200, "Pending"), 503, "provider_unavailable"],
     ["404 that is no envelope", { kind: "custom", status: 404, body: "<html></html>" }, 503, "provider_unavailable"],
     ["500", { kind: "status", status: 500 }, 503, "provider_unavailable"],
     ["502", { kind: "status", status: 502 }, 503, "provider_unavailable"],
@@ -268,6 +296,22 @@ describe("a live check without a result is refunded", () => {
     expect(await caller.balance()).toBe(FUNDS);
   });
 
+  test("a 404 outside the upstream's envelope raises an alarm, and one within it does not", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await service.verifyUnder(refusal(404, "No record was found."));
+    expect(said.mock.calls.join()).not.toContain("upstream.foreign_answer");
+    const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
+    const [alarm] = said.mock.calls
+      .flat()
+      .map(String)
+      .filter((line) => line.includes("upstream.foreign_answer"));
+    expect(JSON.parse(alarm ?? "")).toMatchObject({
+      Alarms: 1,
+      reference: answer.headers.get("x-transaction-reference"),
+    });
+  });
+
   test("a field that a NIN check does not have is not blamed on the caller", async () => {
     const { answer } = await service.verifyUnder(refusal(422, "Bad", { bvn: ["No"], network: ["No"] }));
     expect(answer.status).toBe(503);
@@ -315,6 +359,7 @@ describe("a live check without a result is refunded", () => {
       purchases: "on",
       providers: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
+      upstreamDates: "day-first",
       replays: { keep: async () => {}, find: async () => undefined },
     })({
       input: { nin: "12345678900", mode: "basic" },

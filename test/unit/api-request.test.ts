@@ -1,7 +1,8 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ServiceError } from "../../shared/contract/errors.ts";
-import { dataPurchaseRequest } from "../../shared/contract/purchase.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest } from "../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../shared/contract/transaction.ts";
 import { apiEvent, parseInput } from "../../shared/platform/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../builders/api-event.ts";
@@ -26,6 +27,14 @@ const refusalOf = (parse: () => unknown): { code: string; fields: readonly strin
   throw new Error("It was accepted");
 };
 
+const messagesOf = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch (error) {
+    return error instanceof ServiceError ? error.details.fields : error;
+  }
+};
+
 /** A good body of exactly so many bytes, most of them in one field that nobody reads. */
 const bodyOfBytes = (bytes: number, filler = "x"): string => {
   const head = `${JSON.stringify(order).slice(0, -1)},"note":"`;
@@ -33,6 +42,30 @@ const bodyOfBytes = (bytes: number, filler = "x"): string => {
   const count = Math.floor(room / Buffer.byteLength(filler));
   return `${head}${filler.repeat(count)}"}${" ".repeat(room - count * Buffer.byteLength(filler))}`;
 };
+
+describe("a purchase whose reference contains the recipient's phone number is refused on reference", () => {
+  test.for(["08031234567", "order-0803-123-4567", "2348031234567", "8031234567.1"])("%s", (reference) => {
+    const refused = { code: "validation_failed", fields: ["reference"] };
+    expect(refusalOf(() => parseOrder({ reference }))).toMatchObject(refused);
+    expect(refusalOf(() => parseOrder({}, { headers: { "idempotency-key": reference } }))).toMatchObject(refused);
+    const topUp = { network: "mtn", phone_number: "08031234567", amount: 100, reference };
+    expect(refusalOf(() => parseInput(airtimePurchaseRequest, posted({ body: JSON.stringify(topUp) })))).toMatchObject(
+      refused,
+    );
+  });
+
+  test("but not where the phone number is wrong itself: that alone is the fault", () => {
+    for (const phone_number of ["", "1", "order"]) {
+      expect(refusalOf(() => parseOrder({ phone_number, reference: "order-1" })).fields).toEqual(["phone_number"]);
+    }
+  });
+
+  test("but not where it holds another number, or a part of this one", () => {
+    for (const reference of ["08031234568", "803123456", "order-1042"]) {
+      expect(parseOrder({ reference })).toEqual({ ...order, reference });
+    }
+  });
+});
 
 /** `{"a":{"a":...1}}` with so many braces. */
 const nested = (braces: number): string => `${'{"a":'.repeat(braces)}1${"}".repeat(braces)}`;
@@ -57,7 +90,7 @@ describe("a body is refused with invalid_json that", () => {
     ["has a comma too many", '{"network_id":1,}'],
     ["has something behind the object", `${JSON.stringify(order)}x`],
     ["is two objects", `${JSON.stringify(order)}${JSON.stringify(order)}`],
-    ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
+    ["begins with two byte order marks", `\uFEFF\uFEFF${JSON.stringify(order)}`],
     ["is of 17 KB", bodyOfBytes(17 * 1_024)],
     ["is of 16 KB and 1 byte", bodyOfBytes(16_385)],
     ["is of 16 KB and 1 byte in characters of 2 bytes", bodyOfBytes(16_385, "é")],
@@ -66,7 +99,8 @@ describe("a body is refused with invalid_json that", () => {
       '{"network_id":1,"plan_id":101,"phone_number":"08031234567","__proto__":{"reference":"a"}}',
     ],
     ["has a field __proto__ inside another", '{"network_id":1,"meta":{"deep":[{"__proto__":1}]}}'],
-    ["is nested 18 levels deep", `{"network_id":1,"meta":${nested(17)}}`],
+    ["is nested 17 levels deep", `{"network_id":1,"meta":${nested(16)}}`],
+    ["is nested 17 levels deep, the last of them empty", `{"network_id":1,"meta":${"[".repeat(16)}${"]".repeat(16)}}`],
     ["is nested 2,600 levels deep", `{"network_id":1,"meta":${nested(2_600)}}`],
     ["is an object in 8,000 arrays", `{"meta":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
   ] as const)("%s", ([, body]) => {
@@ -78,11 +112,17 @@ describe("a body is accepted that", () => {
   test.for([
     ["is of exactly 16 KB", bodyOfBytes(16_384)],
     ["is of exactly 16 KB in characters of 2 bytes", bodyOfBytes(16_384, "é")],
-    ["is nested 15 levels deep", `${JSON.stringify(order).slice(0, -1)},"meta":${nested(14)}}`],
+    ["is nested 16 levels deep", `${JSON.stringify(order).slice(0, -1)},"meta":${nested(15)}}`],
+    [
+      "is nested 16 levels deep, the last of them empty",
+      `${JSON.stringify(order).slice(0, -1)},"meta":${"[".repeat(15)}${"]".repeat(15)}}`,
+    ],
+    ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
+    ["is JSON, whatever its Content-Encoding says", JSON.stringify(order), { "content-encoding": "gzip" }],
     ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
     ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
-  ] as const)("%s", ([, body]) => {
-    expect(parseBody(body)).toEqual(order);
+  ] as const)("%s", ([, body, headers = {}]) => {
+    expect(parseBody(body, { headers })).toEqual(order);
   });
 });
 
@@ -103,6 +143,25 @@ describe("a body in base64", () => {
     for (const body of ["***", JSON.stringify(order), inBase64("{"), inBase64("[]"), ""]) {
       expect(refusalOf(() => parseBody(body, { isBase64Encoded: true })).code, body).toBe("invalid_json");
     }
+  });
+});
+
+describe("a compressed body is refused with invalid_json and told to come uncompressed", () => {
+  const sentence = "The request body is compressed: send it uncompressed, without Content-Encoding";
+  const zipped = gzipSync(JSON.stringify(order));
+  test.for([
+    ["as base64", { body: zipped.toString("base64"), isBase64Encoded: true, headers: { "content-encoding": "gzip" } }],
+    ["as text", { body: zipped.toString("utf8"), headers: { "content-encoding": "gzip" } }],
+    ["as brotli", { body: "garbage", headers: { "content-encoding": "br" } }],
+    ["without a Content-Encoding", { body: zipped.toString("base64"), isBase64Encoded: true }],
+  ] as const)("%s", ([, changes]) => {
+    const refusal = refusalOf(() => parseInput(dataPurchaseRequest, posted(changes)));
+    expect(refusal).toMatchObject({ code: "invalid_json", message: sentence });
+  });
+
+  test("but a broken body that is not compressed is not told so", () => {
+    const refusal = refusalOf(() => parseBody("{", { headers: { "content-encoding": "identity" } }));
+    expect(refusal.message).toBe("The request body is not valid JSON");
   });
 });
 
@@ -187,6 +246,12 @@ describe("the header Idempotency-Key", () => {
 
   test("alone is the reference", () => {
     expect(parseOrder({}, withKey("order-1")).reference).toBe("order-1");
+  });
+
+  test("in quotation marks is 422 at reference, with a message that says to send it without them", () => {
+    const parse = () => parseOrder({}, withKey('"order-1"'));
+    expect(refusalOf(parse)).toMatchObject({ code: "validation_failed", fields: ["reference"] });
+    expect(messagesOf(parse)).toEqual({ reference: ["Send the Idempotency-Key without quotation marks"] });
   });
 
   test("may stand beside the same reference", () => {
@@ -275,4 +340,24 @@ describe("the parameters of a GET", () => {
 test("a query parameter without a value counts as absent", () => {
   const request = apiEvent.parse(anApiEvent({ path: "/v1/transactions", query: { status: "", type: "data" } }));
   expect(parseInput(transactionQuery, request)).toEqual({ type: "data" });
+});
+
+describe("a time whose + was not encoded, so that it arrived as a space,", () => {
+  const listed = (query: Readonly<Record<string, string>>) =>
+    parseInput(transactionQuery, apiEvent.parse(anApiEvent({ query })));
+
+  test.for(["2026-11-21T09:30:00 01:00", "2026-11-21T09:30 01:00", "2026-11-21T09:30:00.5 0100"])(
+    "is 422 with a message that says how to encode it: %s",
+    (moment) => {
+      const message = "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00";
+      expect(messagesOf(() => listed({ from: moment, to: moment }))).toEqual({ from: [message], to: [message] });
+    },
+  );
+
+  test("is told apart from other text with a space", () => {
+    for (const moment of ["2026-11-21 09:30", "yesterday 01:00", " 01:00"]) {
+      expect(JSON.stringify(messagesOf(() => listed({ from: moment })))).toContain("Must be a date such as");
+    }
+    expect(listed({ from: "2026-11-21T09:30:00+01:00" })).toMatchObject({ from: "2026-11-21T09:30:00+01:00" });
+  });
 });

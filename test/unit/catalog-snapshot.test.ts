@@ -1,8 +1,9 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { builtInPlans, builtInSnapshot } from "../../shared/catalog/built-in.ts";
-import { catalogOf, consistentCatalog, indexPlans, snapshotOf } from "../../shared/catalog/snapshot.ts";
-import { type Catalog, catalogSchema } from "../../shared/contract/catalog.ts";
+import { catalogOf, indexPlans, snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { usableCatalog } from "../../shared/catalog/usable-catalog.ts";
+import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { documentText } from "../../shared/platform/prepared-document.ts";
 import { aCatalog, aPlan } from "../builders/catalog.ts";
 
@@ -40,40 +41,6 @@ test("plans and networks are found by their ids, and others are not", () => {
   expect([networks.get(2), plans.get(103)]).toEqual([undefined, undefined]);
 });
 
-describe("a catalog is unusable", () => {
-  const twoNetworks = [
-    { id: 1, name: "MTN", code: "mtn" },
-    { id: 1, name: "Airtel", code: "airtel" },
-  ];
-  const wrong: readonly (readonly [string, Catalog])[] = [
-    ["in which 2 networks share an id", aCatalog(1, { networks: twoNetworks })],
-    ["in which 2 plans share an id", aCatalog(0, { data_plans: [aPlan(), aPlan({ price: 600 })] })],
-    ["in which a plan belongs to no network", aCatalog(0, { data_plans: [aPlan({ network_id: 2 })] })],
-    ["that has plans and no network", aCatalog(1, { networks: [] })],
-  ];
-  test.for(wrong)("%s", ([, catalog]) => {
-    expect(catalogSchema.safeParse(catalog).success).toBe(true);
-    expect(consistentCatalog.safeParse(catalog).success).toBe(false);
-  });
-
-  test.for([
-    ["a price of 0", { price: 0 }],
-    ["a negative price", { price: -500 }],
-    ["a price with 3 decimals", { price: 500.005 }],
-    ["a price in text", { price: "500" }],
-    ["a price above 10,000,000", { price: 10_000_000.01 }],
-    ["an id of 0", { id: 0 }],
-    ["an id with decimals", { id: 101.5 }],
-    ["an empty name", { name: " " }],
-    ["no validity", { validity: undefined }],
-  ] as const)("with a plan that has %s", ([, changes]) => {
-    expect(consistentCatalog.safeParse({ ...aCatalog(0), data_plans: [{ ...aPlan(), ...changes }] }).success).toBe(
-      false,
-    );
-    expect(consistentCatalog.safeParse({ ...aCatalog(0), data_plans: [aPlan()] }).success).toBe(true);
-  });
-});
-
 test("each price with 2 decimals from 0.01 to 2,000 NGN is a price: 200,000 of 200,000", () => {
   const price = catalogSchema.shape.data_plans.element.shape.price;
   const refused: number[] = [];
@@ -81,21 +48,9 @@ test("each price with 2 decimals from 0.01 to 2,000 NGN is a price: 200,000 of 2
   expect(refused).toEqual([]);
 });
 
-test("names are trimmed, network codes become lower-case, and unknown fields of the upstream stay out", () => {
-  const sent = {
-    networks: [{ id: 1, name: " MTN ", code: " MTN ", logo: "mtn.png" }],
-    data_plans: [{ ...aPlan({ name: " 1GB " }), cost: 480 }],
-    secret: true,
-  };
-  expect(consistentCatalog.parse(sent)).toEqual({
-    networks: [{ id: 1, name: "MTN", code: "mtn" }],
-    data_plans: [aPlan()],
-  });
-});
-
-test("the built-in catalog is consistent, and what is listed can be bought", () => {
+test("each entry of the built-in catalog is usable, and what is listed can be bought", () => {
   const listed = catalogOf(builtInSnapshot);
-  expect(consistentCatalog.safeParse(listed).success).toBe(true);
+  expect(usableCatalog(listed)).toEqual({ catalog: listed, dropped: [] });
   expect(listed.data_plans.length).toBeGreaterThan(0);
   expect([...builtInPlans.plans.values()]).toEqual(listed.data_plans);
   expect([...builtInPlans.networks.values()]).toEqual(listed.networks);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { classify } from "../../shared/upstream/classify.ts";
+import { classify, classifyCheck } from "../../shared/upstream/classify.ts";
 
 const answer = (status: number, body: unknown) =>
   classify({ kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) }, [
@@ -180,7 +180,89 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "unknown",
     "unknown",
   ],
+  // An explicit `failed` is what became of the order; the words around it do not change that.
+  ...[
+    "Your reference is UP1: keep it.",
+    "Duplicate transaction",
+    "The reference has already been taken.",
+    "The transaction is still processing.",
+    "Timed out",
+  ].map(
+    (message) =>
+      [
+        `${JSON.stringify(message)} beside a failed one`,
+        refusal({ message, data: transaction("failed") }),
+        ...(["refused", "refused", "ours", "ours"] as const),
+      ] as const,
+  ),
+  // A message that merely mentions the reference is a refusal like any other.
+  ...[
+    "Reference: 8f14e45f. The number is not on this network.",
+    "The reference is required.",
+    "The reference format is invalid.",
+    "Quote reference 77123 when you write to us.",
+    "Unknown reference.",
+    "The phone number is already barred.",
+    "The order has not been processed.",
+    "The request could not be processed.",
+  ].map(
+    (message) =>
+      [JSON.stringify(message), refusal({ message }), ...(["refused", "refused", "ours", "ours"] as const)] as const,
+  ),
+  // What says that a copy arrived before is unknown, however it is worded.
+  ...[
+    "Duplicate reference",
+    "duplicated request",
+    "DUPLICATE ENTRY",
+    "This reference was used before.",
+    "Reference already used",
+    "Reference has been used.",
+    "The reference exists.",
+    "Transaction already exists",
+    "This transaction was already processed.",
+    "The order has been processed.",
+    "The reference must be unique.",
+    "Ref is not unique",
+    "A request with this ref is in use.",
+  ].map(
+    (message) =>
+      [
+        JSON.stringify(message),
+        refusal({ message }),
+        ...(["unknown", "unknown", "unknown", "unknown"] as const),
+      ] as const,
+  ),
+  // What says that the order is not finished is unknown; a 401, 403 or 429 was refused before it could begin.
+  ...[
+    "Transaction pending",
+    "Your order is being processed.",
+    "Processing",
+    "The request is in progress.",
+    "in-progress",
+    "The transaction is in process",
+    "Queued for delivery",
+    "The order was placed in the queue.",
+    "Request timed out",
+    "The operator timed-out.",
+    "Gateway time-out",
+    "Operator timeout",
+    "time out",
+    "Awaiting confirmation from the operator",
+    "The transaction is not yet confirmed.",
+    "Transaction pending. Your wallet balance is 4,000.",
+  ].map(
+    (message) =>
+      [JSON.stringify(message), refusal({ message }), ...(["unknown", "unknown", "ours", "ours"] as const)] as const,
+  ),
   // Our own balance at the upstream is ours to mend.
+  [
+    "our balance, in words about processing",
+    refusal({ message: "Error processing the order: insufficient balance." }),
+    "ours",
+    "ours",
+    "ours",
+    "ours",
+  ],
   ["our balance", refusal({ message: "Insufficient wallet balance." }), "ours", "ours", "ours", "ours"],
   // The order's own fields.
   ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), "refused", "refused", "ours", "ours"],
@@ -223,6 +305,31 @@ describe("what the upstream calls the order, and what it charged", () => {
       fields: [],
       ...facts,
     });
+  });
+
+  test("is kept whatever the answer comes to, for each of the 400 statuses", () => {
+    const bodies = [
+      refusal({ data: transaction("failed") }),
+      refusal({ data: transaction("processing") }),
+      refusal({ data: transaction("failed"), errors: { reference: ["?"] } }),
+      refusal({ data: transaction("failed"), message: "Insufficient wallet balance." }),
+    ];
+    const lost = bodies.flatMap((body, row) =>
+      Array.from({ length: 400 }, (_, index) => ({
+        row,
+        status: 200 + index,
+        outcome: answer(200 + index, body),
+      })).filter(({ outcome }) => outcome.upstreamReference !== "DATA_UP1" || outcome.upstreamAmountKobo !== 480_00),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test("is read in whole kobo where the amount carries floating-point noise", () => {
+    const body = {
+      status: true,
+      data: { transaction: { ...transaction("success").transaction, amount: 55.00000000000001 } },
+    };
+    expect(answer(200, body)).toMatchObject({ kind: "delivered", upstreamAmountKobo: 55_00 });
   });
 
   test("is kept of a transaction that stands in a 422 or in a 500", () => {
@@ -273,6 +380,53 @@ describe("the fields that are to blame", () => {
     const body = refusal({ errors: { phone_number: ["?"] } });
     expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
     expect(answer(200, body)).toEqual({ kind: "refused", fields: [] });
+  });
+});
+
+describe("an identity check that finds nobody", () => {
+  const check = (status: number, body: unknown) =>
+    classifyCheck(
+      { kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) },
+      ["nin"],
+    );
+  const foreign = { kind: "unknown", reason: "foreign_not_found" };
+
+  test.for([
+    ["a 404", 404, refusal()],
+    ["a 404 with an empty message", 404, refusal({ message: "" })],
+    ["a 404 with a failed transaction", 404, refusal({ data: transaction("failed") })],
+    ["a 404 that names the number", 404, refusal({ errors: { nin: ["?"] } })],
+    ["not-found wording in a 200", 200, refusal({ message: "NIN record not found" })],
+    ["not-found wording in a 422", 422, refusal({ message: "No record for this number" })],
+  ] as const)("is told by %s in the upstream's envelope", ([, status, body]) => {
+    expect(check(status, body)).toMatchObject({ kind: "no_record" });
+  });
+
+  test.for([
+    ["an empty object", {}],
+    ["no bytes", ""],
+    ["HTML", "<html><h1>404 Not Found</h1></html>"],
+    ["a gateway's message", { message: "Not Found" }],
+    ["an envelope without a message", { status: false }],
+    ["an envelope whose message is no text", { status: false, message: { text: "No record" } }],
+    ["a status in text", { status: "error", message: "No record was found" }],
+    ["a status that says true", { status: true, message: "No record was found" }],
+    ["an array", []],
+    ["null", null],
+  ] as const)("is not told by a 404 with %s: the outcome is unknown", ([, body]) => {
+    expect(check(404, body)).toEqual(foreign);
+  });
+
+  test("is not told by not-found wording outside the envelope: the outcome is unknown", () => {
+    expect(check(422, { message: "Not Found" })).toEqual(foreign);
+    expect(check(400, { status: "error", message: "No record" })).toEqual(foreign);
+  });
+
+  test("is not told by a 404 about the reference, or by one that says that it is still pending", () => {
+    expect(check(404, refusal({ errors: { reference: ["?"] } }))).toMatchObject({ reason: "duplicate_reference" });
+    expect(check(404, refusal({ message: "Not found yet: the request is pending" }))).toMatchObject({
+      reason: "unfinished",
+    });
   });
 });
 

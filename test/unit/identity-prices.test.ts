@@ -15,6 +15,10 @@ test("prices in NGN become whole kobo", () => {
   });
 });
 
+test("a computed price is rounded to whole kobo", () => {
+  expect(parseIdentityPrices(withNin({ basic: 54.019999999999996 })).nin.basic).toBe(5_402);
+});
+
 describe("a retrieval must cost more than a verification", () => {
   test.each([
     ["less than both", 100],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira, koboSchema, nairaFromKobo } from "../../shared/platform/money.ts";
+import { koboFromNaira, koboFromNairaOrUndefined, koboSchema, nairaFromKobo } from "../../shared/platform/money.ts";
 
 describe("NGN become whole kobo", () => {
   test.for([
@@ -34,9 +34,40 @@ describe("NGN become whole kobo", () => {
   });
 });
 
+describe("floating-point noise", () => {
+  test.for([
+    [54.019999999999996, 5_402],
+    [55.00000000000001, 5_500],
+    [0.1 + 0.2, 30],
+    [54.02 + 0.9e-8, 5_402],
+    [54.02 - 0.9e-8, 5_402],
+    [1e-9, 0],
+  ] as const)("within a millionth of a kobo is rounded away: %d NGN are %i kobo", ([naira, kobo]) => {
+    expect(koboFromNaira(naira)).toBe(kobo);
+    expect(koboFromNairaOrUndefined(naira)).toBe(kobo);
+  });
+
+  test("of products and sums never loses an amount up to 10,000,000 NGN: 100,000 of 100,000", () => {
+    const lost: number[] = [];
+    for (let round = 1; round <= 100_000; round += 1) {
+      const kobo = (round * 7_919_993) % 1_000_000_000;
+      const noisy = [(kobo / 100) * 1.1 * (1 / 1.1), kobo / 100 + 0.1 - 0.1, kobo * 0.01];
+      if (noisy.some((naira) => koboFromNairaOrUndefined(naira) !== kobo)) lost.push(kobo);
+    }
+    expect(lost).toEqual([]);
+  });
+
+  test("beyond the precision of doubles is refused, and each exact amount there is still accepted", () => {
+    const exact = 123_456_789_012.34;
+    expect(koboFromNairaOrUndefined(exact)).toBe(12_345_678_901_234);
+    expect(koboFromNairaOrUndefined(exact + 2 ** -16)).toBeUndefined();
+  });
+});
+
 test.for([
   ["three decimals", 1.005],
-  ["a sum that floating point spoilt", 0.1 + 0.2],
+  ["1.1 millionths of a kobo more than a whole one", 54.02 + 1.1e-8],
+  ["1.1 millionths of a kobo less than a whole one", 54.02 - 1.1e-8],
   ["less than one kobo", 0.001],
   ["less than nothing", -1],
   ["not a number", Number.NaN],
@@ -44,6 +75,7 @@ test.for([
   ["more than a double counts exactly", 1e15],
 ] as const)("an amount of NGN is refused that is or has %s", ([, naira]) => {
   expect(() => koboFromNaira(naira)).toThrow();
+  expect(koboFromNairaOrUndefined(naira)).toBeUndefined();
 });
 
 test("kobo are refused that are half, negative, or beyond 2^53", () => {

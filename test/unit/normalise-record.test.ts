@@ -7,15 +7,20 @@ import {
   ninBasicResult,
   ninRetrieveResult,
 } from "../../shared/contract/identity.ts";
-import { normaliseRecord } from "../../shared/identity/normalise-record.ts";
+import { type DateReading, normaliseRecord } from "../../shared/identity/normalise-record.ts";
 
 const known = { nin: "12345678901" };
+const dateReading: DateReading = {
+  order: "day-first",
+  now_ms: Date.parse("2026-11-21T12:00:00.000Z"),
+  unreadable: () => undefined,
+};
 const basic = (record: Readonly<Record<string, unknown>>) =>
-  normaliseRecord({ first_name: "Ngozi", ...record }, ninBasicResult, known);
+  normaliseRecord({ first_name: "Ngozi", ...record }, ninBasicResult, known, dateReading);
 const advanced = (record: Readonly<Record<string, unknown>>) =>
-  normaliseRecord({ first_name: "Ngozi", ...record }, ninAdvancedResult, known);
+  normaliseRecord({ first_name: "Ngozi", ...record }, ninAdvancedResult, known, dateReading);
 const advancedBvn = (record: Readonly<Record<string, unknown>>) =>
-  normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" });
+  normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" }, dateReading);
 
 const nobody = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
 
@@ -37,7 +42,10 @@ describe("names of fields", () => {
     ["otherNames", "middle_name"],
   ];
   test.each(spellings)("%s is read as %s", (sent, ours) => {
-    expect(normaliseRecord({ [sent]: "Ada" }, ninBasicResult, known)).toEqual({ ...nobody, [ours]: "Ada" });
+    expect(normaliseRecord({ [sent]: "Ada" }, ninBasicResult, known, dateReading)).toEqual({
+      ...nobody,
+      [ours]: "Ada",
+    });
   });
 
   const advancedSpellings: readonly (readonly [string, string, string])[] = [
@@ -72,7 +80,10 @@ describe("names of fields", () => {
 
   test("two spellings at once: the first that says something counts", () => {
     const record = { firstName: "", first_name: "  ", givenName: "Ada", last_name: null, surname: "Obi" };
-    expect(normaliseRecord(record, ninBasicResult, known)).toMatchObject({ first_name: "Ada", last_name: "Obi" });
+    expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toMatchObject({
+      first_name: "Ada",
+      last_name: "Obi",
+    });
   });
 });
 
@@ -109,7 +120,7 @@ describe("dates", () => {
     ["0000-00-00", null],
     ["13-13-1990", null],
     ["12-31-1990", null],
-    ["06-01-74", null],
+    ["06-01-74", "1974-01-06"],
     ["1990", null],
     ["unknown", null],
     ["01-Foo-1990", null],
@@ -124,6 +135,23 @@ describe("dates", () => {
   ];
   test.each(dates)("%j is %s", (sent, expected) => {
     expect(basic({ date_of_birth: sent })).toMatchObject({ first_name: "Ngozi", date_of_birth: expected });
+  });
+
+  test("that cannot be read are reported by field and shape, and nothing else is", () => {
+    const reported: unknown[] = [];
+    const unreadable: DateReading["unreadable"] = (field, shape) => void reported.push([field, shape]);
+    const read = (record: Readonly<Record<string, unknown>>) =>
+      normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, known, { ...dateReading, unreadable });
+    read({ dob: "31/02/1990", registration_date: "Ngozi 07" });
+    read({ dob: 19_740_106 });
+    read({ dob: "unknown", birthdate: "06-01-1974" });
+    read({ dob: "", birthdate: null, registration_date: {} });
+    read({ dob: "06-01-1974", title: "31/02/1990" });
+    expect(reported).toEqual([
+      ["date_of_birth", "99/99/9999"],
+      ["registration_date", "aaaaa 99"],
+      ["date_of_birth", "99999999"],
+    ]);
   });
 
   test("each day from 1900 to 2030 is read the same in six styles", () => {
@@ -226,7 +254,12 @@ describe("what is absent and what is beyond", () => {
   test.each(shapes)(
     "a %s result has exactly its fields: the asked number, the name, and null",
     (_name, schema, asked, fields) => {
-      const result = normaliseRecord({ surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" }, schema, asked);
+      const result = normaliseRecord(
+        { surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" },
+        schema,
+        asked,
+        dateReading,
+      );
       const expected = fields.map((name) => [
         name,
         name === "last_name" ? "Obi" : (Object.entries(asked).find(([key]) => key === name)?.[1] ?? null),
@@ -258,7 +291,7 @@ describe("what is absent and what is beyond", () => {
     const record: Record<string, unknown> = JSON.parse(
       '{"first_name":"Ngozi","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
     );
-    const result = normaliseRecord(record, ninAdvancedResult, known);
+    const result = normaliseRecord(record, ninAdvancedResult, known, dateReading);
     expect(result).toMatchObject({ first_name: "Ngozi", nin: "12345678901" });
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
     expect(result).not.toHaveProperty("polluted");
@@ -274,21 +307,24 @@ describe("a record that says nothing about the person is none", () => {
     ["fields of empty text", { firstName: "", surname: " ", gender: "?", birthdate: "00-00-0000" }],
     ["only fields beyond ours", { message: "ok", trackingId: "x" }],
   ])("%s", (_name, record) => {
-    expect(normaliseRecord(record, ninBasicResult, known)).toBeUndefined();
-    expect(normaliseRecord(record, ninAdvancedResult, known)).toBeUndefined();
+    expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toBeUndefined();
+    expect(normaliseRecord(record, ninAdvancedResult, known, dateReading)).toBeUndefined();
   });
 
   test("but one name is a record", () => {
-    expect(normaliseRecord({ surname: "Obi" }, ninBasicResult, known)).toEqual({ ...nobody, last_name: "Obi" });
+    expect(normaliseRecord({ surname: "Obi" }, ninBasicResult, known, dateReading)).toEqual({
+      ...nobody,
+      last_name: "Obi",
+    });
   });
 
   test("but for a retrieval the number that was sought is one", () => {
     const asked = { phone_number: "08031234567" };
-    expect(normaliseRecord({ nin: "12345678901" }, ninRetrieveResult, asked)).toEqual({
+    expect(normaliseRecord({ nin: "12345678901" }, ninRetrieveResult, asked, dateReading)).toEqual({
       nin: "12345678901",
       ...nobody,
       ...asked,
     });
-    expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked)).toBeUndefined();
+    expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked, dateReading)).toBeUndefined();
   });
 });

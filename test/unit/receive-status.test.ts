@@ -49,6 +49,11 @@ describe("an event of the upstream", () => {
     },
   );
 
+  test("whose amount carries floating-point noise is queued with the amount in whole kobo", async () => {
+    const { queued } = await update({ amount: 54.019999999999996 });
+    expect(queued[0]?.message).toMatchObject({ amount_kobo: 5_402 });
+  });
+
   test("whose amount is no whole number of kobo is queued without an amount", async () => {
     const { queued } = await update({ amount: 0.001 });
     expect(queued).toHaveLength(1);

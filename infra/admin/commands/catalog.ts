@@ -7,6 +7,7 @@ import {
   refreshCatalog,
 } from "../../../shared/catalog/refresh-catalog.ts";
 import { catalogChanges, catalogOf, type Snapshot } from "../../../shared/catalog/snapshot.ts";
+import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -26,7 +27,7 @@ export const addCatalog = (program: Command): void => {
   addCommand(group, {
     usage: "show",
     readOnly: true,
-    summary: "what is served, since when, and whether a refused catalog waits",
+    summary: "what is served, since when, what of the upstream's catalog is not, and whether a refused catalog waits",
     example: "show",
     input: z.object({}),
     run: show,
@@ -49,7 +50,7 @@ export const addCatalog = (program: Command): void => {
   });
   addCommand(group, {
     usage: "accept",
-    summary: "serve the catalog that was refused because it had lost more than half of its plans",
+    summary: "serve the catalog that was refused because it has no plans, or less than half of those before",
     example: 'accept --why "the upstream sells two networks only, ticket 90"',
     options: [why],
     input: change,
@@ -64,8 +65,15 @@ const outline = (snapshot: Snapshot, now_ms: number) => {
     age: duration(now_ms - snapshot.fetchedAt_ms),
     networks: networks.length,
     plans: data_plans.length,
+    dropped: snapshot.dropped.count,
   };
 };
+
+const droppedTable = (dropped: readonly DroppedEntry[]): string =>
+  table(
+    ["what", "id", "field that is wrong"],
+    dropped.map(({ kind, id, field }) => [kind, id, field]),
+  );
 
 const show = async (desk: Desk): Promise<Report> => {
   const [served, candidate] = await Promise.all([desk.catalog.read(), readCandidate(desk.catalog)]);
@@ -76,7 +84,10 @@ const show = async (desk: Desk): Promise<Report> => {
   const { networks, data_plans } = catalogOf(served);
   const refused = candidate && outline(candidate, now_ms);
   return {
-    json: { served: { ...outline(served, now_ms), etag: served.etag, networks, data_plans }, refused: refused ?? null },
+    json: {
+      served: { ...outline(served, now_ms), etag: served.etag, networks, data_plans, dropped: served.dropped },
+      refused: refused ?? null,
+    },
     text: sections({
       Served: fields(outline(served, now_ms)),
       Networks: table(
@@ -92,6 +103,7 @@ const show = async (desk: Desk): Promise<Report> => {
         ["id", "network", "name", "price", "validity"],
         data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, price, validity]),
       ),
+      ...(served.dropped.count > 0 && { "Sent by the upstream, and not served": droppedTable(served.dropped.first) }),
       ...(refused && { "Refused, and waiting for catalog accept": fields(refused) }),
     }),
   };
@@ -112,12 +124,16 @@ const diff = async (desk: Desk): Promise<Report> => {
   const now = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
   const candidate = await readCandidate(desk.catalog);
   const refused = candidate && catalogOf(candidate);
-  const upstream = now.kind === "fetched" ? catalogChanges(before, now.catalog) : { refused: now.reason };
+  const isFetched = now.kind === "fetched";
+  const upstream = isFetched
+    ? { ...catalogChanges(before, now.catalog), dropped: now.dropped }
+    : { refused: now.reason };
   return {
-    ok: now.kind === "fetched",
+    ok: isFetched,
     json: { upstream, refused: refused ? catalogChanges(before, refused) : null },
     text: sections({
-      "Upstream, against what is served": now.kind === "fetched" ? changesText(before, now.catalog) : now.reason,
+      "Upstream, against what is served": isFetched ? changesText(before, now.catalog) : now.reason,
+      ...(isFetched && now.dropped.length > 0 && { "Sent by the upstream, and unusable": droppedTable(now.dropped) }),
       ...(refused && { "Refused catalog, against what is served": changesText(before, refused) }),
     }),
   };
@@ -141,17 +157,22 @@ const refresh = async (desk: Desk, { why }: z.output<typeof change>): Promise<Re
   const { catalog: store, upstream } = desk;
   const result = await refreshCatalog({ store, upstream, clock: desk.ledger.clock }, deadlineIn(PATIENCE_MS), "now");
   const ok = result.kind === "replaced";
-  const next =
-    result.kind === "refused" && result.reason === "halved" ? ": catalog diff shows it, catalog accept serves it" : "";
+  const isAcceptable = result.kind === "refused" && (result.reason === "halved" || result.reason === "empty");
+  const next = isAcceptable ? ": catalog diff shows it, catalog accept serves it" : "";
   return { ok, json: result, text: `${fields(result)}${next}` };
 };
 
 const accept = async (desk: Desk, { why }: z.output<typeof change>): Promise<Report> => {
-  if ((await readCandidate(desk.catalog)) === undefined)
-    throw new OperatorError("No refused catalog waits to be accepted");
+  if ((await readCandidate(desk.catalog)) === undefined) throw nothingToAccept();
   await putOnRecord(desk, SERVICE, { action: "catalog accept", why });
   const accepted = await acceptCandidate(desk.catalog);
-  if (accepted === undefined) throw new OperatorError("No refused catalog waits to be accepted any more");
+  if (accepted === undefined) throw nothingToAccept();
   const json = { kind: "accepted", plans: accepted.data_plans.length };
   return { json, text: fields(json) };
 };
+
+/** What was not received, cannot be read, or does not fit into one item of the table cannot be served by anybody's decision. */
+const nothingToAccept = (): OperatorError =>
+  new OperatorError(
+    "No refused catalog waits to be accepted: only one that is empty or halved does; one that is unreachable, invalid or too_large cannot be served",
+  );

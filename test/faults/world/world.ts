@@ -114,6 +114,7 @@ export const openWorld = async (): Promise<World> => {
     WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
     WEBHOOK_REFUSED_HOSTS: "",
     IDENTITY_PRICES: JSON.stringify(identityPrices),
+    UPSTREAM_DATES: "day-first",
     AIRTIME_NAIRA_MAX: "50000",
     PHONE_RETENTION_DAYS: "400",
     PURCHASES: "on",

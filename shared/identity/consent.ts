@@ -1,0 +1,31 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { modeSchema, transactionType } from "../contract/transaction.ts";
+import type { Ledger } from "../wallet/ledger.ts";
+import type { TransactionRow } from "../wallet/transaction.ts";
+
+/** Who asked for whom, on whose consent: kept for every accepted identity request, beside its transaction. */
+const consentRow = z.object({
+  pk: z.string(),
+  account_id: z.string(),
+  key_id: z.string(),
+  mode: modeSchema,
+  /** HMAC of the number by which the person was sought. */
+  subject: z.string(),
+  operation: transactionType,
+  extent: z.enum(["basic", "advanced", "retrieval"]),
+  purpose: z.string().optional(),
+  request_id: z.string(),
+  created_at: z.iso.datetime(),
+});
+export type ConsentRow = z.infer<typeof consentRow>;
+
+export const consentPk = ({ pk }: Pick<TransactionRow, "pk">): string => `consent#${pk}`;
+
+/** The consent on which an identity request was made; undefined for any other transaction. */
+export const readConsent = async ({ db, table }: Ledger, row: TransactionRow): Promise<ConsentRow | undefined> => {
+  const { Item } = await db.send(
+    new GetCommand({ TableName: table, Key: { pk: consentPk(row) }, ConsistentRead: true }),
+  );
+  return Item && consentRow.parse(Item);
+};

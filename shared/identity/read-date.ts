@@ -1,0 +1,69 @@
+import dayjs from "dayjs";
+import customParseFormat from "dayjs/plugin/customParseFormat.js";
+
+/** Which number of `01/02/1990` is the day. Only such dates depend on it: a year in front or a month's name decides by itself. */
+export const dateOrders = ["day-first", "month-first"] as const;
+export type DateOrder = (typeof dateOrders)[number];
+
+dayjs.extend(customParseFormat);
+
+/** How dates are written once separators are spaces, leading zeros are gone and months have three letters. */
+const formatOf = ([first = "", middle = ""]: readonly string[], order: DateOrder): string => {
+  const [isNamedFirst, isNamedMiddle] = [first, middle].map((word) => /[a-z]/i.test(word));
+  if (FULL_YEAR.test(first)) return isNamedMiddle ? "YYYY MMM D" : "YYYY M D";
+  if (isNamedFirst) return "MMM D YYYY";
+  if (isNamedMiddle) return "D MMM YYYY";
+  return order === "day-first" ? "D M YYYY" : "M D YYYY";
+};
+const FULL_YEAR = /^\d{4}$/;
+
+/**
+ * A date of the past as `YYYY-MM-DD`; undefined if the text is no such date. An instant is read as a moment in Lagos. A day above 12
+ * in the place of the month is not swapped: it shows that the order is set wrongly.
+ */
+export const readDate = (text: string, order: DateOrder, now_ms: number): string | undefined => {
+  if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return dateInLagos(Date.parse(text));
+  const words = text
+    .replace(/[T ,]+\d{1,2}:\d{2}.*$/, "")
+    .replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[., ]+/i, "")
+    .replace(/(\d)(?:st|nd|rd|th)\b/gi, "$1")
+    .split(/[-/., ]+/)
+    .map((word) => monthName(word) ?? word);
+  const [first = "", middle = "", last = "", ...others] = words;
+  if (others.length > 0) return undefined;
+  if (FULL_YEAR.test(first) || FULL_YEAR.test(last)) return calendarDate(words, order);
+  if (!/^\d{2}$/.test(last)) return undefined;
+  // Two digits of a year mean the latest one that makes the date a past one.
+  const [in2000, in1900] = [2_000, 1_900].map((century) =>
+    calendarDate([first, middle, String(century + Number(last))], order),
+  );
+  return in2000 !== undefined && in2000 <= (dateInLagos(now_ms) ?? "") ? in2000 : in1900;
+};
+
+const calendarDate = (words: readonly string[], order: DateOrder): string | undefined => {
+  const text = words.map((word) => word.replace(/^0(?=\d$)/, "")).join(" ");
+  const parsed = dayjs(text, formatOf(words, order), true);
+  return parsed.isValid() ? parsed.format("YYYY-MM-DD") : undefined;
+};
+
+const MONTHS = [
+  ...["january", "february", "march", "april", "may", "june"],
+  ...["july", "august", "september", "october", "november", "december"],
+];
+/** The three letters that stand for a month, whichever part of its name is written. */
+const monthName = (word: string): string | undefined => {
+  const name = word.length < 3 ? undefined : MONTHS.find((month) => month.startsWith(word.toLowerCase()));
+  return name && `${name.charAt(0).toUpperCase()}${name.slice(1, 3)}`;
+};
+
+/** Nigeria has one zone, UTC+1, without summer time: midnight there is 23:00 of the day before in UTC. */
+const LAGOS_OFFSET_MS = 3_600_000;
+
+const dateInLagos = (at_ms: number): string | undefined => {
+  const inLagos = new Date(at_ms + LAGOS_OFFSET_MS);
+  const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
+  return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
+};
+
+/** What a date looks like, for the log: each digit as 9, each letter as a. Never the date itself. */
+export const dateShape = (text: string): string => text.replace(/\p{N}/gu, "9").replace(/\p{L}/gu, "a").slice(0, 40);
