@@ -89,7 +89,7 @@ const parameters = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "Another way to send `reference`; both, and different, are refused.",
+    description: "Another way to send `reference`, without quotation marks; both, and different, are refused.",
     schema: { $ref: "#/components/schemas/Reference" },
   },
   IfNoneMatch: {

@@ -73,6 +73,9 @@ describe("an answer that leaves the outcome unknown: 200 processing, and the deb
     ["422 that complains about the reference", refusal(422, "Invalid", { reference: ["Taken"], plan_id: ["Gone"] })],
     ["400 that speaks of a duplicate", refusal(400, "Duplicate transaction")],
     ["200 with status false that speaks of a duplicate reference", refusal(200, "Duplicate reference")],
+    ["200 with status false that says pending", refusal(200, "Transaction pending")],
+    ["400 that says timed out", refusal(400, "The network timed out")],
+    ["500 with a failed transaction", withTransaction(500, false, { reference: "U5", status: "failed" })],
   ];
   test.each(unknown)("%s", async (_name, fault) => {
     const { caller, answer, row } = await buyUnder(fault);
@@ -112,6 +115,15 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
     ["422 about something that is not the order's", refusal(422, "Invalid", { channel: ["Unknown"] })],
     ["status false in a 200", refusal(200, "The network refused")],
     ["a failed transaction in a 200", withTransaction(200, true, { reference: "U9", status: "failed" })],
+    ["400 whose message merely mentions the reference", refusal(400, "Reference 8f14e45f: the number is barred")],
+    [
+      "a failed transaction beside words about the reference and a duplicate",
+      customJson(200, {
+        status: false,
+        message: "Duplicate reference, still processing",
+        data: { transaction: { reference: "U11", status: "failed" } },
+      }),
+    ],
     ["400 with a failed transaction", withTransaction(400, false, { reference: "U10", status: "failed" })],
   ];
   test.each(refused)("%s", async (_name, fault) => {
