@@ -49,6 +49,11 @@ const stageSettings = z
     airtimeMax: z.int().min(50).default(50_000),
     /** `off` answers every purchase with 503 before the debit: while a ledger is restored. */
     purchases: z.enum(["on", "off"]).default("on"),
+    /**
+     * `off` stops everything that changes the ledger by itself, while a ledger is restored: messages wait in their queues, and no
+     * abandoned check is refunded.
+     */
+    workers: z.enum(["on", "off"]).default("on"),
     /** Ranges inside, which webhooks may reach over plain http too. */
     webhookAllowedCidrs: ipRanges.default([]),
     /** Who is told of alarms. */

@@ -44,6 +44,7 @@ export const settingsValues = (
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PURCHASES: settings.purchases,
+  WORKERS: settings.workers,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });

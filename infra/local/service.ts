@@ -133,6 +133,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES),
       AIRTIME_NAIRA_MAX: "50000",
       PURCHASES: "on",
+      WORKERS: "on",
       WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
       UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
       UPSTREAM_WEBHOOK_IPS: "127.0.0.0/8,::1/128",

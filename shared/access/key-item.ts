@@ -167,6 +167,10 @@ export const keyItem = (account: AccountRow, key: Key): KeyRow => {
   };
 };
 
+/** Of two ends of a key the one that comes first; a key without an end has none. */
+export const earlierEnd = (one: string | undefined, other: string | undefined): string | undefined =>
+  one !== undefined && (other === undefined || one < other) ? one : other;
+
 /** The keys together with one that only the access table knows, as revoked. */
 export const withUnlisted = (keys: readonly Key[], row: KeyRow, now_ms: number): Key[] => {
   if (keys.some(({ hash }) => hash === row.pk)) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { BatchGetCommand, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
@@ -14,6 +15,7 @@ import {
   untilWritten,
 } from "./account-store.ts";
 import {
+  earlierEnd,
   isDead,
   type Key,
   keyItem,
@@ -98,12 +100,12 @@ export const reconciliationOf = (store: AccountStore, before: AccountRow, items:
 
 const stricterKey = (key: Key, item: KeyRow | undefined): Key => {
   if (item === undefined) return key;
-  const ends = [key.expires_at, item.expires_at].filter((end) => end !== undefined).sort();
+  const expires_at = earlierEnd(key.expires_at, item.expires_at);
   return {
     ...key,
     status: item.status === "revoked" ? "revoked" : key.status,
     permissions: key.permissions.filter((permission) => item.permissions?.has(permission)),
-    ...(ends[0] !== undefined && { expires_at: ends[0] }),
+    ...(expires_at !== undefined && { expires_at }),
   };
 };
 
@@ -124,7 +126,7 @@ const hasRanges = (item: KeyRow, whitelist: readonly string[]): boolean =>
   sameMembers(rangesOf(item).map(formatIpRange), whitelistRanges(whitelist).map(formatIpRange));
 
 const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean =>
-  [...some].sort().join() === [...others].sort().join();
+  isDeepStrictEqual(new Set(some), new Set(others));
 
 const keyWriteFor = (
   store: AccountStore,

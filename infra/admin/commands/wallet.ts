@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { requireAccount } from "../../../shared/access/account-store.ts";
+import { accountIds, requireAccount } from "../../../shared/access/account-store.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { adjustWallet } from "../../../shared/wallet/adjustment.ts";
@@ -23,6 +23,7 @@ import {
 } from "../fields.ts";
 import { fields, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
+import { notProved, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
 
@@ -79,11 +80,15 @@ export const addWallet = (program: Command): void => {
     },
   });
   addCommand(group, {
-    usage: "verify <account>",
+    usage: "verify [account]",
     summary: "prove the balance: fundings and adjustments minus what was bought; exit code 1 where they differ",
     example: "verify acc_0123456789abcdef01",
-    input: z.object({ account: accountField }),
-    run: verify,
+    options: [{ flags: "--all", text: "every account's, one after the other" }],
+    input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),
+    run: async (desk, { account, all }) => {
+      if (all === (account !== undefined)) throw new OperatorError("Name an account, or say --all");
+      return account === undefined ? verifyAll(desk) : verify(desk, { account });
+    },
   });
 };
 
@@ -155,6 +160,14 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
     json: { account_id: account, low_balance_threshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),
   };
+};
+
+const verifyAll = async ({ ledger, accounts }: Desk): Promise<Report> => {
+  const ids: string[] = [];
+  for await (const accountId of accountIds(accounts)) ids.push(accountId);
+  const wallets = await verifyWallets(ledger, ids, (sentence) => void process.stderr.write(`${sentence}\n`));
+  const ok = notProved(wallets).length === 0;
+  return { ok, json: { ok, wallets: verifiedJson(wallets) }, text: verifiedTable(wallets) };
 };
 
 const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
