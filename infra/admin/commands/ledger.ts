@@ -71,7 +71,8 @@ const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<type
     say,
     ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...deed, details }) }),
   });
-  const verified = dryRun ? [] : await verifyWallets(ledger, accounts, say);
+  const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
+  const verified = dryRun ? [] : await verifyWallets(ledger, present, say);
   for (const { account_id, proof } of verified) {
     if (proof !== undefined) await keepProof(ledger, account_id, proof);
   }
