@@ -179,8 +179,9 @@ describe("other items", () => {
     expect(kindFor(wallet({}))).toBe("copy");
   });
 
-  test("a proof is left out, and a kind that nobody knows is no kind", () => {
+  test("a proof and the progress of the phone retention are left out, and a kind that nobody knows is no kind", () => {
     expect(kindOf("proof#acc_1")).toEqual({ name: "proofs" });
+    expect(kindOf("phone-retention#acc_1#live")).toEqual({ name: "phone retention" });
     expect([kindOf("lock#1"), kindOf("toString#1"), kindOf("nothing")]).toEqual([undefined, undefined, undefined]);
   });
 

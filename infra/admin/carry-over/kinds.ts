@@ -194,6 +194,8 @@ const kinds: Readonly<Record<string, ItemKind>> = {
   audit: { name: "audit", compare: unchanging() },
   // The next proof of a wallet makes a new one.
   proof: { name: "proofs" },
+  // The restored ledger's own progress is that of its items: a later one would leave out what is not masked in it.
+  "phone-retention": { name: "phone retention" },
 };
 
 export const kindOf = (pk: string): ItemKind | undefined => {
