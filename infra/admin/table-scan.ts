@@ -15,6 +15,9 @@ const itemSchema = z.looseObject({ pk: z.string() });
 
 /** Parts of a table that are read at the same time. */
 const SEGMENTS = 8;
+/** Less than a page may hold, so that it arrives in time also over a slow line. */
+const PAGE_ITEMS_MAX = 500;
+const PROGRESS_EVERY = 10_000;
 const ROUNDS_MAX = 8;
 
 /** Repeats a read that fails, as DynamoDB refuses some while it is busy. A table that is not there is a sentence. */
@@ -34,20 +37,37 @@ const persistently = async <Result>(table: string, read: () => Promise<Result>):
 export const scanTable = async (
   db: DynamoDBDocumentClient,
   table: string,
-  take: (items: readonly Item[]) => Promise<void>,
-  projection: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames"> = {},
+  {
+    take,
+    say,
+    projection = {},
+  }: {
+    readonly take: (items: readonly Item[]) => Promise<void>;
+    /** Is told how far it is. */
+    readonly say: (sentence: string) => void;
+    readonly projection?: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames">;
+  },
 ): Promise<void> => {
+  let done = 0;
   const readSegment = async (Segment: number): Promise<void> => {
-    const input = { TableName: table, ConsistentRead: true, Segment, TotalSegments: SEGMENTS, ...projection };
+    const input = {
+      ...{ TableName: table, ConsistentRead: true, Limit: PAGE_ITEMS_MAX },
+      ...{ Segment, TotalSegments: SEGMENTS },
+      ...projection,
+    };
     let start: Record<string, unknown> | undefined;
     do {
       const command = new ScanCommand({ ...input, ...(start && { ExclusiveStartKey: start }) });
       const { Items = [], LastEvaluatedKey } = await persistently(table, () => db.send(command));
       await take(z.array(itemSchema).parse(Items));
+      const before = done;
+      done += Items.length;
+      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY)) say(`${table}: ${done} items`);
       start = LastEvaluatedKey;
     } while (start !== undefined);
   };
   await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
+  say(`${table}: all ${done} items`);
 };
 
 const BATCH_KEYS_MAX = 100;

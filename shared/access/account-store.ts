@@ -107,7 +107,7 @@ export type KeyWrite = {
   readonly keyId: string;
   readonly write: Writes[number];
   /** Whether the account is changed where the item is missing or its condition fails; otherwise the operator is told. */
-  readonly whenRefused: "leave_out" | "fail";
+  readonly whenRefused: "skip" | "fail";
 };
 
 /** What else a transaction has room for beside the account and the record of the change. It takes 100 items. */
@@ -180,12 +180,12 @@ export const changeAccount = async (
   change: (account: AccountRow) => AccountRow | undefined,
   alongside: (changed: AccountRow, before: AccountRow) => readonly KeyWrite[] = () => [],
 ): Promise<AccountRow> => {
-  const leftOut = new Set<string>();
+  const skipped = new Set<string>();
   return untilWritten(async () => {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
     if (changed === undefined) return account;
-    const keyWrites = alongside(changed, account).filter(({ keyId }) => !leftOut.has(keyId));
+    const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     try {
       await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
     } catch (error) {
@@ -193,7 +193,7 @@ export const changeAccount = async (
         const refused = keyWrites[position];
         if (refused === undefined) continue;
         if (refused.whenRefused === "fail") throw disagreement(accountId, refused.keyId);
-        leftOut.add(refused.keyId);
+        skipped.add(refused.keyId);
       }
       throw error;
     }

@@ -154,7 +154,7 @@ export const setAccountStatus = (
     (account) => (account.status === status && status === "active" ? undefined : { ...account, status }),
     ({ keys }) =>
       followers(store, keys).map(([key, isLive]) =>
-        accountStatusUpdate(store, key, status, isLive && status === "active" ? "fail" : "leave_out"),
+        accountStatusUpdate(store, key, status, isLive && status === "active" ? "fail" : "skip"),
       ),
   );
 
@@ -197,7 +197,7 @@ const writeWhitelist = (
       const difference = changeOf(whitelistRanges(before.whitelist), whitelistRanges(changed.whitelist));
       if (difference.kind === "none") return [];
       return followers(store, changed.keys).map(([key, isLive]) =>
-        whitelistUpdate(store, key, difference, isLive ? "fail" : "leave_out"),
+        whitelistUpdate(store, key, difference, isLive ? "fail" : "skip"),
       );
     },
   );

@@ -100,7 +100,7 @@ export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash"
     store,
     key,
     { expression: "SET #status = :revoked", names: { "#status": "status" }, values: { ":revoked": "revoked" } },
-    "leave_out",
+    "skip",
   );
 
 /** A moment at which a key ends, on an item that is active and does not end before. */
@@ -117,12 +117,16 @@ export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string):
     "fail",
   );
 
-/** Makes a key's item say what a reconciliation came to, which is never more than it allowed before. */
+/**
+ * Makes the item of an active key say what a reconciliation came to. It may have read an older state of the item, and so has the
+ * condition that the item is still active and does not end before.
+ */
 export const keyRestriction = (store: AccountStore, account: AccountRow, key: Key): KeyWrite => {
-  const { account_status, status, permissions, whitelist, expires_at } = keyItem(account, key);
-  const sets = Object.entries({ account_status, status, permissions, whitelist, expires_at });
-  const present = sets.filter(([, value]) => value !== undefined);
+  const { account_status, permissions, whitelist, expires_at } = keyItem(account, key);
+  const sets = Object.entries({ account_status, permissions, whitelist });
+  const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
   const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
+  const isOpenEnded = "attribute_not_exists(#expires_at)";
   return keyUpdate(
     store,
     key,
@@ -131,8 +135,15 @@ export const keyRestriction = (store: AccountStore, account: AccountRow, key: Ke
         `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
         ...(absent.length > 0 ? [`REMOVE ${absent.join(", ")}`] : []),
       ].join(" "),
-      names: Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
-      values: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
+      condition: `#status = :active AND ${
+        expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`
+      }`,
+      names: {
+        ...Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
+        "#expires_at": "expires_at",
+        "#status": "status",
+      },
+      values: { ...Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])), ":active": "active" },
     },
     "fail",
   );
@@ -148,7 +159,7 @@ export const orphanRevocation = (store: AccountStore, row: KeyRow): KeyWrite =>
       names: { "#status": "status", "#account_status": "account_status" },
       values: { ":revoked": "revoked", ":restricted": "restricted" },
     },
-    "leave_out",
+    "skip",
   );
 
 export const keyItem = (account: AccountRow, key: Key): KeyRow => {

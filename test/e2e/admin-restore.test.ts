@@ -55,7 +55,7 @@ test("keys reconcile says what it would do, does it once, and is on record", asy
   const { stdout } = await service.admin(["keys", "reconcile", "--why", "after a restore"]);
   expect(stdout).toMatch(new RegExp(`${account} +${keyId} +key_item_missing +active`));
   expect(await isAdmitted(key)).toBe(true);
-  expect((await service.admin(["keys", "reconcile"])).stdout).toBe("They agree.\n");
+  expect((await service.admin(["keys", "reconcile"])).stdout).toBe("The tables agree.\n");
   expect((await service.admin(["audit", account])).stdout).toMatch(/keys reconcile +- +after a restore/);
 });
 

@@ -221,7 +221,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const carryOverReport = z.object({
     ok: z.boolean(),
     items: z.record(z.string(), z.record(z.string(), z.int())),
-    look_at: z.array(z.unknown()),
+    discrepancies: z.array(z.unknown()),
     wallets: z.array(z.unknown()),
   });
   const written = (report: z.output<typeof carryOverReport>, names = Object.keys(report.items)): number =>
@@ -283,7 +283,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       await dieAtWork(before + Math.floor(part * copied), ...carryOver);
     }
     const carried = await adminJson(carryOverReport, ...carryOver);
-    expect(planned.look_at).toEqual([]);
+    expect(planned.discrepancies).toEqual([]);
     expect(written(planned, ["transactions"])).toBeGreaterThan(0);
     if (kills.length === 0) expect(written(carried)).toBe(written(planned));
     else expect(written(carried)).toBeLessThan(written(planned));
@@ -291,7 +291,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await deploy({ LEDGER_TABLE: ledgerAtT });
     await examineWhileOff();
     const again = await adminJson(carryOverReport, "ledger", "carry-over", "--from", lost);
-    expect([written(again), again.wallets, again.look_at]).toEqual([0, [], []]);
+    expect([written(again), again.wallets, again.discrepancies]).toEqual([0, [], []]);
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
     await deploy({ PURCHASES: "on", WORKERS: "on" });
@@ -308,7 +308,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const restoreAccess = async (): Promise<void> => {
-    await deploy({ ACCESS_TABLE: accessAtT });
+    await deploy({ PURCHASES: "off", ACCESS_TABLE: accessAtT });
     expect((await itemOf(leaked.key))?.status).toBe("active");
     const { findings } = await adminJson(reconciled, "keys", "reconcile");
     expect(findings).toEqual(
@@ -321,6 +321,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       ),
     );
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
+    await deploy({ PURCHASES: "on" });
   };
 
   const examine = async (): Promise<void> => {

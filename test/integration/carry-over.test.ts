@@ -113,7 +113,7 @@ describe("a carry-over", () => {
       proxy.fault = () => (random() < 0.33 ? faults[Math.floor(random() * faults.length)] : undefined);
       const result = await carry();
       proxy.fault = () => undefined;
-      expect(result.oddities).toEqual([]);
+      expect(result.discrepancies).toEqual([]);
       const results = await recompute([...result.accountIds]);
       expect(new Map(results.map((each) => [each.account_id, each.result])).get(accountId)).toBe("corrected");
       expect(results.map((each) => each.result).toSorted((one) => (one === "corrected" ? -1 : 1))).toEqual([
@@ -166,7 +166,7 @@ describe("a carry-over", () => {
     await ending;
     expect(hasEnded).toBe(true);
     expect(await statusOf(row)).toBe("success");
-    expect(result.oddities).toEqual([{ item: row.pk, what: "differs in status, failure" }]);
+    expect(result.discrepancies).toEqual([{ item: row.pk, what: "differs in status, failure" }]);
   });
 
   test("reports what it does not know and what it cannot read, and carries over the rest", async () => {
@@ -175,8 +175,8 @@ describe("a carry-over", () => {
     await put({ pk: "lock#1", until: "tomorrow" });
     await put({ pk: "funding#BROKEN", amount_kobo: "much" });
     await fund("second", 700);
-    const { oddities } = await carry();
-    expect(new Set(oddities)).toEqual(
+    const { discrepancies } = await carry();
+    expect(new Set(discrepancies)).toEqual(
       new Set([
         { item: "lock#1", what: "is of no kind that can be carried over" },
         { item: "funding#BROKEN", what: "cannot be read" },

@@ -6,17 +6,14 @@ import { type ItemKind, kindOf, type Movement, movementOf, type Step } from "./k
 export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };
 
 /** How many items of one kind came to what. */
-export type Counts = Record<
-  "copied" | "updated" | "present" | "differ" | "unreadable" | "left_out" | "unknown",
-  number
->;
+export type Counts = Record<"copied" | "updated" | "present" | "differ" | "unreadable" | "skipped" | "unknown", number>;
 
-/** An item that somebody must look at. */
-export type Oddity = { readonly item: string; readonly what: string };
+/** An item that needs an operator's decision. */
+export type Discrepancy = { readonly item: string; readonly what: string };
 
 export type CarriedItems = {
   readonly counts: ReadonlyMap<string, Counts>;
-  readonly oddities: readonly Oddity[];
+  readonly discrepancies: readonly Discrepancy[];
   readonly notes: readonly string[];
   /** The accounts that the old ledger knows. */
   readonly accountIds: ReadonlySet<string>;
@@ -26,7 +23,6 @@ export type CarriedItems = {
 
 const WRITES_AT_ONCE = 25;
 const ROUNDS_MAX = 8;
-const PROGRESS_EVERY = 10_000;
 
 /**
  * Copies what the new ledger lacks, and takes forward what it has at an earlier stage. Every write has the condition that its item
@@ -37,14 +33,13 @@ export const carryItems = async (
   { isDryRun, say }: { readonly isDryRun: boolean; readonly say: (sentence: string) => void },
 ): Promise<CarriedItems> => {
   const counts = new Map<string, Counts>();
-  const oddities: Oddity[] = [];
+  const discrepancies: Discrepancy[] = [];
   const notes = new Set<string>();
   const accountIds = new Set<string>();
   const moved = new Map<string, number>();
-  let read = 0;
 
   const count = (name: string, what: keyof Counts): void => {
-    const none = { copied: 0, updated: 0, present: 0, differ: 0, unreadable: 0, left_out: 0, unknown: 0 };
+    const none = { copied: 0, updated: 0, present: 0, differ: 0, unreadable: 0, skipped: 0, unknown: 0 };
     const known = counts.get(name) ?? none;
     counts.set(name, { ...known, [what]: known[what] + 1 });
   };
@@ -54,7 +49,7 @@ export const carryItems = async (
     moved.set(accountId, (moved.get(accountId) ?? 0) + sign * kobo);
   };
 
-  const note = (item: Item, { name }: ItemKind, here: Item | undefined, step: Step): void => {
+  const tally = (item: Item, { name }: ItemKind, here: Item | undefined, step: Step): void => {
     if ("note" in step && step.note !== undefined) notes.add(step.note);
     switch (step.kind) {
       case "copy":
@@ -71,11 +66,11 @@ export const carryItems = async (
         break;
       case "differs":
         count(name, "differ");
-        oddities.push({ item: item.pk, what: `differs in ${step.fields.join(", ")}` });
+        discrepancies.push({ item: item.pk, what: `differs in ${step.fields.join(", ")}` });
         break;
       case "unreadable":
         count(name, "unreadable");
-        oddities.push({ item: item.pk, what: "cannot be read" });
+        discrepancies.push({ item: item.pk, what: "cannot be read" });
     }
   };
 
@@ -89,28 +84,24 @@ export const carryItems = async (
       const some = items.slice(start, start + WRITES_AT_ONCE);
       await Promise.all(some.map((item) => carryOne(item, standing.get(item.pk))));
     }
-    const before = read;
-    read += items.length;
-    if (Math.floor(before / PROGRESS_EVERY) < Math.floor(read / PROGRESS_EVERY)) say(`${read} items of the old ledger`);
   };
 
   const carryOne = async (item: Item, here: Item | undefined): Promise<void> => {
     const kind = kindOf(item.pk);
     if (kind === undefined) {
       count("other", "unknown");
-      oddities.push({ item: item.pk, what: "is of no kind that can be carried over" });
+      discrepancies.push({ item: item.pk, what: "is of no kind that can be carried over" });
       return;
     }
-    if (kind.compare === undefined) return count(kind.name, "left_out");
+    if (kind.compare === undefined) return count(kind.name, "skipped");
     const [, account] = /^(?:account|wallet)#(.+)$/.exec(item.pk) ?? [];
     if (account !== undefined) accountIds.add(account);
     const step = isDryRun ? kind.compare(item, here) : await write(tables, kind.compare, item, here);
-    note(item, kind, here, step);
+    tally(item, kind, here, step);
   };
 
-  await scanTable(tables.db, tables.from, take);
-  say(`${read} items of the old ledger, which is all`);
-  return { counts, oddities, notes: [...notes], accountIds, moved };
+  await scanTable(tables.db, tables.from, { take, say });
+  return { counts, discrepancies, notes: [...notes], accountIds, moved };
 };
 
 /** Writes what the comparison comes to; where the item has changed since it was read, it is compared anew. */

@@ -46,17 +46,15 @@ export const recomputeWallets = async (
     checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
   }
   const sums = new Map<string, Sums>();
-  await scanTable(
-    ledger.db,
-    ledger.table,
-    async (items) => {
+  await scanTable(ledger.db, ledger.table, {
+    take: async (items) => {
       for (const movement of items.map(movementOf)) {
         if (movement !== undefined) add(sums, movement, checkpoints.get(movement.accountId));
       }
     },
-    movementProjection,
-  );
-  options.say(`summed up what moved ${sums.size} wallets`);
+    say: options.say,
+    projection: movementProjection,
+  });
 
   const results: WalletResult[] = [];
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.moved.keys()])) {

@@ -191,7 +191,9 @@ const reconcile = async (
   return {
     json: { dry_run: dryRun, findings },
     text:
-      findings.length === 0 ? "They agree." : table(["account", "key", "found", dryRun ? "would be" : "is now"], rows),
+      findings.length === 0
+        ? "The tables agree."
+        : table(["account", "key", "found", dryRun ? "would be" : "is now"], rows),
   };
 };
 

@@ -44,8 +44,8 @@ const say = (sentence: string): void => {
   process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
 };
 
-/** Both ledgers must be at rest: what is sold, refunded or delivered meanwhile would be in one of them only. */
-const assertAtRest = ({ target }: Desk): void => {
+/** Nothing may change either ledger: what is sold, refunded or delivered meanwhile would be in one of them only. */
+const assertStopped = ({ target }: Desk): void => {
   const { PURCHASES, WORKERS } = target.environment;
   if (PURCHASES === "off" && WORKERS === "off") return;
   throw new OperatorError(
@@ -54,7 +54,7 @@ const assertAtRest = ({ target }: Desk): void => {
 };
 
 const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
-  assertAtRest(adopted);
+  assertStopped(adopted);
   const ledger = { ...adopted.ledger, table: to ?? adopted.ledger.table };
   const desk = { ...adopted, ledger };
   if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
@@ -93,7 +93,7 @@ const reportOf = ({ from, to, dryRun, items, wallets, verified }: Outcome): Repo
   const changed = wallets.filter(({ result }) => result !== "right");
   const differing = notProved(verified);
   const ok =
-    items.oddities.length === 0 && differing.length === 0 && changed.every(({ result }) => result === "corrected");
+    items.discrepancies.length === 0 && differing.length === 0 && changed.every(({ result }) => result === "corrected");
   return {
     ok,
     json: {
@@ -102,7 +102,7 @@ const reportOf = ({ from, to, dryRun, items, wallets, verified }: Outcome): Repo
       from,
       to,
       items: Object.fromEntries(counts),
-      look_at: items.oddities,
+      discrepancies: items.discrepancies,
       notes: items.notes,
       wallets: changed.map(({ account_id, result, before_kobo, after_kobo }) => ({
         account_id,
@@ -115,15 +115,15 @@ const reportOf = ({ from, to, dryRun, items, wallets, verified }: Outcome): Repo
     },
     text: sections({
       [dryRun ? `What would be carried over from ${from} to ${to}` : `Carried over from ${from} to ${to}`]: table(
-        ["items", "copied", "taken forward", "present", "differ", "unreadable", "left out", "unknown"],
+        ["items", "copied", "updated", "present", "differ", "unreadable", "skipped", "unknown"],
         counts.map(([name, each]) => [
           name,
-          ...[each.copied, each.updated, each.present, each.differ, each.unreadable, each.left_out, each.unknown],
+          ...[each.copied, each.updated, each.present, each.differ, each.unreadable, each.skipped, each.unknown],
         ]),
       ),
-      "To be looked at": table(
+      "Needs a decision": table(
         ["item", "what"],
-        items.oddities.map(({ item, what }) => [item, what]),
+        items.discrepancies.map(({ item, what }) => [item, what]),
       ),
       Notes: items.notes.join("\n") || "None.",
       "Balances that change": table(
