@@ -312,13 +312,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect((await itemOf(leaked.key))?.status).toBe("active");
     const { findings } = await adminJson(reconciled, "keys", "reconcile");
     expect(findings).toEqual(
-      expect.arrayContaining(
-        [
-          { account_id: main, key_id: leaked.keyId, found: "key_revoked_in_one", result: "revoked" },
-          { account_id: main, key_id: fresh.keyId, found: "key_item_missing", result: "active" },
-          { account_id: second, key_id: secondKey.keyId, found: "key_item_missing", result: "active" },
-        ].map(({ key_id, found }) => ({ key_id, found })),
-      ),
+      expect.arrayContaining([
+        { key_id: leaked.keyId, found: "key_revoked_in_one" },
+        { key_id: fresh.keyId, found: "key_item_missing" },
+        { key_id: secondKey.keyId, found: "key_item_missing" },
+      ]),
     );
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
     await deploy({ PURCHASES: "on" });
