@@ -58,6 +58,11 @@ const stageSettings = z
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
     /** `off` answers every purchase with 503 before the debit: while a ledger is restored. */
     purchases: z.enum(["on", "off"]).default("on"),
+    /**
+     * `off` stops everything that changes the ledger by itself, while a ledger is restored: messages wait in their queues, and no
+     * abandoned check is refunded.
+     */
+    workers: z.enum(["on", "off"]).default("on"),
     /** Ranges inside, which webhooks may reach over plain http too. */
     webhookAllowedCidrs: ipRanges.default([]),
     /** Who is told of alarms. */

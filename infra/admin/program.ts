@@ -9,6 +9,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addEvents } from "./commands/events.ts";
 import { addIps } from "./commands/ips.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addLedger } from "./commands/ledger.ts";
 import { addSecrets } from "./commands/secrets.ts";
 import { addTransactions } from "./commands/transactions.ts";
 import { addWallet } from "./commands/wallet.ts";
@@ -34,6 +35,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     addIps,
     addKeys,
     addWallet,
+    addLedger,
     addWebhook,
     addTransactions,
     addConsents,

@@ -9,7 +9,7 @@ import type { ServiceFunction } from "./service-function.ts";
 export interface ClockProps {
   readonly stage: string;
   readonly alarms: Alarms;
-  readonly calls: readonly ServiceFunction[];
+  readonly calls: readonly { readonly called: ServiceFunction; readonly enabled: boolean }[];
 }
 
 /** Calls functions each minute, and rings when one was not called. */
@@ -21,13 +21,14 @@ export class Clock extends Construct {
       alarms,
       impact: "A function that runs each minute could not be called. Purge the queue when it is called again.",
     });
-    for (const called of calls) {
+    for (const { called, enabled } of calls) {
       const name = called.node.id;
       // The next minute is the next try.
       called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
       new Rule(this, name, {
         description: `Calls ${name} each minute`,
         schedule: Schedule.rate(Duration.minutes(1)),
+        enabled,
         targets: [
           new LambdaFunction(called, {
             deadLetterQueue: deadLetters,

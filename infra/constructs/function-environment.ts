@@ -47,6 +47,7 @@ export const settingsValues = (
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES: settings.purchases,
+  WORKERS: settings.workers,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });

@@ -67,7 +67,8 @@ export class QueueWorker extends Construct {
   }
 
   /** Messages stand alone: a bad one does not hold back its batch. */
-  readBy(worker: ServiceFunction): void {
-    worker.addEventSource(new SqsEventSource(this.queue, { batchSize: this.batchSize, reportBatchItemFailures: true }));
+  readBy(worker: ServiceFunction, enabled: boolean): void {
+    const { batchSize } = this;
+    worker.addEventSource(new SqsEventSource(this.queue, { batchSize, reportBatchItemFailures: true, enabled }));
   }
 }

@@ -25,6 +25,9 @@ import { ServiceFunction } from "./service-function.ts";
 import { addOutputs } from "./service-outputs.ts";
 import { StreamWorker } from "./stream-worker.ts";
 
+/** The scheduled function that changes the ledger. */
+const LEDGER_SCHEDULE = "watch-ledger";
+
 export interface ServiceProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
@@ -62,12 +65,17 @@ export class Service extends Stack {
     for (const route of Object.values<Route>(routes)) api.serve(route, this.named(route.function));
     api.serveRest(this.functions["reject-route"]);
 
-    status.readBy(this.functions[queues.status.consumer]);
-    delivery.readBy(this.functions[queues.delivery.consumer]);
+    const isWorking = settings.workers === "on";
+    status.readBy(this.functions[queues.status.consumer], isWorking);
+    delivery.readBy(this.functions[queues.delivery.consumer], isWorking);
     const { consumer, ...reading } = streams.ledger;
     const announcer = this.functions[consumer];
     new StreamWorker(this, "Ledger", { stage, table: data.tables.ledger, worker: announcer, alarms, ...reading });
-    new Clock(this, "Clock", { stage, alarms, calls: scheduledFunctions.map((name) => this.functions[name]) });
+    const calls = scheduledFunctions.map((name) => ({
+      called: this.functions[name],
+      enabled: isWorking || name !== LEDGER_SCHEDULE,
+    }));
+    new Clock(this, "Clock", { stage, alarms, calls });
 
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {

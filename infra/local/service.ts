@@ -136,6 +136,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       AIRTIME_NAIRA_MAX: "50000",
       PHONE_RETENTION_DAYS: "400",
       PURCHASES: "on",
+      WORKERS: "on",
       WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
       UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
       // How an upstream elsewhere signs is not known here.

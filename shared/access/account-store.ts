@@ -102,8 +102,23 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
   return account;
 };
 
-/** Puts an account in the place of the one that was read, together with other writes. */
-const replaceAccount = async (store: AccountTable, account: AccountRow, others: Writes): Promise<void> => {
+/** A write to one key's item beside the account's own. */
+export type KeyWrite = {
+  readonly keyId: string;
+  readonly write: Writes[number];
+  /** Whether the account is changed where the item is missing or its condition fails; otherwise the operator is told. */
+  readonly whenRefused: "skip" | "fail";
+};
+
+/** What else a transaction has room for beside the account and the record of the change. It takes 100 items. */
+const KEY_WRITES_MAX = 90;
+
+/** Puts an account in the place of the one that was read, together with writes to its keys' items. */
+export const replaceAccount = async (
+  store: AccountTable,
+  account: AccountRow,
+  keyWrites: readonly KeyWrite[],
+): Promise<void> => {
   await store.db.send(
     new TransactWriteCommand({
       TransactItems: [
@@ -116,39 +131,91 @@ const replaceAccount = async (store: AccountTable, account: AccountRow, others: 
             ExpressionAttributeValues: { ":read": account.version },
           },
         },
-        ...others,
+        ...keyWrites.map(({ write }) => write),
         ...auditWrites(store, account),
       ],
     }),
   );
 };
 
+const CONDITION_FAILED = "ConditionalCheckFailed";
 const CHANGE_ROUNDS_MAX = 8;
 
 /**
- * Changes an account, and what `alongside` says in the same transaction. `change` may be asked several times, each time with the
- * account as it stands; undefined means that there is nothing to change. Resolves with the account as it stands then.
+ * Which key writes a condition refused, by their positions; empty where the account has changed since it was read, or where
+ * another write held an item: then the change is tried again. Throws every other error.
+ */
+const refusedKeyWrites = (error: unknown): readonly number[] => {
+  if (!(error instanceof TransactionCanceledException)) throw error;
+  const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
+  if (codes[0] === CONDITION_FAILED || codes.some((code) => code !== "None" && code !== CONDITION_FAILED)) return [];
+  return codes.flatMap((code, position) => (code === CONDITION_FAILED ? [position - 1] : []));
+};
+
+/** Calls `attempt` until it has ended, with a wait after each collision with other writers. */
+export const untilWritten = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
+  for (let round = 0; ; round += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException) || round === CHANGE_ROUNDS_MAX) throw error;
+      await sleep(jitter_ms(20 * 2 ** round));
+    }
+  }
+};
+
+const disagreement = (accountId: string, keyId: string): AccountError =>
+  new AccountError(
+    `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
+  );
+
+/**
+ * Changes an account, and what `alongside` says of its keys' items in the same transaction. `change` may be called several times,
+ * each time with the account as it stands; undefined means that there is nothing to change. Resolves with the account as it
+ * stands then. More key writes than a transaction has room for follow it one by one: the first ones must be those that matter.
  */
 export const changeAccount = async (
   store: AccountTable,
   accountId: string,
   change: (account: AccountRow) => AccountRow | undefined,
-  alongside: (changed: AccountRow) => Writes = () => [],
+  alongside: (changed: AccountRow, before: AccountRow) => readonly KeyWrite[] = () => [],
 ): Promise<AccountRow> => {
-  for (let round = 0; ; round += 1) {
+  const skipped = new Set<string>();
+  return untilWritten(async () => {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
     if (changed === undefined) return account;
+    const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     try {
-      await replaceAccount(store, changed, alongside(changed));
-      return { ...changed, version: account.version + 1 };
+      await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
     } catch (error) {
-      const isCollision = error instanceof TransactionCanceledException;
-      if (!isCollision || round === CHANGE_ROUNDS_MAX) throw error;
-      await sleep(jitter_ms(20 * 2 ** round));
+      for (const position of refusedKeyWrites(error)) {
+        const refused = keyWrites[position];
+        if (refused === undefined) continue;
+        if (refused.whenRefused === "fail") throw disagreement(accountId, refused.keyId);
+        skipped.add(refused.keyId);
+      }
+      throw error;
     }
-  }
+    for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeAlone(store, accountId, keyWrite);
+    return { ...changed, version: account.version + 1 };
+  });
 };
+
+const writeAlone = async (store: AccountTable, accountId: string, keyWrite: KeyWrite): Promise<void> => {
+  await untilWritten(async () => {
+    try {
+      await store.db.send(new TransactWriteCommand({ TransactItems: [keyWrite.write] }));
+    } catch (error) {
+      const isRefused = error instanceof TransactionCanceledException && isConditionFailed(error);
+      if (!isRefused) throw error;
+      if (keyWrite.whenRefused === "fail") throw disagreement(accountId, keyWrite.keyId);
+    }
+  });
+};
+
+const isConditionFailed = ({ CancellationReasons = [] }: TransactionCanceledException): boolean =>
+  CancellationReasons.some(({ Code }) => Code === CONDITION_FAILED);
 
 const accountKey = z.object({ pk: z.string().startsWith(PK_PREFIX) });
 

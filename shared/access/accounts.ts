@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
+import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
 import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import {
@@ -14,7 +15,19 @@ import {
   requireAccount,
 } from "./account-store.ts";
 import { keyHash, newApiKey } from "./api-key.ts";
-import { isDead, type Key, keyPut, keyUpdate, whitelistRanges } from "./key-item.ts";
+import {
+  accountStatusUpdate,
+  expiryUpdate,
+  isDead,
+  type Key,
+  keyPut,
+  revocation,
+  type WhitelistChange,
+  whitelistRanges,
+  whitelistUpdate,
+  withUnlisted,
+} from "./key-item.ts";
+import type { KeyRow } from "./key-store.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
@@ -93,65 +106,120 @@ export const rotateKey = async (
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at } : other));
       return withKey({ ...account, keys }, entry, now_ms);
     },
-    (account) => [keyPut(store, account, entry), keyUpdate(store, account, requireKey(account, keyId))],
+    (account) => {
+      const old = requireKey(account, keyId);
+      return [keyPut(store, account, entry), expiryUpdate(store, old, old.expires_at ?? ends)];
+    },
   );
   return { key, keyId: entry.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? ends };
 };
 
-/** A revoked key is refused from the next request on. Revoking it again changes nothing. */
+/**
+ * A revoked key is refused from the next request on. It is written also where the ledger says revoked already: the ledger may have
+ * been restored, or the access table.
+ */
 export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
   await changeAccount(
     store,
     accountId,
     (account) => {
-      if (requireKey(account, keyId).status === "revoked") return undefined;
+      requireKey(account, keyId);
       const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
       return { ...account, keys };
     },
-    (changed) => [keyUpdate(store, changed, requireKey(changed, keyId))],
+    (changed) => [revocation(store, requireKey(changed, keyId))],
   );
 };
 
-/** Restricts an account or lifts that; all its keys follow in the same transaction. */
+/** Revokes a key that the access table has and its account's list lacks; from then on the account lists it, as revoked. */
+export const revokeUnlistedKey = async (store: AccountStore, row: KeyRow): Promise<void> => {
+  await changeAccount(
+    store,
+    row.account_id,
+    (account) => ({ ...account, keys: withUnlisted(account.keys, row, nowOf(store)) }),
+    () => [revocation(store, { key_id: row.key_id, hash: row.pk })],
+  );
+};
+
+/** Restricts an account or lifts that; all its keys follow in the same transaction, those that have ended too. */
 export const setAccountStatus = (
   store: AccountStore,
   accountId: string,
   status: AccountRow["status"],
 ): Promise<AccountRow> =>
-  changeWithKeys(store, accountId, (account) => (account.status === status ? undefined : { ...account, status }));
+  changeAccount(
+    store,
+    accountId,
+    // A restriction is written also where it stands already: a key's item may have been restored.
+    (account) => (account.status === status && status === "active" ? undefined : { ...account, status }),
+    ({ keys }) =>
+      followers(store, keys).map(([key, isLive]) =>
+        accountStatusUpdate(store, key, status, isLive && status === "active" ? "fail" : "skip"),
+      ),
+  );
 
 /** Replaces an account's whitelist; all its keys follow in the same transaction. */
 export const setWhitelist = (
   store: AccountStore,
   accountId: string,
   whitelist: readonly string[],
-): Promise<AccountRow> => changeWhitelist(store, accountId, () => whitelist);
+): Promise<AccountRow> =>
+  writeWhitelist(
+    store,
+    accountId,
+    () => whitelist,
+    (_before, after) => ({ kind: "replace", ranges: after }),
+  );
 
-/** Changes an account's whitelist, as it stands; undefined means that there is nothing to change. */
+/** Adds ranges to an account's whitelist, or removes some; undefined means that there is nothing to change. */
 export const changeWhitelist = (
   store: AccountStore,
   accountId: string,
   change: (whitelist: readonly string[]) => readonly string[] | undefined,
-): Promise<AccountRow> =>
-  changeWithKeys(store, accountId, (account) => {
-    const whitelist = change(account.whitelist);
-    if (whitelist === undefined) return undefined;
-    whitelistRanges(whitelist);
-    return { ...account, whitelist: [...whitelist] };
-  });
+): Promise<AccountRow> => writeWhitelist(store, accountId, change, whitelistChange);
 
-/**
- * Changes the account and what its keys copy from it: status, whitelist and permissions. Counters stay untouched, and so do keys
- * that have ended: they are refused whatever else they say.
- */
-const changeWithKeys = (
+const writeWhitelist = (
   store: AccountStore,
   accountId: string,
-  change: (account: AccountRow) => AccountRow | undefined,
+  change: (whitelist: readonly string[]) => readonly string[] | undefined,
+  changeOf: (before: readonly IpRange[], after: readonly IpRange[]) => WhitelistChange,
 ): Promise<AccountRow> =>
-  changeAccount(store, accountId, change, (changed) =>
-    changed.keys.filter((key) => !isDead(key, nowOf(store))).map((key) => keyUpdate(store, changed, key)),
+  changeAccount(
+    store,
+    accountId,
+    (account) => {
+      const whitelist = change(account.whitelist);
+      if (whitelist === undefined) return undefined;
+      whitelistRanges(whitelist);
+      return { ...account, whitelist: [...whitelist] };
+    },
+    (changed, before) => {
+      const difference = changeOf(whitelistRanges(before.whitelist), whitelistRanges(changed.whitelist));
+      if (difference.kind === "none") return [];
+      return followers(store, changed.keys).map(([key, isLive]) =>
+        whitelistUpdate(store, key, difference, isLive ? "fail" : "skip"),
+      );
+    },
   );
+
+/** Ranges that only come, or only go, are written as such. */
+const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]): WhitelistChange => {
+  const known = new Set(before.map(formatIpRange));
+  const kept = new Set(after.map(formatIpRange));
+  const added = after.filter((range) => !known.has(formatIpRange(range)));
+  const removed = before.filter((range) => !kept.has(formatIpRange(range)));
+  if (added.length > 0 && removed.length > 0) return { kind: "replace", ranges: after };
+  if (added.length > 0) return { kind: "add", ranges: added };
+  return removed.length > 0 ? { kind: "remove", ranges: removed } : { kind: "none" };
+};
+
+/** All keys of an account, those first that may still be admitted, and whether each may. */
+const followers = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
+  const now_ms = nowOf(store);
+  const live = keys.filter((key) => !isDead(key, now_ms));
+  const dead = keys.filter((key) => isDead(key, now_ms));
+  return [...live.map((key) => [key, true] as const), ...dead.map((key) => [key, false] as const)];
+};
 
 const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
 

@@ -1,5 +1,6 @@
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
-import { AccountError, type AccountRow, type AccountStore } from "./account-store.ts";
+import { isoTime } from "../platform/time.ts";
+import { AccountError, type AccountRow, type AccountStore, type KeyWrite } from "./account-store.ts";
 import type { KeyRow } from "./key-store.ts";
 
 export type Key = AccountRow["keys"][number];
@@ -13,32 +14,155 @@ const CLOCKS_DIFFER_MS_MAX = 24 * 3_600_000;
 export const isDead = ({ status, expires_at }: Key, now_ms: number): boolean =>
   status === "revoked" || (expires_at !== undefined && now_ms >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
 
-export const keyPut = ({ accessTable }: AccountStore, account: AccountRow, key: Key) => ({
-  Put: { TableName: accessTable, Item: keyItem(account, key), ConditionExpression: "attribute_not_exists(pk)" },
+export const keyPut = ({ accessTable }: AccountStore, account: AccountRow, key: Key): KeyWrite => ({
+  keyId: key.key_id,
+  write: {
+    Put: { TableName: accessTable, Item: keyItem(account, key), ConditionExpression: "attribute_not_exists(pk)" },
+  },
+  whenRefused: "fail",
 });
 
-/** Brings everything but the counters of a key's item up to its account. */
-export const keyUpdate = ({ accessTable }: AccountStore, account: AccountRow, key: Key) => {
-  const { account_status, status, permissions, whitelist, expires_at } = keyItem(account, key);
-  const sets = { account_status, status, permissions, whitelist, expires_at };
-  const present = Object.entries(sets).filter(([, value]) => value !== undefined);
-  const absent = Object.entries(sets).filter(([, value]) => value === undefined);
-  return {
-    Update: {
-      TableName: accessTable,
-      Key: { pk: key.hash },
-      UpdateExpression: [
-        `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-        ...(absent.length > 0 ? [`REMOVE ${absent.map(([name]) => `#${name}`).join(", ")}`] : []),
-      ].join(" "),
-      ConditionExpression: "attribute_exists(pk)",
-      ExpressionAttributeNames: Object.fromEntries(Object.keys(sets).map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
-    },
-  };
+/** An update of a key's item that exists. Each of its kinds names only the fields that its change is about. */
+type KeyUpdate = {
+  readonly expression: string;
+  readonly condition?: string;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
 };
 
-const keyItem = (account: AccountRow, key: Key): KeyRow => {
+const keyUpdate = (
+  { accessTable }: AccountStore,
+  { key_id: keyId, hash }: Pick<Key, "key_id" | "hash">,
+  { expression, condition, names, values }: KeyUpdate,
+  whenRefused: KeyWrite["whenRefused"],
+): KeyWrite => ({
+  keyId,
+  write: {
+    Update: {
+      TableName: accessTable,
+      Key: { pk: hash },
+      UpdateExpression: expression,
+      ConditionExpression: `attribute_exists(pk)${condition === undefined ? "" : ` AND ${condition}`}`,
+      ExpressionAttributeNames: names,
+      // DynamoDB refuses an empty object here.
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    },
+  },
+  whenRefused,
+});
+
+/** The account's status on a key's item. */
+export const accountStatusUpdate = (
+  store: AccountStore,
+  key: Key,
+  status: AccountRow["status"],
+  whenRefused: KeyWrite["whenRefused"],
+): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    {
+      expression: "SET #account_status = :status",
+      names: { "#account_status": "account_status" },
+      values: { ":status": status },
+    },
+    whenRefused,
+  );
+
+/** How a whitelist changes: as a whole, or only by ranges that come or go. */
+export type WhitelistChange =
+  | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
+  | { readonly kind: "none" };
+
+/** A range that an operator adds or removes leaves the others on a key's item as they are, whatever the account's list says. */
+export const whitelistUpdate = (
+  store: AccountStore,
+  key: Key,
+  change: Exclude<WhitelistChange, { kind: "none" }>,
+  whenRefused: KeyWrite["whenRefused"],
+): KeyWrite => {
+  const names = { "#whitelist": "whitelist" };
+  // DynamoDB has no empty sets.
+  const update =
+    change.ranges.length === 0
+      ? { expression: "REMOVE #whitelist", names, values: {} }
+      : {
+          expression: `${{ replace: "SET", add: "ADD", remove: "DELETE" }[change.kind]} #whitelist ${change.kind === "replace" ? "= " : ""}:ranges`,
+          names,
+          values: { ":ranges": new Set(change.ranges) },
+        };
+  return keyUpdate(store, key, update, whenRefused);
+};
+
+/** A key's own end. Nothing takes it back. */
+export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash">): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    { expression: "SET #status = :revoked", names: { "#status": "status" }, values: { ":revoked": "revoked" } },
+    "skip",
+  );
+
+/** A moment at which a key ends, on an item that is active and does not end before. */
+export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    {
+      expression: "SET #expires_at = :expires_at",
+      condition: "#status = :active AND (attribute_not_exists(#expires_at) OR #expires_at >= :expires_at)",
+      names: { "#expires_at": "expires_at", "#status": "status" },
+      values: { ":expires_at": expires_at, ":active": "active" },
+    },
+    "fail",
+  );
+
+/**
+ * Makes the item of an active key say what a reconciliation came to. It may have read an older state of the item, and so has the
+ * condition that the item is still active and does not end before.
+ */
+export const keyRestriction = (store: AccountStore, account: AccountRow, key: Key): KeyWrite => {
+  const { account_status, permissions, whitelist, expires_at } = keyItem(account, key);
+  const sets = Object.entries({ account_status, permissions, whitelist });
+  const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
+  const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
+  const isOpenEnded = "attribute_not_exists(#expires_at)";
+  return keyUpdate(
+    store,
+    key,
+    {
+      expression: [
+        `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
+        ...(absent.length > 0 ? [`REMOVE ${absent.join(", ")}`] : []),
+      ].join(" "),
+      condition: `#status = :active AND ${
+        expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`
+      }`,
+      names: {
+        ...Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
+        "#expires_at": "expires_at",
+        "#status": "status",
+      },
+      values: { ...Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])), ":active": "active" },
+    },
+    "fail",
+  );
+};
+
+/** Ends a key whose account the ledger does not know. */
+export const orphanRevocation = (store: AccountStore, row: KeyRow): KeyWrite =>
+  keyUpdate(
+    store,
+    { key_id: row.key_id, hash: row.pk },
+    {
+      expression: "SET #status = :revoked, #account_status = :restricted",
+      names: { "#status": "status", "#account_status": "account_status" },
+      values: { ":revoked": "revoked", ":restricted": "restricted" },
+    },
+    "skip",
+  );
+
+export const keyItem = (account: AccountRow, key: Key): KeyRow => {
   const ranges = whitelistRanges(account.whitelist);
   return {
     pk: key.hash,
@@ -52,6 +176,30 @@ const keyItem = (account: AccountRow, key: Key): KeyRow => {
     permissions: key.permissions.length > 0 ? new Set(key.permissions) : undefined,
     whitelist: ranges.length > 0 ? new Set(ranges) : undefined,
   };
+};
+
+/** Of two ends of a key the one that comes first; a key without an end has none. */
+export const earlierEnd = (one: string | undefined, other: string | undefined): string | undefined =>
+  one !== undefined && (other === undefined || one < other) ? one : other;
+
+/** The keys together with one that only the access table knows, as revoked. */
+export const withUnlisted = (keys: readonly Key[], row: KeyRow, now_ms: number): Key[] => {
+  if (keys.some(({ hash }) => hash === row.pk)) {
+    return keys.map((key) => (key.hash === row.pk ? { ...key, status: "revoked" } : key));
+  }
+  return [
+    ...keys,
+    {
+      key_id: row.key_id,
+      hash: row.pk,
+      mode: row.mode,
+      status: "revoked",
+      permissions: [...(row.permissions ?? [])],
+      // When it was made is not in the access table.
+      created_at: isoTime(now_ms),
+      ...(row.expires_at !== undefined && { expires_at: row.expires_at }),
+    },
+  ];
 };
 
 /** A whitelist as the keys keep it; throws at the first entry that is no range. */

@@ -42,6 +42,8 @@ export const environment = z.object({
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
+  /** Read by no function: tells the operator's commands whether the stage changes its ledger by itself. */
+  WORKERS: z.enum(["on", "off"]),
 });
 
 /** What each function reads; its handler parses these, and infra sets these and no others. */

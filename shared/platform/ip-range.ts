@@ -35,6 +35,21 @@ export const isWithin = (address: string, ranges: Iterable<IpRange>): boolean =>
   return false;
 };
 
+/** Whether all addresses of one range lie in the other. */
+const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...outer]: IpRange): boolean =>
+  inner.length === outer.length &&
+  innerBits >= outerBits &&
+  outer.every((byte, index) => ((inner[index] ?? 0) & mask(outerBits, index)) === byte);
+
+/** The addresses that lie in both lists. Two ranges overlap only where one contains the other, so that no new ones are needed. */
+export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[]): readonly IpRange[] => {
+  const common = [
+    ...some.filter((range) => others.some((other) => isRangeWithin(range, other))),
+    ...others.filter((range) => some.some((other) => isRangeWithin(range, other))),
+  ];
+  return [...new Map(common.map((range) => [formatIpRange(range), range])).values()];
+};
+
 /** Reads a comma separated list of ranges; throws on what is none. */
 export const parseIpRanges = (list: string): readonly IpRange[] =>
   list

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { tableNames } from "../../infra/local/tables.ts";
+import { keyHash } from "../../shared/access/api-key.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventId, listEvents, recordEvent } from "../../shared/status/event-records.ts";
@@ -187,6 +188,16 @@ const identityCheck: Situation = {
   },
 };
 
+/** An access table of before a key was made. */
+const restoredAccess: Situation = {
+  begin: async () => {
+    const { key } = await anApp();
+    const Key = { pk: keyHash(key) };
+    await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key }));
+    return {};
+  },
+};
+
 const nothing: Situation = { begin: async () => ({}) };
 
 /** By the headings of the page. */
@@ -204,6 +215,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "A catalog was refused": refusedCatalog,
   "Plans of the upstream are not sold": nothing,
   "Who looked a person up": identityCheck,
+  "A table was restored": restoredAccess,
   "A wallet differs": lyingWallet,
   "A dead letter": nothing,
 };

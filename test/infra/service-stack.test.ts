@@ -206,6 +206,35 @@ describe("the clock", () => {
   });
 });
 
+describe("a stage whose workers are off", () => {
+  const off = templatesOf("prod", { purchases: "off", workers: "off" }).service;
+  const nameIn = (reference: unknown): string => nameOf(off.get(idIn(reference)));
+
+  test("leaves messages in their queues, and the stream is read on", () => {
+    const enabled = off.all("AWS::Lambda::EventSourceMapping").map(({ Properties }) => {
+      return [nameIn(Properties.FunctionName), Properties.Enabled ?? true];
+    });
+    expect(Object.fromEntries(enabled)).toEqual({
+      "apply-status": false,
+      "deliver-webhook": false,
+      "announce-status": true,
+    });
+  });
+
+  test("does not call the function that changes the ledger by the clock, and calls the others", () => {
+    const target = z.tuple([z.object({ Arn: z.unknown() })]);
+    const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
+      return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
+    });
+    expect(Object.fromEntries(states)).toEqual({ "watch-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
+  });
+
+  test("says so in its outputs, by which the operator's commands know it", () => {
+    expect([off.outputs.Workers?.Value, off.outputs.Purchases?.Value]).toEqual(["off", "off"]);
+    expect([service.outputs.Workers?.Value, service.outputs.Purchases?.Value]).toEqual(["on", "on"]);
+  });
+});
+
 describe("alarms", () => {
   test("each says what is lost, tells the topic, and needs no metric math", () => {
     expect(alarms.length).toBeGreaterThan(40);

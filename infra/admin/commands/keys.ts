@@ -1,13 +1,22 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { type AccountRow, accountIds, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
-import { createKey, defaultPermissions, type NewKey, revokeKey, rotateKey } from "../../../shared/access/accounts.ts";
+import {
+  createKey,
+  defaultPermissions,
+  type NewKey,
+  revokeKey,
+  revokeUnlistedKey,
+  rotateKey,
+} from "../../../shared/access/accounts.ts";
 import { isWellFormedKey, keyHash } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
+import { keyRows, reconcileKeys, revokeOrphan } from "../../../shared/access/reconcile.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { SERVICE } from "../../../shared/wallet/audit.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { audited, type Desk } from "../desk.ts";
+import { audited, auditItem, type Desk } from "../desk.ts";
 import { accountField, durationField, permissionsField, whyField } from "../fields.ts";
 import { fields, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";
@@ -86,15 +95,20 @@ export const addKeys = (program: Command): void => {
     options: [why],
     input: z.object({ key: keyField, why: whyField.optional() }),
     run: async (desk, { key, why }) => {
-      const { account_id } = await ownerOf(desk, key);
-      await revokeKey(
-        audited(desk, () => ({ action: "keys revoke", why, details: { key_id: key } })),
-        account_id,
-        key,
-      );
+      const account_id = await revoke(desk, key, why);
       const json = { account_id, key_id: key, status: "revoked" };
       return { json, text: fields(json) };
     },
+  });
+  addCommand(group, {
+    usage: "reconcile",
+    summary:
+      "make the ledger's accounts and the access table agree, the more restrictive of the two standing; " +
+      "after either of them was restored",
+    example: "reconcile --dry-run",
+    options: [{ flags: "--dry-run", text: "say what is found and change nothing" }, why],
+    input: z.object({ dryRun: z.boolean().default(false), why: whyField.optional() }),
+    run: reconcile,
   });
   addCommand(group, {
     usage: "find",
@@ -130,11 +144,59 @@ export const keysTable = (keys: readonly ReturnType<typeof keyView>[]): string =
   );
 
 const ownerOf = async (desk: Desk, keyId: string): Promise<AccountRow> => {
+  const account = await findOwner(desk, keyId);
+  if (account === undefined) throw new OperatorError(`There is no key ${keyId}`);
+  return account;
+};
+
+const findOwner = async (desk: Desk, keyId: string): Promise<AccountRow | undefined> => {
   for await (const accountId of accountIds(desk.accounts)) {
     const account = await findAccount(desk.accounts, accountId);
     if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
   }
+  return undefined;
+};
+
+/** A key that no account lists is looked for in the access table, which decides who is admitted. Resolves with its account. */
+const revoke = async (desk: Desk, keyId: string, why: string | undefined): Promise<string> => {
+  const deed = { action: "keys revoke", why, details: { key_id: keyId } };
+  const store = audited(desk, () => deed);
+  const owner = await findOwner(desk, keyId);
+  if (owner !== undefined) {
+    await revokeKey(store, owner.account_id, keyId);
+    return owner.account_id;
+  }
+  for await (const row of keyRows(desk.accounts)) {
+    if (row.key_id !== keyId) continue;
+    const account = await findAccount(desk.accounts, row.account_id);
+    if (account === undefined) await revokeOrphan(desk.accounts, row, () => auditItem(desk, SERVICE, deed));
+    else await revokeUnlistedKey(store, row);
+    return row.account_id;
+  }
   throw new OperatorError(`There is no key ${keyId}`);
+};
+
+const reconcile = async (
+  desk: Desk,
+  { dryRun, why }: { readonly dryRun: boolean; readonly why?: string | undefined },
+): Promise<Report> => {
+  const action = "keys reconcile";
+  const findings = await reconcileKeys(
+    audited(desk, () => ({ action, why })),
+    {
+      isDryRun: dryRun,
+      orphanAudit: ({ key_id, account_id }) =>
+        auditItem(desk, SERVICE, { action, why, details: { key_id, account_id } }),
+    },
+  );
+  const rows = findings.map(({ account_id, key_id, found, result }) => [account_id, key_id, found, result]);
+  return {
+    json: { dry_run: dryRun, findings },
+    text:
+      findings.length === 0
+        ? "The tables agree."
+        : table(["account", "key", "found", dryRun ? "would be" : "is now"], rows),
+  };
 };
 
 const find = async (desk: Desk): Promise<Report> => {

@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { requireAccount } from "../../../shared/access/account-store.ts";
+import { accountIds, requireAccount } from "../../../shared/access/account-store.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { sleep } from "../../../shared/platform/time.ts";
 import { adjustWallet } from "../../../shared/wallet/adjustment.ts";
 import { type Booking, type EntryRow, fundWallet } from "../../../shared/wallet/funding.ts";
 import { timeRange } from "../../../shared/wallet/lookup.ts";
-import { confirmedProof } from "../../../shared/wallet/proof.ts";
 import { readStatement } from "../../../shared/wallet/statement.ts";
 import { setLowBalanceThreshold } from "../../../shared/wallet/threshold.ts";
 import { readWallet } from "../../../shared/wallet/wallet.ts";
@@ -22,8 +20,9 @@ import {
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { duration, fields, naira, nairaNumber, orNull } from "../print.ts";
+import { fields, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
+import { notProved, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
 
@@ -81,13 +80,17 @@ export const addWallet = (program: Command): void => {
     },
   });
   addCommand(group, {
-    usage: "verify <account>",
+    usage: "verify [account]",
     readOnly: true,
     summary:
       "prove the balance: fundings and adjustments minus what was bought; exit code 1 where two readings show a difference",
     example: "verify acc_0123456789abcdef01",
-    input: z.object({ account: accountField }),
-    run: verify,
+    options: [{ flags: "--all", text: "every account's, one after the other" }],
+    input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),
+    run: async (desk, { account, all }) => {
+      if (all === (account !== undefined)) throw new OperatorError("Name an account, or say --all");
+      return account === undefined ? verifyAll(desk) : verify(desk, { account });
+    },
   });
 };
 
@@ -173,19 +176,19 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
   };
 };
 
-/** An index follows its table within a second or two. */
-const INDEX_PATIENCE_MS = 5_000;
+const say = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
 
-const waitForIndexes = async (): Promise<void> => {
-  process.stderr.write(
-    `The reading shows a difference: reading again in ${duration(INDEX_PATIENCE_MS)} to confirm it ...\n`,
-  );
-  await sleep(INDEX_PATIENCE_MS);
+const verifyAll = async ({ ledger, accounts }: Desk): Promise<Report> => {
+  const ids: string[] = [];
+  for await (const accountId of accountIds(accounts)) ids.push(accountId);
+  const wallets = await verifyWallets(ledger, ids, say);
+  const ok = notProved(wallets).length === 0;
+  return { ok, json: { ok, wallets: verifiedJson(wallets) }, text: verifiedTable(wallets) };
 };
 
 const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const proof = await confirmedProof(desk.ledger, account, waitForIndexes);
+  const [{ proof } = { proof: undefined }] = await verifyWallets(desk.ledger, [account], say);
   if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
   const { balance_kobo, expected_kobo, difference_kobo } = proof;
   const ok = difference_kobo === 0;

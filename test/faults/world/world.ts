@@ -9,6 +9,7 @@ import { type Invoke, loadFunctions } from "../../../infra/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
 import { startQueues } from "../../../infra/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../infra/local/secrets.ts";
+import type { AdminDetails } from "../../../infra/local/service-file.ts";
 import { type Simulator, startSimulator } from "../../../infra/local/simulator/server.ts";
 import { eventOf, SIMULATOR_SIGNATURE } from "../../../infra/local/simulator/webhooks.ts";
 import { queues } from "../../../infra/queues.ts";
@@ -77,8 +78,14 @@ export type World = {
   readonly deliveryQueue: DeliveryQueue;
   /** Begins all functions anew, with nothing in their memory. */
   readonly restart: () => Promise<void>;
+  /** Begins them anew with other settings, as a deployment does; `ledger`, `accounts` and `pump` are of the tables that it names. */
+  readonly deploy: (changes: Partial<FunctionEnvironment>) => Promise<void>;
+  /** What the operator's command line needs in order to find this service. */
+  readonly adminDetails: () => AdminDetails;
   readonly stop: () => Promise<void>;
 };
+
+type FunctionEnvironment = Record<keyof typeof environment.shape, string>;
 
 const { log } = console;
 
@@ -96,7 +103,7 @@ export const openWorld = async (): Promise<World> => {
   const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
 
-  const functionEnvironment: Record<keyof typeof environment.shape, string> = {
+  let functionEnvironment: FunctionEnvironment = {
     ACCESS_TABLE: accessTable,
     LEDGER_TABLE: ledgerTable,
     CACHE_TABLE: cacheTable,
@@ -118,6 +125,7 @@ export const openWorld = async (): Promise<World> => {
     AIRTIME_NAIRA_MAX: "50000",
     PHONE_RETENTION_DAYS: "400",
     PURCHASES: "on",
+    WORKERS: "on",
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const putBack = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
@@ -142,7 +150,7 @@ export const openWorld = async (): Promise<World> => {
   };
   const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
 
-  return Object.assign(world, {
+  const opened: World = Object.assign(world, {
     upstream: simulator.state,
     db,
     ledger: { db, table: ledgerTable, clock: systemClock },
@@ -178,6 +186,22 @@ export const openWorld = async (): Promise<World> => {
     restart: async () => {
       invoke = await loadFunctions(functionNames, FUNCTIONS);
     },
+    deploy: async (changes: Partial<FunctionEnvironment>) => {
+      functionEnvironment = { ...functionEnvironment, ...changes };
+      setEnvironment(functionEnvironment);
+      invoke = await loadFunctions(functionNames, FUNCTIONS);
+      const { ACCESS_TABLE, LEDGER_TABLE } = functionEnvironment;
+      const adopted = { db, accessTable: ACCESS_TABLE, ledgerTable: LEDGER_TABLE };
+      const isOtherLedger = opened.ledger.table !== LEDGER_TABLE;
+      Object.assign(opened, {
+        ledger: { ...opened.ledger, table: LEDGER_TABLE },
+        accounts: adopted,
+        endpoints: { ...opened.endpoints, accounts: adopted },
+        tables: [ACCESS_TABLE, LEDGER_TABLE, cacheTable],
+        ...(isOtherLedger && { pump: await pumping({ sqs, dynamodb, ledgerTable: LEDGER_TABLE, invoke: invoked }) }),
+      });
+    },
+    adminDetails: () => ({ base_url: "http://127.0.0.1:9/v1", environment: functionEnvironment, endpoints }),
     stop: async () => {
       // A run whose answer never came may outlive its world: what it logs then is nobody's.
       console.log = (line: unknown) => {
@@ -191,6 +215,7 @@ export const openWorld = async (): Promise<World> => {
       rmSync(folder, { recursive: true, force: true });
     },
   });
+  return opened;
 };
 
 const functionNames = [

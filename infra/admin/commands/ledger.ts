@@ -1,0 +1,141 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { accountIds } from "../../../shared/access/account-store.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { SERVICE } from "../../../shared/wallet/audit.ts";
+import { keepProof } from "../../../shared/wallet/proof.ts";
+import { type CarriedItems, carryItems } from "../carry-over/items.ts";
+import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
+import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { auditItem, type Desk, putOnRecord } from "../desk.ts";
+import { whyField } from "../fields.ts";
+import { naira, nairaNumber, orNull, sections, table } from "../print.ts";
+import { readItems } from "../table-scan.ts";
+import { notProved, type VerifiedWallet, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
+
+const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a table");
+const input = z.object({
+  from: tableField,
+  to: tableField.optional(),
+  dryRun: z.boolean().default(false),
+  why: whyField.optional(),
+});
+
+export const addLedger = (program: Command): void => {
+  const group = addGroup(program, "ledger", "The ledger as a whole: what a restored one lacks");
+  addCommand(group, {
+    usage: "carry-over",
+    summary:
+      "copy into a restored ledger what it lacks of the old one, compute every balance anew, and verify all wallets; " +
+      "it can be repeated at any time",
+    example: "carry-over --from OLD_TABLE --to NEW_TABLE --dry-run",
+    options: [
+      { flags: "--from <table>", text: "the old ledger", required: true },
+      { flags: "--to <table>", text: "the restored one; default: the service's ledger" },
+      { flags: "--dry-run", text: "say what would be copied and change nothing" },
+      why,
+    ],
+    input,
+    run: carryOver,
+  });
+};
+
+const say = (sentence: string): void => {
+  process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
+};
+
+/** Nothing may change either ledger: what is sold, refunded or delivered meanwhile would be in one of them only. */
+const assertStopped = ({ target }: Desk): void => {
+  const { PURCHASES, WORKERS } = target.environment;
+  if (PURCHASES === "off" && WORKERS === "off") return;
+  throw new OperatorError(
+    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}: set both to "off" in infra/stages.ts and deploy first`,
+  );
+};
+
+const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
+  assertStopped(adopted);
+  const ledger = { ...adopted.ledger, table: to ?? adopted.ledger.table };
+  const desk = { ...adopted, ledger };
+  if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
+  // A table that is not there is noticed before anything is written.
+  for (const name of [from, ledger.table]) await readItems(ledger.db, name, [SERVICE]);
+  const deed = { action: "ledger carry-over", why };
+  if (!dryRun) await putOnRecord(desk, SERVICE, { ...deed, details: { from } });
+
+  const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, say });
+  const accounts = new Set(items.accountIds);
+  for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
+  const wallets = await recomputeWallets(ledger, accounts, {
+    moved: items.moved,
+    say,
+    ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...deed, details }) }),
+  });
+  const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
+  const verified = dryRun ? [] : await verifyWallets(ledger, present, say);
+  for (const { account_id, proof } of verified) {
+    if (proof !== undefined) await keepProof(ledger, account_id, proof);
+  }
+  return reportOf({ from, to: ledger.table, dryRun, items, wallets, verified });
+};
+
+type Outcome = {
+  readonly from: string;
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly items: CarriedItems;
+  readonly wallets: readonly WalletResult[];
+  readonly verified: readonly VerifiedWallet[];
+};
+
+const reportOf = ({ from, to, dryRun, items, wallets, verified }: Outcome): Report => {
+  const counts = [...items.counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const changed = wallets.filter(({ result }) => result !== "right");
+  const differing = notProved(verified);
+  const ok =
+    items.discrepancies.length === 0 && differing.length === 0 && changed.every(({ result }) => result === "corrected");
+  return {
+    ok,
+    json: {
+      ok,
+      dry_run: dryRun,
+      from,
+      to,
+      items: Object.fromEntries(counts),
+      discrepancies: items.discrepancies,
+      notes: items.notes,
+      wallets: changed.map(({ account_id, result, before_kobo, after_kobo }) => ({
+        account_id,
+        result,
+        before: orNull(before_kobo, nairaNumber),
+        after: nairaNumber(after_kobo),
+      })),
+      verified: verified.length - differing.length,
+      not_verified: verifiedJson(differing),
+    },
+    text: sections({
+      [dryRun ? `What would be carried over from ${from} to ${to}` : `Carried over from ${from} to ${to}`]: table(
+        ["items", "copied", "updated", "present", "differ", "unreadable", "skipped", "unknown"],
+        counts.map(([name, each]) => [
+          name,
+          ...[each.copied, each.updated, each.present, each.differ, each.unreadable, each.skipped, each.unknown],
+        ]),
+      ),
+      "Needs a decision": table(
+        ["item", "what"],
+        items.discrepancies.map(({ item, what }) => [item, what]),
+      ),
+      Notes: items.notes.join("\n") || "None.",
+      "Balances that change": table(
+        ["account", "result", "before", "after"],
+        changed.map(({ account_id, result, before_kobo, after_kobo }) => [
+          account_id,
+          result,
+          orNull(before_kobo, naira),
+          naira(after_kobo),
+        ]),
+      ),
+      "Wallets that were not verified": dryRun ? "None is verified in a dry run." : verifiedTable(differing),
+    }),
+  };
+};

@@ -1,0 +1,94 @@
+import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  ScanCommand,
+  type ScanCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { waitForTurn } from "../../shared/wallet/ledger.ts";
+
+/** An item of a table as it is stored. */
+export type Item = { readonly pk: string; readonly [name: string]: unknown };
+const itemSchema = z.looseObject({ pk: z.string() });
+
+/** Parts of a table that are read at the same time. */
+const SEGMENTS = 8;
+/** Less than a page may hold, so that it arrives in time also over a slow line. */
+const PAGE_ITEMS_MAX = 500;
+const PROGRESS_EVERY = 10_000;
+const ROUNDS_MAX = 8;
+
+/** Repeats a read that fails, as DynamoDB refuses some while it is busy. A table that is not there is a sentence. */
+const persistently = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
+  for (let round = 0; ; round += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) throw new OperatorError(`There is no table ${table}`);
+      if (round === ROUNDS_MAX) throw error;
+      await waitForTurn(round);
+    }
+  }
+};
+
+/** Reads a whole table strongly, several segments at a time, and gives each page to `take`, which is awaited. */
+export const scanTable = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  {
+    take,
+    say,
+    projection = {},
+  }: {
+    readonly take: (items: readonly Item[]) => Promise<void>;
+    /** Is told how far it is. */
+    readonly say: (sentence: string) => void;
+    readonly projection?: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames">;
+  },
+): Promise<void> => {
+  let done = 0;
+  const readSegment = async (Segment: number): Promise<void> => {
+    const input = {
+      ...{ TableName: table, ConsistentRead: true, Limit: PAGE_ITEMS_MAX },
+      ...{ Segment, TotalSegments: SEGMENTS },
+      ...projection,
+    };
+    let start: Record<string, unknown> | undefined;
+    do {
+      const command = new ScanCommand({ ...input, ...(start && { ExclusiveStartKey: start }) });
+      const { Items = [], LastEvaluatedKey } = await persistently(table, () => db.send(command));
+      await take(z.array(itemSchema).parse(Items));
+      const before = done;
+      done += Items.length;
+      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY)) say(`${table}: ${done} items`);
+      start = LastEvaluatedKey;
+    } while (start !== undefined);
+  };
+  await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
+  say(`${table}: all ${done} items`);
+};
+
+const BATCH_KEYS_MAX = 100;
+
+/** The items of these keys, read strongly. */
+export const readItems = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  pks: readonly string[],
+): Promise<ReadonlyMap<string, Item>> => {
+  const found = new Map<string, Item>();
+  for (let start = 0; start < pks.length; start += BATCH_KEYS_MAX) {
+    let wanted = pks.slice(start, start + BATCH_KEYS_MAX).map((pk) => ({ pk }));
+    for (let round = 0; wanted.length > 0; round += 1) {
+      // DynamoDB may leave keys out when it is busy; it says which.
+      if (round > 0) await waitForTurn(round);
+      const command = new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ConsistentRead: true } } });
+      const { Responses, UnprocessedKeys } = await persistently(table, () => db.send(command));
+      for (const item of z.array(itemSchema).parse(Responses?.[table] ?? [])) found.set(item.pk, item);
+      wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
+    }
+  }
+  return found;
+};

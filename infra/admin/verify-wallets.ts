@@ -1,0 +1,56 @@
+import { sleep } from "../../shared/platform/time.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { confirmedProof, type Proof } from "../../shared/wallet/proof.ts";
+import { duration, naira, nairaNumber, orNull, table } from "./print.ts";
+
+/** A wallet that was verified; `proof` is absent where it was too busy. */
+export type VerifiedWallet = { readonly account_id: string; readonly proof: Proof | undefined };
+
+/** An index follows its table within a second or two: a difference counts once a second reading shows it too. */
+const INDEX_LAG_MS = 5_000;
+
+/** Verifies these wallets one after the other, and says how far it is. */
+export const verifyWallets = async (
+  ledger: Ledger,
+  accountIds: Iterable<string>,
+  say: (sentence: string) => void,
+): Promise<readonly VerifiedWallet[]> => {
+  const verified: VerifiedWallet[] = [];
+  for (const account_id of accountIds) {
+    const proof = await confirmedProof(ledger, account_id, async () => {
+      say(
+        `${account_id}: the reading shows a difference: reading again in ${duration(INDEX_LAG_MS)} to confirm it ...`,
+      );
+      await sleep(INDEX_LAG_MS);
+    });
+    verified.push({ account_id, proof });
+    if (verified.length % 100 === 0) say(`${verified.length} wallets verified`);
+  }
+  return verified;
+};
+
+const isProved = (proof: Proof | undefined): boolean => proof?.difference_kobo === 0;
+
+/** The wallets whose balance is not what their entries sum up to, or could not be verified. */
+export const notProved = (wallets: readonly VerifiedWallet[]): readonly VerifiedWallet[] =>
+  wallets.filter(({ proof }) => !isProved(proof));
+
+export const verifiedJson = (wallets: readonly VerifiedWallet[]) =>
+  wallets.map(({ account_id, proof }) => ({
+    account_id,
+    ok: isProved(proof),
+    balance: orNull(proof?.balance_kobo, nairaNumber),
+    expected: orNull(proof?.expected_kobo, nairaNumber),
+    difference: orNull(proof?.difference_kobo, nairaNumber),
+  }));
+
+export const verifiedTable = (wallets: readonly VerifiedWallet[]): string =>
+  table(
+    ["account", "balance", "expected", "difference"],
+    wallets.map(({ account_id, proof }) => [
+      account_id,
+      orNull(proof?.balance_kobo, naira),
+      orNull(proof?.expected_kobo, naira),
+      proof === undefined ? "too busy" : naira(proof.difference_kobo),
+    ]),
+  );

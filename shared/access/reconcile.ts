@@ -1,0 +1,256 @@
+import { isDeepStrictEqual } from "node:util";
+import { BatchGetCommand, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
+import { sleep, systemClock } from "../platform/time.ts";
+import { type AuditRow, auditPut } from "../wallet/audit.ts";
+import {
+  type AccountRow,
+  type AccountStore,
+  accountIds,
+  findAccount,
+  type KeyWrite,
+  replaceAccount,
+  requireAccount,
+  untilWritten,
+} from "./account-store.ts";
+import {
+  earlierEnd,
+  isDead,
+  type Key,
+  keyItem,
+  keyPut,
+  keyRestriction,
+  orphanRevocation,
+  revocation,
+  whitelistRanges,
+  withUnlisted,
+} from "./key-item.ts";
+import { type KeyRow, keyRow } from "./key-store.ts";
+
+/** What a reconciliation did, or would do: one finding for each difference between ledger and access table. */
+export type Finding = {
+  readonly account_id: string;
+  /** Absent where it is about the whole account. */
+  readonly key_id?: string;
+  readonly found:
+    | "key_item_missing"
+    | "key_not_listed"
+    | "account_unknown"
+    | "key_revoked_in_one"
+    | "key_ends_sooner_in_one"
+    | "key_item_differs"
+    | "account_restricted_in_one"
+    | "whitelist_narrower_in_one";
+  /** What stands from then on. */
+  readonly result: string;
+};
+
+/** An account as both tables agree about it, and what has to be written for that. */
+type Plan = {
+  readonly account: AccountRow;
+  readonly keyWrites: readonly KeyWrite[];
+  readonly findings: readonly Finding[];
+};
+
+/**
+ * What makes the two tables agree about one account: of two statements the more restrictive one stands. `items` are all items of
+ * the access table that belong to the account's keys or name the account.
+ */
+export const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
+  const { account_id } = before;
+  const now_ms = (store.clock ?? systemClock)();
+  const findings: Finding[] = [];
+  const itemOf = new Map(items.map((item) => [item.pk, item]));
+  const listed = new Set(before.keys.map(({ hash }) => hash));
+  const keys = items
+    .filter(({ pk }) => !listed.has(pk))
+    .reduce(
+      (all, item) => withUnlisted(all, item, now_ms),
+      before.keys.map((key) => stricterKey(key, itemOf.get(key.hash))),
+    );
+  const live = keys.filter((key) => !isDead(key, now_ms)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
+  const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
+  const account = { ...before, keys, status, whitelist: narrowest(before.whitelist, live) };
+
+  if (status !== before.status) {
+    findings.push({ account_id, found: "account_restricted_in_one", result: "restricted" });
+  }
+  if (
+    account.whitelist.join() !== before.whitelist.join() ||
+    live.some((item) => !hasRanges(item, account.whitelist))
+  ) {
+    findings.push({ account_id, found: "whitelist_narrower_in_one", result: account.whitelist.join(" ") || "nobody" });
+  }
+  const keyWrites: KeyWrite[] = [];
+  for (const key of keys) {
+    const item = itemOf.get(key.hash);
+    const write = keyWriteFor(store, account, key, item);
+    if (write !== undefined) keyWrites.push(write);
+    const found = findingAbout(
+      key,
+      item,
+      before.keys.find(({ hash }) => hash === key.hash),
+      write !== undefined,
+    );
+    if (found !== undefined) findings.push({ account_id, key_id: key.key_id, found, result: standing(key) });
+  }
+  return { account, keyWrites, findings };
+};
+
+const stricterKey = (key: Key, item: KeyRow | undefined): Key => {
+  if (item === undefined) return key;
+  const expires_at = earlierEnd(key.expires_at, item.expires_at);
+  return {
+    ...key,
+    status: item.status === "revoked" ? "revoked" : key.status,
+    permissions: key.permissions.filter((permission) => item.permissions?.has(permission)),
+    ...(expires_at !== undefined && { expires_at }),
+  };
+};
+
+/** The account's own entries stay as they are written, where they stay at all. */
+const narrowest = (whitelist: readonly string[], items: readonly KeyRow[]): string[] => {
+  const ranges = whitelistRanges(whitelist);
+  const common = items.reduce<readonly IpRange[]>((some, item) => commonRanges(some, rangesOf(item)), ranges);
+  const left = new Set(common.map(formatIpRange));
+  const kept = whitelist.filter((entry) => whitelistRanges([entry]).some((range) => left.has(formatIpRange(range))));
+  const known = new Set(whitelistRanges(kept).map(formatIpRange));
+  return [...kept, ...[...left].filter((text) => !known.has(text))];
+};
+
+const rangesOf = ({ whitelist }: KeyRow): readonly IpRange[] =>
+  [...(whitelist ?? [])].map((range) => Uint8Array.from(range));
+
+const hasRanges = (item: KeyRow, whitelist: readonly string[]): boolean =>
+  sameMembers(rangesOf(item).map(formatIpRange), whitelistRanges(whitelist).map(formatIpRange));
+
+const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean =>
+  isDeepStrictEqual(new Set(some), new Set(others));
+
+const keyWriteFor = (
+  store: AccountStore,
+  account: AccountRow,
+  key: Key,
+  item: KeyRow | undefined,
+): KeyWrite | undefined => {
+  if (item === undefined) return keyPut(store, account, key);
+  // Whatever else the item of a revoked key says, nobody is admitted by it.
+  if (key.status === "revoked") return item.status === "revoked" ? undefined : revocation(store, key);
+  const wanted = keyItem(account, key);
+  const isSame =
+    item.status === wanted.status &&
+    item.account_status === wanted.account_status &&
+    item.expires_at === wanted.expires_at &&
+    sameMembers(item.permissions ?? [], wanted.permissions ?? []) &&
+    hasRanges(item, account.whitelist);
+  return isSame ? undefined : keyRestriction(store, account, key);
+};
+
+const findingAbout = (
+  key: Key,
+  item: KeyRow | undefined,
+  before: Key | undefined,
+  isWritten: boolean,
+): Finding["found"] | undefined => {
+  if (before === undefined) return "key_not_listed";
+  if (item === undefined) return "key_item_missing";
+  if (before.status !== item.status) return "key_revoked_in_one";
+  if (key.status === "revoked") return undefined;
+  if (before.expires_at !== item.expires_at) return "key_ends_sooner_in_one";
+  return isWritten || before.permissions.length !== key.permissions.length ? "key_item_differs" : undefined;
+};
+
+const standing = ({ status, expires_at }: Key): string =>
+  status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
+
+/** Key writes beside the account's own in one transaction of at most 100 items. */
+const KEY_WRITES_MAX = 90;
+
+/** Reconciles one account. What is found is decided anew each time that somebody else was faster. */
+const reconcileAccount = (
+  store: AccountStore,
+  accountId: string,
+  unlisted: readonly string[],
+  isDryRun: boolean,
+): Promise<readonly Finding[]> =>
+  untilWritten(async () => {
+    const before = await requireAccount(store, accountId);
+    const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
+    const { account, keyWrites, findings } = reconciliationOf(store, before, await readKeys(store, [...hashes]));
+    if (isDryRun || findings.length === 0) return findings;
+    let version = before.version;
+    // Each part holds the account, so that no other change of it comes between the reading and the writing.
+    for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
+      await replaceAccount(store, { ...account, version }, keyWrites.slice(start, start + KEY_WRITES_MAX));
+      version += 1;
+    }
+    return findings;
+  });
+
+const BATCH_KEYS_MAX = 100;
+const BATCH_ROUNDS_MAX = 8;
+
+const readKeys = async ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyRow[]> => {
+  const found: KeyRow[] = [];
+  for (let start = 0; start < hashes.length; start += BATCH_KEYS_MAX) {
+    let wanted = hashes.slice(start, start + BATCH_KEYS_MAX).map((pk) => ({ pk }));
+    for (let round = 0; wanted.length > 0; round += 1) {
+      if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
+      if (round > 0) await sleep(50 * 2 ** round);
+      const { Responses, UnprocessedKeys } = await db.send(
+        new BatchGetCommand({ RequestItems: { [accessTable]: { Keys: wanted, ConsistentRead: true } } }),
+      );
+      found.push(...(Responses?.[accessTable] ?? []).map((item) => keyRow.parse(item)));
+      wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[accessTable]?.Keys ?? []);
+    }
+  }
+  return found;
+};
+
+/** All keys of the access table, read strongly. */
+export async function* keyRows({ db, accessTable }: AccountStore): AsyncGenerator<KeyRow, void, void> {
+  for await (const { Items = [] } of paginateScan({ client: db }, { TableName: accessTable, ConsistentRead: true })) {
+    for (const item of Items) yield keyRow.parse(item);
+  }
+}
+
+/** Revokes a key whose account the ledger does not have. */
+export const revokeOrphan = async (
+  store: AccountStore,
+  row: KeyRow,
+  audit: (row: KeyRow) => AuditRow,
+): Promise<void> => {
+  const TransactItems = [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))];
+  await untilWritten(() => store.db.send(new TransactWriteCommand({ TransactItems })));
+};
+
+/**
+ * Makes ledger and access table agree about every key, the more restrictive statement standing: for when one of them was
+ * restored. It can be repeated at any time. Resolves with what was found, nothing where they agreed.
+ */
+export const reconcileKeys = async (
+  store: AccountStore,
+  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (row: KeyRow) => AuditRow },
+): Promise<readonly Finding[]> => {
+  const rowsOf = new Map<string, KeyRow[]>();
+  for await (const accountId of accountIds(store)) rowsOf.set(accountId, []);
+  for await (const row of keyRows(store)) {
+    const rows = rowsOf.get(row.account_id) ?? [];
+    rowsOf.set(row.account_id, [...rows, row]);
+  }
+  const findings: Finding[] = [];
+  for (const [account_id, rows] of rowsOf) {
+    // The index of accounts lags; only the item itself says that there is none.
+    if ((await findAccount(store, account_id)) !== undefined) {
+      const hashes = rows.map(({ pk }) => pk);
+      findings.push(...(await reconcileAccount(store, account_id, hashes, isDryRun)));
+      continue;
+    }
+    for (const row of rows.filter(({ status }) => status === "active")) {
+      if (!isDryRun) await revokeOrphan(store, row, orphanAudit);
+      findings.push({ account_id, key_id: row.key_id, found: "account_unknown", result: "revoked" });
+    }
+  }
+  return findings;
+};

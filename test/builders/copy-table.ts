@@ -1,0 +1,19 @@
+import { randomUUID } from "node:crypto";
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { tableDefinition } from "../../infra/local/tables.ts";
+import { tables } from "../../infra/tables.ts";
+
+/** A new table with the items that another one has now: what a restore to this moment would make. Resolves with its name. */
+export const copyTable = async (
+  db: DynamoDBDocumentClient,
+  shape: keyof typeof tables,
+  from: string,
+): Promise<string> => {
+  const name = `${shape}-restored-${randomUUID().slice(0, 8)}`;
+  await db.send(new CreateTableCommand(tableDefinition(name, tables[shape])));
+  for await (const { Items = [] } of paginateScan({ client: db }, { TableName: from, ConsistentRead: true })) {
+    await Promise.all(Items.map((Item) => db.send(new PutCommand({ TableName: name, Item }))));
+  }
+  return name;
+};

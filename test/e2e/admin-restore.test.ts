@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as z from "zod";
+import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
+import { tableNames } from "../../infra/local/tables.ts";
+import { accountPk } from "../../shared/access/account-store.ts";
+import { keyHash } from "../../shared/access/api-key.ts";
+import { ADMIN, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+
+/** Goal: the commands that follow a restore, as an operator types them. test/faults/restore.test.ts follows the whole procedure. */
+let service: OperatedService;
+beforeAll(async () => {
+  service = await startOperatedService();
+});
+afterAll(() => service.stop());
+
+const remember = async (TableName: string, pk: string) => {
+  const { db } = service.ledger;
+  const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
+  return () => db.send(new PutCommand({ TableName, Item }));
+};
+const isAdmitted = async (key: string): Promise<boolean> => {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${service.details.base_url}/wallet`, { headers })).status === 200;
+};
+
+test("a key that a restored ledger does not list is revoked by its id, and that is on record", async () => {
+  const { account } = await service.newApp();
+  const restore = await remember(tableNames.ledger, accountPk(account));
+  const made = z.object({ key: z.string(), key_id: z.string() });
+  const { key, key_id } = made.parse(await service.adminJson(["keys", "create", account, "--mode", "live"]));
+  await restore();
+  expect(await isAdmitted(key)).toBe(true);
+  const revoked = await service.adminJson(["keys", "revoke", key_id, "--why", "leaked"]);
+  expect(revoked).toEqual({ account_id: account, key_id, status: "revoked" });
+  expect(await isAdmitted(key)).toBe(false);
+  expect((await service.admin(["audit", account])).stdout).toMatch(new RegExp(`keys revoke +key_id=${key_id} +leaked`));
+  expect((await service.admin(["keys", "list", account])).stdout).toMatch(new RegExp(`${key_id} +live +revoked`));
+});
+
+test("a key whose account is not in the ledger is revoked by its id", async () => {
+  const { account, key, keyId } = await service.newApp();
+  await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.ledger, Key: { pk: accountPk(account) } }));
+  expect(await service.adminJson(["keys", "revoke", keyId])).toMatchObject({ account_id: account, key_id: keyId });
+  expect(await isAdmitted(key)).toBe(false);
+});
+
+test("keys reconcile says what it would do, does it once, and is on record", async () => {
+  const { account, key, keyId } = await service.newApp();
+  await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key: { pk: keyHash(key) } }));
+  const found = { account_id: account, key_id: keyId, found: "key_item_missing", result: "active" };
+  expect(await service.adminJson(["keys", "reconcile", "--dry-run"])).toEqual({ dry_run: true, findings: [found] });
+  expect(await isAdmitted(key)).toBe(false);
+  const { stdout } = await service.admin(["keys", "reconcile", "--why", "after a restore"]);
+  expect(stdout).toMatch(new RegExp(`${account} +${keyId} +key_item_missing +active`));
+  expect(await isAdmitted(key)).toBe(true);
+  expect((await service.admin(["keys", "reconcile"])).stdout).toBe("The tables agree.\n");
+  expect((await service.admin(["audit", account])).stdout).toMatch(/keys reconcile +- +after a restore/);
+});
+
+test("wallet verify --all ends with 1 and names the wallet that differs", async () => {
+  const { account } = await service.newApp();
+  const all = await service.admin(["wallet", "verify", "--all"]);
+  expect([all.code, all.stdout]).toEqual([0, expect.stringMatching(new RegExp(`${account} +5,000\\.00`))]);
+  const restore = await remember(tableNames.ledger, `wallet#${account}`);
+  await service.adminJson(["wallet", "fund", account, "50", "--id", "bank-2"]);
+  await restore();
+  const differing = await service.admin(["wallet", "verify", "--all"]);
+  expect([differing.code, differing.stdout]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`${account} +5,000\\.00 +5,050\\.00 +-50\\.00`)),
+  ]);
+});
+
+test("a carry-over needs both ledgers, and two of them", async () => {
+  const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
+  const serviceFile = `${service.folder}/at-rest.json`;
+  const environment = { ...details.environment, PURCHASES: "off", WORKERS: "off" };
+  writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
+  const carryOver = (...args: readonly string[]) =>
+    runProgram(process.execPath, [ADMIN, "ledger", "carry-over", ...args], { serviceFile });
+  for (const [args, sentence] of [
+    [["--from", "nowhere"], "There is no table nowhere.\n"],
+    [["--from", tableNames.ledger, "--to", "nowhere"], "There is no table nowhere.\n"],
+    [["--from", tableNames.ledger], `${tableNames.ledger} is the old ledger and the restored one.\n`],
+  ] as const) {
+    expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: sentence });
+  }
+});

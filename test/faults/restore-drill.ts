@@ -1,0 +1,402 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { DeleteCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { expect } from "vitest";
+import * as z from "zod";
+import { adminFileOf } from "../../infra/local/service-file.ts";
+import { requireAccount } from "../../shared/access/account-store.ts";
+import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
+import { keyHash } from "../../shared/access/api-key.ts";
+import { findKey, type KeyRow } from "../../shared/access/key-store.ts";
+import { type Route, routes } from "../../shared/contract/routes.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { resolveTransaction } from "../../shared/status/resolve.ts";
+import { adjustWallet } from "../../shared/wallet/adjustment.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import { findByCallerReference } from "../../shared/wallet/lookup.ts";
+import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
+import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
+import { copyTable } from "../builders/copy-table.ts";
+import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
+import { jump } from "./world/clock.ts";
+import { openWorld, type World } from "./world/world.ts";
+
+/**
+ * A drill of docs/deployment.md, "Restore the ledger": an app buys, the tables are copied as they were at a moment T, the app and the
+ * operator go on, the ledger is damaged, and the procedure is followed with the operator's own commands, each a process of its
+ * own. The emulator has no point-in-time recovery; the copies made at T stand for what a restore would make.
+ */
+export type Drill = {
+  readonly world: World;
+  readonly restoreLedger: () => Promise<void>;
+  readonly restoreAccess: () => Promise<void>;
+  /** The addresses from which the app's account may call. */
+  readonly whitelist: () => Promise<readonly string[]>;
+  /** Adopts the copy of T as it is, repeats every request, and resolves with how many orders went upstream a second time. */
+  readonly ordersTwiceWithoutCarryOver: () => Promise<number>;
+  /** Asserts everything that must hold after a restore. */
+  readonly examine: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type DrillOptions = {
+  /** Purchases of either side of T, beside those that the drill always makes. */
+  readonly orders: number;
+  /** Which parts of what is to be copied stand when a carry-over is killed: one each, and then one more is run to its end. */
+  readonly kills: readonly number[];
+  readonly random: () => number;
+};
+
+/** Numbers by which the upstream knows what to do. Source: INTERFACE "Sandbox"; the simulator follows it. */
+const numbers = {
+  delivered: "08031234567",
+  failed: "08000000001",
+  endsWell: "08000000002",
+  endsBadly: "08000000003",
+  open: "08000000004",
+  poorUpstream: "08000000005",
+  noAnswer: "08000000007",
+};
+
+/** One order of an app's, with what came of it before the loss. */
+type Order = {
+  readonly route: Route;
+  readonly key: () => string;
+  readonly accountId: string;
+  readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
+  row?: TransactionRow;
+};
+
+const answerTransaction = z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) });
+const isEnded = (row: TransactionRow | undefined): row is TransactionRow =>
+  row !== undefined && row.status !== "processing";
+
+export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
+  const world = await openWorld();
+  await world.strike("refresh-catalog");
+  const receiver: AppEndpoint = await openAppEndpoint();
+  const folder = mkdtempSync(join(tmpdir(), "drill-"));
+  const serviceFile = join(folder, "service.json");
+  const stage: Stage = await setStage(world, receiver, 500_000);
+  const orders: Order[] = [];
+
+  const writeAdminFile = (): void => writeFileSync(adminFileOf(serviceFile), JSON.stringify(world.adminDetails()));
+  const deploy = async (changes: Parameters<World["deploy"]>[0]): Promise<void> => {
+    await world.deploy(changes);
+    writeAdminFile();
+  };
+  writeAdminFile();
+  /** One command of the procedure, in a process of its own. */
+  const admin = (...args: readonly string[]): Promise<AdminRun> =>
+    runProgram(process.execPath, [ADMIN, ...args, "--json"], { serviceFile });
+  const adminJson = async <Schema extends z.ZodType>(
+    schema: Schema,
+    ...args: readonly string[]
+  ): Promise<z.output<Schema>> => {
+    const { code, stdout, stderr } = await admin(...args);
+    expect({ args, code, stdout: code === 0 ? "" : stdout, stderr: code === 0 ? "" : stderr }).toEqual({
+      args,
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    return schema.parse(JSON.parse(stdout));
+  };
+
+  const ask = async (order: Order): Promise<{ readonly status: number; readonly reference: string | undefined }> => {
+    let answer = await world.call(order.route, order.key(), order.body);
+    if (answer?.statusCode === 429) {
+      jump(60_000);
+      answer = await world.call(order.route, order.key(), order.body);
+    }
+    const told = answerTransaction.safeParse(answer?.body.data).data;
+    return { status: answer?.statusCode ?? 0, reference: told?.transaction.reference };
+  };
+  const place = async (
+    route: Route,
+    body: Order["body"],
+    owner: { readonly accountId: string; readonly key: () => string } = {
+      accountId: stage.accountId,
+      key: () => stage.keys.live,
+    },
+  ): Promise<Order> => {
+    const order: Order = { route, body, ...owner };
+    orders.push(order);
+    await ask(order);
+    return order;
+  };
+  const buy = (reference: string, phone_number: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
+    place(routes.buyAirtime, { network: "mtn", amount: 100, phone_number, reference }, owner);
+  const check = (reference: string, nin: string): Promise<Order> =>
+    place(routes.verifyNin, { nin, is_consent: true, reference });
+
+  const rowOf = ({ accountId, body }: Order): Promise<TransactionRow | undefined> =>
+    findByCallerReference(world.ledger, world.naming, { accountId, mode: "live" }, body.reference);
+  const upstreamOrder = async (order: Order) => {
+    const row = await rowOf(order);
+    const found = row && world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+    if (found === undefined) throw new Error(`The upstream has no order ${order.body.reference}`);
+    return found;
+  };
+  /** The upstream ends an order and reports it. */
+  const end = async (order: Order, status: "success" | "failed"): Promise<void> => {
+    const found = await upstreamOrder(order);
+    world.upstream.settle(found, status);
+    expect(await world.report(found, status)).toBe(true);
+  };
+  const many = async (prefix: string): Promise<void> => {
+    const kinds = Object.values(numbers).filter((number) => number !== numbers.noAnswer);
+    for (let index = 0; index < count; index += 1) {
+      const number = kinds[Math.floor(random() * kinds.length)] ?? numbers.delivered;
+      const order = await buy(`${prefix}-${index}`, number);
+      if (number === numbers.endsWell && random() < 0.5) await end(order, "success");
+      if (number === numbers.endsBadly && random() < 0.5) await end(order, "failed");
+    }
+    await world.pump.once();
+  };
+
+  // Before T.
+  const main = stage.accountId;
+  const leaked = await createKey(world.accounts, main, { mode: "live" });
+  const rotated = await createKey(world.accounts, main, { mode: "live" });
+  await buy("before-delivered", numbers.delivered);
+  const endsWell = await buy("before-ends-well", numbers.endsWell);
+  const endsBadly = await buy("before-ends-badly", numbers.endsBadly);
+  const resolved = await buy("before-resolved", numbers.open);
+  await buy("before-open", numbers.open);
+  await buy("before-no-answer", numbers.noAnswer);
+  await check("before-found", "12345678900");
+  await many("before");
+  await world.pump.once();
+
+  // T.
+  const ledgerAtT = await copyTable(world.db, "ledger", world.ledger.table);
+  const accessAtT = await copyTable(world.db, "access", world.accounts.accessTable);
+
+  // Between T and the loss.
+  await buy("after-delivered", numbers.delivered);
+  await buy("after-refused", numbers.poorUpstream);
+  const reportedLate = await buy("after-reported-late", numbers.endsWell);
+  await check("after-found", "12345678900");
+  await check("after-no-record", "00000000001");
+  await many("after");
+  await end(endsWell, "success");
+  await end(endsBadly, "failed");
+  await world.pump.once();
+  jump(60_000);
+  const open = await rowOf(resolved);
+  if (open === undefined) throw new Error("The order that is to be resolved was not made");
+  await resolveTransaction(world.ledger, open, "failed", { by: "ada", why: "the upstream has no such order" });
+  await fundWallet(world.ledger, { accountId: main, fundingId: "bank-after", amountKobo: koboFromNaira(700) });
+  await adjustWallet(world.ledger, { accountId: main, adjustmentId: "fee", amount_kobo: -5_000, why: "a fee" });
+  await revokeKey(world.accounts, main, leaked.keyId);
+  const fresh = await rotateKey(world.accounts, main, rotated.keyId, 24 * 3_600_000);
+  await changeWhitelist(world.accounts, main, (before) => [...before, "198.51.100.0/24"]);
+  const { account_id: second } = await createAccount(world.accounts, { name: "second", whitelist: ["203.0.113.7"] });
+  await fundWallet(world.ledger, { accountId: second, fundingId: "bank-second", amountKobo: koboFromNaira(1_000) });
+  const secondKey = await createKey(world.accounts, second, { mode: "live" });
+  await buy("second-delivered", numbers.delivered, { accountId: second, key: () => secondKey.key });
+  await world.pump.once();
+  // Nobody was told of this one when the ledger was lost.
+  const untold = await buy("after-untold", numbers.delivered);
+
+  for (const order of orders) {
+    const row = await rowOf(order);
+    if (row !== undefined) order.row = row;
+  }
+  const expected = { [main]: 0, [second]: 0 };
+  for (const accountId of [main, second]) {
+    expected[accountId] = (await readWallet(world.ledger, accountId)).balance_kobo;
+  }
+  const keys = (await requireAccount(world.accounts, main)).keys;
+  const itemOf = (key: string): Promise<KeyRow | undefined> =>
+    findKey(world.db, world.accounts.accessTable, keyHash(key));
+
+  const carryOverReport = z.object({
+    ok: z.boolean(),
+    items: z.record(z.string(), z.record(z.string(), z.int())),
+    discrepancies: z.array(z.unknown()),
+    wallets: z.array(z.unknown()),
+  });
+  const written = (report: z.output<typeof carryOverReport>, names = Object.keys(report.items)): number =>
+    names.reduce((sum, name) => sum + (report.items[name]?.copied ?? 0) + (report.items[name]?.updated ?? 0), 0);
+  const reconciled = z.object({ findings: z.array(z.object({ key_id: z.string().optional(), found: z.string() })) });
+
+  const itemsIn = async (TableName: string): Promise<number> => {
+    let items = 0;
+    for await (const page of paginateScan({ client: world.db }, { TableName, Select: "COUNT" }))
+      items += page.Count ?? 0;
+    return items;
+  };
+
+  /** Starts a command and kills it once the restored table has so many items. */
+  const dieAtWork = async (items: number, ...args: readonly string[]): Promise<void> => {
+    const child = spawn(process.execPath, [ADMIN, ...args, "--json"], {
+      env: { ...process.env, SERVICE_FILE: serviceFile },
+      stdio: "ignore",
+    });
+    const ended = once(child, "close");
+    while (child.exitCode === null && (await itemsIn(ledgerAtT)) < items) await wait(1);
+    child.kill("SIGKILL");
+    await ended;
+    expect({ items, signal: child.signalCode }).toEqual({ items, signal: "SIGKILL" });
+  };
+
+  /** Nothing is sold, and what was sold is answered as before. */
+  const examineWhileOff = async (): Promise<void> => {
+    const sold = orders.find(({ body }) => body.reference === "after-delivered");
+    if (sold?.row === undefined) throw new Error("The order that is to be repeated was not made");
+    expect(await ask(sold)).toEqual({ status: 200, reference: referenceOf(sold.row) });
+    const other = { ...sold, body: { ...sold.body, reference: "while-off" } };
+    expect((await ask(other)).status).toBe(503);
+  };
+
+  const restoreLedger = async (): Promise<void> => {
+    const lost = world.ledger.table;
+    await deploy({ PURCHASES: "off", WORKERS: "off" });
+    // What the upstream reports meanwhile waits in its queue.
+    await end(reportedLate, "success");
+    // The damage: a balance is wrong, and a purchase from before T is gone.
+    await world.db.send(
+      new UpdateCommand({
+        TableName: lost,
+        Key: { pk: walletPk(main) },
+        UpdateExpression: "SET balance_kobo = :wrong",
+        ExpressionAttributeValues: { ":wrong": 1 },
+      }),
+    );
+    const gone = orders[0]?.row?.pk;
+    await world.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
+
+    await examineWhileOff();
+    const carryOver = ["ledger", "carry-over", "--from", lost, "--to", ledgerAtT];
+    const planned = await adminJson(carryOverReport, ...carryOver, "--dry-run");
+    const before = await itemsIn(ledgerAtT);
+    const copied = Object.values(planned.items).reduce((sum, each) => sum + (each.copied ?? 0), 0);
+    for (const part of kills.toSorted((one, other) => one - other)) {
+      await dieAtWork(before + Math.floor(part * copied), ...carryOver);
+    }
+    const carried = await adminJson(carryOverReport, ...carryOver);
+    expect(planned.discrepancies).toEqual([]);
+    expect(written(planned, ["transactions"])).toBeGreaterThan(0);
+    if (kills.length === 0) expect(written(carried)).toBe(written(planned));
+    else expect(written(carried)).toBeLessThan(written(planned));
+
+    await deploy({ LEDGER_TABLE: ledgerAtT });
+    await examineWhileOff();
+    const again = await adminJson(carryOverReport, "ledger", "carry-over", "--from", lost);
+    expect([written(again), again.wallets, again.discrepancies]).toEqual([0, [], []]);
+    expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
+    await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
+    await deploy({ PURCHASES: "on", WORKERS: "on" });
+    await world.pump.once();
+    await announce();
+  };
+
+  /** Tells what ended and was not told; the world's time is ahead of the command's. */
+  const announce = async (): Promise<void> => {
+    const [from, to] = [isoTime(Date.now() - 86_400_000), isoTime(Date.now())];
+    const announced = z.object({ announced: z.int().positive() });
+    await adminJson(announced, "announce", "--from", from, "--to", to, "--name", "after-restore");
+    await world.pump.once();
+  };
+
+  const restoreAccess = async (): Promise<void> => {
+    await deploy({ PURCHASES: "off", ACCESS_TABLE: accessAtT });
+    expect((await itemOf(leaked.key))?.status).toBe("active");
+    const { findings } = await adminJson(reconciled, "keys", "reconcile");
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        { key_id: leaked.keyId, found: "key_revoked_in_one" },
+        { key_id: fresh.keyId, found: "key_item_missing" },
+        { key_id: secondKey.keyId, found: "key_item_missing" },
+      ]),
+    );
+    expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
+    await deploy({ PURCHASES: "on" });
+  };
+
+  const examine = async (): Promise<void> => {
+    const sent = world.upstream.requests.length;
+    for (const order of orders) {
+      const before = order.row;
+      const answer = await ask(order);
+      const row = await rowOf(order);
+      const what = order.body.reference;
+      if (before === undefined) throw new Error(`${what} was not made before the loss`);
+      expect({ what, attempt: row?.attempt }).toEqual({ what, attempt: before.attempt });
+      if (order !== reportedLate) {
+        expect({ what, status: row?.status }).toEqual({ what, status: before.status });
+      }
+      if (row?.status !== "failed" && order.route !== routes.verifyNin) {
+        expect({ what, ...answer }).toMatchObject({ what, reference: referenceOf(before) });
+      }
+      const lookup = routes.getTransaction;
+      const path = lookup.path.replace(/\{\w+\}/, what);
+      const found = await world.call(lookup, order.key(), undefined, path);
+      expect({ what, status: found?.statusCode }).toEqual({ what, status: 200 });
+    }
+    // Nothing of all that was ordered a second time.
+    expect(world.upstream.requests.length).toBe(sent);
+    const references = world.upstream.requests.map(({ reference }) => reference);
+    expect(new Set(references).size).toBe(references.length);
+    expect((await rowOf(reportedLate))?.status).toBe("success");
+    for (const accountId of [main, second]) {
+      expect((await readWallet(world.ledger, accountId)).balance_kobo).toBe(expected[accountId]);
+    }
+    await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
+    const repeated = z.object({ repeated: z.boolean() });
+    expect(await adminJson(repeated, "wallet", "fund", main, "700", "--id", "bank-after")).toEqual({ repeated: true });
+
+    const isAdmitted = async (key: string): Promise<boolean> =>
+      (await world.call(routes.getWallet, key, undefined))?.statusCode === 200;
+    expect([await isAdmitted(leaked.key), await isAdmitted(fresh.key), await isAdmitted(rotated.key)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(await isAdmitted(secondKey.key)).toBe(true);
+    expect((await itemOf(rotated.key))?.expires_at).toBe(fresh.expiresAt);
+    const account = await requireAccount(world.accounts, main);
+    expect(account.keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at])).toEqual(
+      keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at]),
+    );
+    for (const { row } of orders.filter(({ row, accountId }) => isEnded(row) && accountId === main)) {
+      const told = receiver.received.filter(({ body }) => row && body.includes(referenceOf(row)));
+      expect({ told: told.length > 0, ids: new Set(told.map(({ headers }) => headers.id)).size }).toEqual({
+        told: true,
+        ids: 1,
+      });
+      expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+    }
+    expect(isEnded(untold.row)).toBe(true);
+    expect(await world.pump.deadLetters()).toEqual([]);
+  };
+
+  const ordersTwiceWithoutCarryOver = async (): Promise<number> => {
+    await deploy({ LEDGER_TABLE: ledgerAtT });
+    for (const order of orders) await ask(order);
+    const references = world.upstream.requests.map(({ reference }) => reference);
+    return references.length - new Set(references).size;
+  };
+
+  return {
+    world,
+    ordersTwiceWithoutCarryOver,
+    restoreLedger,
+    restoreAccess,
+    whitelist: async () => (await requireAccount(world.accounts, main)).whitelist,
+    examine,
+    close: async () => {
+      await world.stop();
+      await receiver.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
