@@ -170,7 +170,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await stage.ask(routes.buyData, order("order-1", numbers.endsWell));
     },
     act: async (stage) => {
-      for (const status of ["success", "success", "success", "failed"] as const) await report(stage, status);
+      for (let copy = 0; copy < 3; copy += 1) await report(stage, "success");
+      await stage.world.pump.once();
+      // The contrary speaks against an end that we know of: whichever came first would be believed.
+      if ((await onlyTransaction(stage)).status === "success") await report(stage, "failed");
       await stage.world.pump.once();
     },
     ends: ["success"],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { chosenSettings, type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData } from "../invariants.ts";
 import { openAppEndpoint } from "../stage.ts";
 import { openWorld } from "../world/world.ts";
@@ -12,7 +13,13 @@ const WORLD_PROGRAMS = 4;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 3;
 
-export type ModelRun = { readonly seed: number; readonly programs: number; readonly steps: number };
+export type ModelRun = {
+  readonly seed: number;
+  readonly programs: number;
+  readonly steps: number;
+  /** The same by the setting of AWS under which they were done. */
+  readonly stepsBySetting: ReadonlyMap<StrictName, number>;
+};
 
 /**
  * Runs random programs against the real handlers and stores until that many steps are done, and compares them with the books.
@@ -23,34 +30,51 @@ export const runModel = async (
   seed: number,
   tell: (run: ModelRun) => void = () => {},
 ): Promise<ModelRun> => {
-  let run: ModelRun = { seed, programs: 0, steps: 0 };
+  const settings = chosenSettings();
+  const stepsBySetting = new Map(settings.map((name): [StrictName, number] => [name, 0]));
+  let run: ModelRun = { seed, programs: 0, steps: 0, stepsBySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
-    const steps = await runInWorld(seed + round);
-    run = { seed, programs: run.programs + WORLD_PROGRAMS, steps: run.steps + steps };
+    const settingOf = (program: number): StrictName =>
+      settings[(round * WORLD_PROGRAMS + program) % settings.length] ?? "perfect";
+    const done = await runInWorld(seed + round, settingOf);
+    for (const [name, steps] of done) stepsBySetting.set(name, (stepsBySetting.get(name) ?? 0) + steps);
+    const steps = [...stepsBySetting.values()].reduce((total, count) => total + count, 0);
+    run = { ...run, programs: run.programs + WORLD_PROGRAMS, steps };
     tell(run);
   }
   return run;
 };
 
-/** Resolves with how many steps were done. */
-const runInWorld = async (seed: number): Promise<number> => {
+/** Runs some programs, each under the setting that is its own. Resolves with the steps that were done under each. */
+const runInWorld = async (
+  seed: number,
+  settingOf: (program: number) => StrictName,
+): Promise<readonly (readonly [StrictName, number])[]> => {
   const world = await openWorld();
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
-  let steps = 0;
+  const done: (readonly [StrictName, number])[] = [];
   const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
+    const name = settingOf(programsRun);
     programsRun += 1;
     if (programsRun % RESTART_EVERY === 0) await world.restart();
+    world.beStrict(undefined, 0);
     await world.strike("refresh-catalog");
     const play = await openPlay(world, endpoint);
-    await fc.asyncModelRun(() => ({ model: {}, real: play }), program);
-    await endPlay(play);
-    steps += [...program].length;
+    world.beStrict(strictSettings[name], seed * WORLD_PROGRAMS + programsRun);
+    try {
+      await fc.asyncModelRun(() => ({ model: {}, real: play }), program);
+      await endPlay(play);
+    } catch (error) {
+      console.error(`Failed under the setting "${name}", program ${programsRun} of the world of seed ${seed}`);
+      throw error;
+    }
+    done.push([name, [...program].length]);
   });
   try {
     await fc.assert(property, { seed, numRuns: WORLD_PROGRAMS, endOnFailure: true });
     expect(await keptPersonalData(world)).toEqual([]);
-    return steps;
+    return done;
   } finally {
     world.plan = () => undefined;
     await endpoint.stop();
