@@ -1,6 +1,7 @@
 import { expect, vi } from "vitest";
 import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
+import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { newApps } from "./apps.ts";
 import { expectBalancesWereNeverNegative, expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
@@ -39,9 +40,12 @@ export const runPurchases = async (wish: {
   readonly orders: number;
   readonly concurrency: number;
   readonly settles: boolean;
+  /** How AWS behaves towards the service; the seed decides the details. */
+  readonly aws?: { readonly setting: StrictName; readonly seed: number };
 }): Promise<void> => {
-  const { orders, concurrency, settles } = wish;
-  const service = await startServiceProcess();
+  const { orders, concurrency, settles, aws } = wish;
+  const settings = aws && strictSettings[aws.setting];
+  const service = await startServiceProcess(settings && { strict: { settings, seed: aws.seed } });
   const receiver = await startReceiver();
   const client = newClient(service.baseUrl);
   try {
@@ -83,7 +87,7 @@ export const runPurchases = async (wish: {
     if (settles) expect(stillOpen).toEqual([]);
     expectNothingBroke(service);
 
-    reportFigures("purchases", {
+    reportFigures(settings === undefined ? "purchases" : `purchases, AWS: ${aws?.setting}, seed ${aws?.seed}`, {
       orders,
       requests: apps.outcomes.length,
       wallets: WALLETS,
