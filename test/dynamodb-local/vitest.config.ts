@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/integration/**/*.test.ts"],
+    globalSetup: ["test/builders/emulators.ts"],
+    reporters: ["default", new ClosingLine()],
+    silent: "passed-only",
+    // A Java process each, which is slower to start and to answer than dynoxide.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
+  },
+});
