@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import {
+  BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -299,6 +300,30 @@ describe("throttling", () => {
     expect(
       (await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))).Item,
     ).toBeUndefined();
+  });
+
+  test("of some keys of a batch leaves them out and names them, and of all keys refuses the batch", async () => {
+    const pks = [newPk(), newPk(), newPk(), newPk()];
+    proxy.strict = undefined;
+    for (const pk of pks) await db.send(new PutCommand({ TableName: table, Item: { pk } }));
+    const strict = beStrict({ throttling: 0.1, throttledMs: { min: 60_000, max: 60_000 } });
+    const Keys = pks.map((pk) => ({ pk }));
+    const seen = new Set<number>();
+    for (let round = 0; round < 60; round += 1) {
+      const RequestItems = { [table]: { Keys, ConsistentRead: true } };
+      try {
+        const { Responses, UnprocessedKeys } = await db.send(new BatchGetCommand({ RequestItems }));
+        const left = UnprocessedKeys?.[table]?.Keys ?? [];
+        expect(new Set([...(Responses?.[table] ?? []), ...left].map(({ pk }) => pk))).toEqual(new Set(pks));
+        seen.add(left.length);
+      } catch {
+        seen.add(pks.length);
+        break;
+      }
+    }
+    expect(seen.size).toBeGreaterThan(1);
+    expect(seen).toContain(pks.length);
+    expect(strict.notSimulated).toEqual([]);
   });
 
   test("ends when its time is over, and calm() begins no other", async () => {
