@@ -17,9 +17,10 @@ export type ModelRun = {
   readonly seed: number;
   readonly programs: number;
   readonly steps: number;
-  /** The same by the setting of AWS under which they were done. */
-  readonly stepsBySetting: ReadonlyMap<StrictName, number>;
+  /** The same by the setting of AWS, with how often AWS did what the emulators would not have done. */
+  readonly bySetting: ReadonlyMap<StrictName, Done>;
 };
+type Done = { readonly steps: number; readonly interventions: number };
 
 /**
  * Runs random programs against the real handlers and stores until that many steps are done, and compares them with the books.
@@ -31,29 +32,32 @@ export const runModel = async (
   tell: (run: ModelRun) => void = () => {},
 ): Promise<ModelRun> => {
   const settings = chosenSettings();
-  const stepsBySetting = new Map(settings.map((name): [StrictName, number] => [name, 0]));
-  let run: ModelRun = { seed, programs: 0, steps: 0, stepsBySetting };
+  const bySetting = new Map<StrictName, Done>();
+  let run: ModelRun = { seed, programs: 0, steps: 0, bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
       settings[(round * WORLD_PROGRAMS + program) % settings.length] ?? "perfect";
-    const done = await runInWorld(seed + round, settingOf);
-    for (const [name, steps] of done) stepsBySetting.set(name, (stepsBySetting.get(name) ?? 0) + steps);
-    const steps = [...stepsBySetting.values()].reduce((total, count) => total + count, 0);
-    run = { ...run, programs: run.programs + WORLD_PROGRAMS, steps };
+    for (const [name, done] of await runInWorld(seed + round, settingOf)) {
+      const before = bySetting.get(name) ?? { steps: 0, interventions: 0 };
+      const interventions = before.interventions + done.interventions;
+      bySetting.set(name, { steps: before.steps + done.steps, interventions });
+      run = { ...run, steps: run.steps + done.steps };
+    }
+    run = { ...run, programs: run.programs + WORLD_PROGRAMS };
     tell(run);
   }
   return run;
 };
 
-/** Runs some programs, each under the setting that is its own. Resolves with the steps that were done under each. */
+/** Runs some programs, each under the setting that is its own. Resolves with what was done in each. */
 const runInWorld = async (
   seed: number,
   settingOf: (program: number) => StrictName,
-): Promise<readonly (readonly [StrictName, number])[]> => {
+): Promise<readonly (readonly [StrictName, Done])[]> => {
   const world = await openWorld();
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
-  const done: (readonly [StrictName, number])[] = [];
+  const done: (readonly [StrictName, Done])[] = [];
   const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
     const name = settingOf(programsRun);
     programsRun += 1;
@@ -69,7 +73,7 @@ const runInWorld = async (
       console.error(`Failed under the setting "${name}", program ${programsRun} of the world of seed ${seed}`);
       throw error;
     }
-    done.push([name, [...program].length]);
+    done.push([name, { steps: [...program].length, interventions: world.strict()?.interventions() ?? 0 }]);
   });
   try {
     await fc.assert(property, { seed, numRuns: WORLD_PROGRAMS, endOnFailure: true });
