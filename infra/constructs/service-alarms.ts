@@ -29,7 +29,7 @@ const events: Readonly<Record<AlarmEvent, string>> = {
   "order.left_open":
     "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
   "request.broke":
-    "A caller got 500 for a fault of ours, and was not charged. Look for its request_id in the function's log.",
+    "A caller got 500 for a fault of ours; an order's outcome may be unknown to it. Look for its request_id in the log.",
   "status.amount_differs": "The upstream charged another amount than we took: we pay the difference. Ask the upstream.",
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
   "status.left_to_operator":

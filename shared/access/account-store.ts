@@ -1,16 +1,11 @@
-import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateQuery,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import { randomUUID } from "node:crypto";
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
+import type { Clock } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "../wallet/audit.ts";
+import { operatorAttempts, type Transacted, transactOnce, type Writes } from "../wallet/ledger.ts";
 import { accountStatus } from "./key-store.ts";
 
 /** Every account's partition in the index by owner. */
@@ -71,8 +66,6 @@ export type AccountStore = {
 /** The part of it that holds the accounts themselves. */
 export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 
-type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
-
 /** What stands on record about a change, as a part of its transaction. */
 export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: AccountRow): Writes =>
   audit ? [auditPut(ledgerTable, audit(account))] : [];
@@ -103,27 +96,24 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
 };
 
 /** Puts an account in the place of the one that was read, together with other writes. */
-const replaceAccount = async (store: AccountTable, account: AccountRow, others: Writes): Promise<void> => {
-  await store.db.send(
-    new TransactWriteCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName: store.ledgerTable,
-            Item: { ...account, version: account.version + 1 },
-            // Two operators at once: the second one reads again instead of undoing the first.
-            ConditionExpression: "version = :read",
-            ExpressionAttributeValues: { ":read": account.version },
-          },
+const replaceAccount = (store: AccountTable, account: AccountRow, others: Writes): Promise<Transacted> =>
+  transactOnce(
+    store.db,
+    [
+      {
+        Put: {
+          TableName: store.ledgerTable,
+          Item: { ...account, version: account.version + 1 },
+          // Two operators at once: the second one reads again instead of undoing the first.
+          ConditionExpression: "version = :read",
+          ExpressionAttributeValues: { ":read": account.version },
         },
-        ...others,
-        ...auditWrites(store, account),
-      ],
-    }),
+      },
+      ...others,
+      ...auditWrites(store, account),
+    ],
+    randomUUID(),
   );
-};
-
-const CHANGE_ROUNDS_MAX = 8;
 
 /**
  * Changes an account, and what `alongside` says in the same transaction. `change` may be asked several times, each time with the
@@ -135,18 +125,15 @@ export const changeAccount = async (
   change: (account: AccountRow) => AccountRow | undefined,
   alongside: (changed: AccountRow) => Writes = () => [],
 ): Promise<AccountRow> => {
-  for (let round = 0; ; round += 1) {
+  const nextAttempt = operatorAttempts();
+  for (;;) {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
     if (changed === undefined) return account;
-    try {
-      await replaceAccount(store, changed, alongside(changed));
-      return { ...changed, version: account.version + 1 };
-    } catch (error) {
-      const isCollision = error instanceof TransactionCanceledException;
-      if (!isCollision || round === CHANGE_ROUNDS_MAX) throw error;
-      await sleep(jitter_ms(20 * 2 ** round));
-    }
+    const result = await replaceAccount(store, changed, alongside(changed));
+    if (result.kind === "written") return { ...changed, version: account.version + 1 };
+    // A copy that may have been written must not be followed by another change on top of it.
+    if (!result.isCertain || !(await nextAttempt())) throw result.error;
   }
 };
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Kobo, koboFromNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
-import type { CheckOutcome, OrderField, Outcome, UpstreamFacts } from "./provider.ts";
+import { type CheckOutcome, type OrderField, type Outcome, RATE_LIMITED, type UpstreamFacts } from "./provider.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
@@ -54,7 +54,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSING.has(status);
   if (!isRefusal) return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}` };
   if (body !== undefined && complainsOfReference(body)) return { kind: "unknown", reason: "duplicate_reference" };
-  if (OURS.has(status)) return { kind: "ours", reason: `status_${status}` };
+  if (OURS.has(status)) return { kind: "ours", reason: status === 429 ? RATE_LIMITED : `status_${status}` };
   if (body !== undefined && isOurBalance(body)) return { kind: "ours", reason: "upstream_balance" };
   return {
     kind: "refused",

@@ -2,7 +2,8 @@ import { BatchGetCommand, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb
 import * as z from "zod";
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { Mode, TransactionQuery } from "../contract/transaction.ts";
-import { sleep } from "../platform/time.ts";
+import { backoff } from "../platform/backoff.ts";
+import { deadlineIn } from "../platform/deadline.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Naming } from "./naming.ts";
 import {
@@ -128,7 +129,8 @@ const queryKeys = async (
   };
 };
 
-const BATCH_ROUNDS_MAX = 5;
+/** How long keys that DynamoDB leaves out are asked for again. */
+const BATCH_PATIENCE_MS = 3_000;
 
 /** What BatchGetItem takes at once. */
 const BATCH_KEYS_MAX = 100;
@@ -151,10 +153,8 @@ const readBatch = async (
 ): Promise<readonly TransactionRow[]> => {
   const found = new Map<string, TransactionRow>();
   let wanted: readonly { readonly pk: string }[] = keys.map(({ pk }) => ({ pk }));
-  for (let round = 0; wanted.length > 0; round += 1) {
-    // DynamoDB may leave keys out when it is busy; it says which.
-    if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
-    if (round > 0) await sleep(50 * 2 ** round);
+  const nextAttempt = backoff(deadlineIn(BATCH_PATIENCE_MS).remaining_ms);
+  for (;;) {
     const { Responses, UnprocessedKeys } = await db.send(
       new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
     );
@@ -162,7 +162,9 @@ const readBatch = async (
       const row = transactionRow.parse(item);
       found.set(row.pk, row);
     }
+    // DynamoDB may leave keys out when it is busy; it says which.
     wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
+    if (wanted.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
+    if (!(await nextAttempt())) throw new Error("DynamoDB kept leaving out keys of a batch");
   }
-  return keys.flatMap(({ pk }) => found.get(pk) ?? []);
 };

@@ -35,7 +35,7 @@ const apply = (message: VerdictMessage | EventMessage, deadline: Deadline = dead
 /** An order of the sandbox has no wallet, and so nothing but itself. */
 const anOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
   const row = aTransactionRow({ pk: transactionPk(randomUUID()), mode: "test", attempt: randomUUID(), ...changes });
-  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return row;
 };
 const aVerdict = (row: TransactionRow, changes: Partial<VerdictMessage> = {}): VerdictMessage => ({

@@ -1,0 +1,18 @@
+import { log, putMetrics } from "../platform/log.ts";
+import { type CheckOutcome, type Outcome, RATE_LIMITED } from "../upstream/provider.ts";
+import { referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+
+/** Tells the operator what the upstream did to an order or a check, where it is worth a line. */
+export const logOutcome = (row: TransactionRow, outcome: Outcome | CheckOutcome, now_ms: number): void => {
+  if (row.mode === "test" || !("reason" in outcome) || outcome.reason === "processing") return;
+  const fields = { reference: referenceOf(row), reason: outcome.reason };
+  if (outcome.kind === "unknown") {
+    log.warn("upstream.outcome_unknown", fields);
+  } else if (outcome.reason === RATE_LIMITED) {
+    // Counted, and no alarm: orders are sold again once the upstream's minute is over.
+    log.warn("upstream.rate_limited", fields);
+    putMetrics({ UpstreamRateLimited: 1 }, now_ms);
+  } else {
+    log.alarm("upstream.trouble_is_ours", fields);
+  }
+};
