@@ -1,6 +1,9 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as z from "zod";
+import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
+import type { StrictSettings } from "../strict/settings.ts";
+import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 
 /** One DynamoDB call as it went over the wire, with what it consumed. */
 type SeenCall = {
@@ -28,6 +31,10 @@ export type DynamoDbProxy = {
   readonly calls: SeenCall[];
   /** Asked for each call; undefined lets it pass. */
   fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
+  /** What calls meet behind the faults; undefined is the emulator as it is. See test/strict. */
+  strict: StrictDynamoDb | undefined;
+  /** Puts a strict layer of these settings before the emulator, in the place of any other. */
+  readonly beStrict: (settings: StrictSettings, seed: number) => StrictDynamoDb;
   readonly stop: () => Promise<void>;
 };
 
@@ -57,12 +64,21 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = z.object({ port: z.number() }).parse(server.address() satisfies AddressInfo | string | null);
 
+  const emulatorClient = forwardTo(emulator);
+
   const proxy: DynamoDbProxy = {
     endpoint: `http://127.0.0.1:${port}`,
     calls: [],
     fault: () => undefined,
+    strict: undefined,
+    beStrict: (settings, seed) => {
+      const strict = strictDynamoDb({ settings, seed, forward: emulatorClient.forward });
+      proxy.strict = strict;
+      return strict;
+    },
     stop: () =>
       new Promise((stopped) => {
+        emulatorClient.close();
         server.close(() => stopped());
         server.closeAllConnections();
       }),
@@ -81,10 +97,16 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
       outgoing.destroy();
       await new Promise((wake) => setTimeout(wake, 300));
     }
-    const answer = await forward(emulator, incoming, withCapacity(operation, sent));
+    const asked = withCapacity(operation, sent);
+    const strict = isStream ? undefined : proxy.strict;
+    const answer: StrictAnswer = strict
+      ? await strict.handle(operation, asked)
+      : { ...(await forward(emulator, incoming, asked)), lost: false, delay_ms: 0 };
     if (!isStream) record(proxy.calls, operation, sent, answer.body);
     if (fault === "arrives_late") return;
     if (fault === "answer_lost") return void outgoing.destroy();
+    if (answer.lost) return void outgoing.destroy();
+    if (answer.delay_ms > 0) await new Promise((wake) => setTimeout(wake, answer.delay_ms));
     outgoing.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
   };
 
@@ -106,11 +128,7 @@ const withCapacity = (operation: string, body: string): string =>
       })
     : body;
 
-const forward = (
-  emulator: string,
-  incoming: IncomingMessage,
-  body: string,
-): Promise<{ status: number; body: string }> =>
+const forward = (emulator: string, incoming: IncomingMessage, body: string): Promise<WireAnswer> =>
   new Promise((resolve, reject) => {
     const { host: _host, "content-length": _length, ...headers } = incoming.headers;
     const outgoing = httpRequest(

@@ -19,6 +19,7 @@ import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
 import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
+import type { StrictSettings } from "../strict/settings.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 
@@ -87,11 +88,14 @@ export type TestService = {
 /** The whole service on this machine, with a proxy before its tables and a simulator that does not limit. */
 export const startTestService = async ({
   announces = false,
+  strict,
   ...options
 }: {
   readonly slowAnswerMs?: number;
   /** Whether accounts are told how their transactions end; its calls would be counted with the others. */
   readonly announces?: boolean;
+  /** From the moment that the service has started, its tables behave so. `proxy.strict` counts what that came to. */
+  readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
 } = {}): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), "service-test-"));
   const dynamodb = await startDynoxide({
@@ -105,6 +109,7 @@ export const startTestService = async ({
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   if (service.simulator === undefined) throw new Error("No simulator was started");
+  if (strict !== undefined) proxy.beStrict(strict.settings, strict.seed);
   const db = emulatorClientAt(dynamodb.endpoint);
   const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
   const accounts: AccountStore = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };

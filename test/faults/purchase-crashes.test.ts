@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { pkOfReference } from "../../shared/wallet/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
+import { seeded } from "../builders/seeded.ts";
 import {
   type Answer,
   anOrder,
@@ -30,15 +31,6 @@ const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
 const isRefund = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && !call.body.includes("attribute_not_exists");
-
-/** A repeatable sequence of numbers from 0 to 1 (Park and Miller's minimal standard generator). */
-const seeded = (seed: number) => {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-};
 
 /** The first `count` matching calls meet the fault. */
 const firstOnly = (count: number, matches: (call: { operation: string; body: string }) => boolean, fault: Fault) => {

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Fault } from "../../infra/local/simulator/faults.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { seeded } from "../builders/seeded.ts";
 import { type Client, order, type Reply } from "./client.ts";
-import { seeded } from "./figures.ts";
 import type { LoadAccount } from "./service-process.ts";
 import { type Trouble, troubleOf } from "./upstream-troubles.ts";
 

@@ -36,15 +36,6 @@ export const tally = (names: Iterable<string>): Record<string, number> => {
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
 };
 
-/** A repeatable sequence of numbers from 0 up to 1 (Park and Miller's minimal standard generator). */
-export const seeded = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-};
-
 /** Does the work for 0, 1, 2, ... up to `count`, so many at the same time. */
 export const inParallel = async (
   count: number,

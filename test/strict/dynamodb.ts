@@ -1,0 +1,280 @@
+import * as z from "zod";
+import {
+  CONFLICT_REASON,
+  cancelled,
+  conflictAnswer,
+  inProgressAnswer,
+  mismatchAnswer,
+  NO_REASON,
+  notSimulatedAnswer,
+  THROTTLED_REASON,
+  throttledAnswer,
+} from "./answers.ts";
+import { chanceOf } from "./chance.ts";
+import { imagesOf, reasonsWithoutEffect } from "./emulator.ts";
+import { newHistory, TABLE_VIEW } from "./history.ts";
+import { newHolds } from "./holds.ts";
+import { laggingQuery } from "./index-query.ts";
+import { type Item, item, stringIn, tableShapes } from "./items.ts";
+import type { StrictSettings } from "./settings.ts";
+import { newThrottles, type Touch } from "./throttles.ts";
+import { newTokens } from "./tokens.ts";
+import type { Forward, WireAnswer } from "./wire.ts";
+import { singleWrite, transactionWrites, type Write } from "./writes.ts";
+
+/** What AWS did that the emulator would not have done. */
+export type Intervention =
+  | "conflict"
+  | "throttled"
+  | "answer_lost"
+  | "answer_slow"
+  | "stale_read"
+  | "token_in_progress"
+  | "token_mismatch"
+  | "token_replayed";
+
+export type StrictAnswer = WireAnswer & {
+  /** The call took effect, and its answer never comes. */
+  readonly lost: boolean;
+  /** How long the answer takes beyond the emulator's own time. */
+  readonly delay_ms: number;
+};
+
+export type StrictDynamoDb = {
+  /** Answers one operation as AWS documents it. */
+  readonly handle: (operation: string, body: string) => Promise<StrictAnswer>;
+  /** How often it did what the emulator would not have done. */
+  readonly counts: Readonly<Record<Intervention, number>>;
+  /** Requests that it cannot answer as AWS would, which it refused: a test ends with none, or the layer must learn them. */
+  readonly notSimulated: string[];
+  /** From now on nothing happens by chance; holds of transactions, tokens and lag go on. */
+  readonly calm: () => void;
+};
+
+/** The clock that the holds, tokens and lag go by. */
+export type StrictTime = {
+  readonly now: () => number;
+  readonly sleep: (delay_ms: number) => Promise<void>;
+  /** How many times shorter waits are than they say, here and in the code that is tested; lag and tokens are not shortened. */
+  readonly hurry: number;
+};
+const realTime: StrictTime = {
+  now: () => Date.now(),
+  sleep: (delay_ms) => new Promise((wake) => setTimeout(wake, delay_ms)),
+  hurry: 1,
+};
+
+const SINGLE_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
+/** They write or read items in ways that nobody here uses, and would pass the layer by. */
+const NOT_SIMULATED = /^(BatchWriteItem|TransactGetItems|Execute|BatchExecute)/;
+
+/**
+ * Puts what AWS documents and the emulators leave out before an emulator. All writes of a table must come through it, for it keeps
+ * what they replaced; reads past it see the table as it is.
+ */
+export const strictDynamoDb = ({
+  settings,
+  seed,
+  forward,
+  time = realTime,
+}: {
+  readonly settings: StrictSettings;
+  readonly seed: number;
+  readonly forward: Forward;
+  readonly time?: StrictTime;
+}): StrictDynamoDb => {
+  const { now, sleep, hurry } = time;
+  let active = settings;
+  const chance = chanceOf(seed);
+  const shapes = tableShapes(forward);
+  const holds = newHolds(now);
+  const tokens = newTokens(now, settings.cancelledBindsToken);
+  const history = newHistory(now);
+  const throttledMs = { min: settings.throttledMs.min / hurry, max: settings.throttledMs.max / hurry };
+  const throttles = newThrottles(() => active.throttling, throttledMs, chance, now);
+  const counts: Record<Intervention, number> = {
+    conflict: 0,
+    throttled: 0,
+    answer_lost: 0,
+    answer_slow: 0,
+    stale_read: 0,
+    token_in_progress: 0,
+    token_mismatch: 0,
+    token_replayed: 0,
+  };
+  const notSimulated: string[] = [];
+  const counted = (what: Intervention, answer: WireAnswer): WireAnswer => {
+    counts[what] += 1;
+    return answer;
+  };
+
+  const touchOf = ({ table, id, indexes }: Write): Touch => ({ kind: "Write", table, id, indexes });
+
+  /** Somebody else's transaction takes one of the items. */
+  const letOthersHold = (writes: readonly Write[]): void => {
+    if (!chance.happens(active.foreignHolds)) return;
+    const write = chance.oneOf(writes);
+    if (write !== undefined) holds.takeUntil(write, now() + chance.within(active.holdMs) / hurry);
+  };
+
+  const before = async (writes: readonly Write[]): Promise<ReadonlyMap<string, Item>> =>
+    settings.lagMaxMs === 0 ? new Map() : imagesOf(forward, writes);
+  const remember = async (writes: readonly Write[], images: ReadonlyMap<string, Item>): Promise<void> => {
+    if (settings.lagMaxMs === 0) return;
+    for (const write of writes.filter(({ changes }) => changes)) {
+      const { indexes } = await shapes(write.table);
+      const views = [TABLE_VIEW, ...indexes.map(({ name }) => name)];
+      const delays_ms = views.map((view): [string, number] => [
+        view,
+        chance.within({ min: 0, max: settings.lagMaxMs }),
+      ]);
+      history.add(write, images.get(write.id), new Map(delays_ms));
+    }
+  };
+
+  const write = async (operation: string, body: string): Promise<WireAnswer> => {
+    const target = await singleWrite(shapes, operation, JSON.parse(body));
+    const throttled = throttles.refusalOf(touchOf(target));
+    if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
+    letOthersHold([target]);
+    const images = await before([target]);
+    if (holds.isHeld(target)) return counted("conflict", conflictAnswer);
+    const answer = await forward(operation, body);
+    if (answer.status === 200) await remember([target], images);
+    return answer;
+  };
+
+  const transact = async (body: string, isLost: boolean): Promise<WireAnswer> => {
+    const { ClientRequestToken: token, ...request } = transactionBody.parse(JSON.parse(body));
+    const writes = await transactionWrites(shapes, request);
+    switch (token === undefined ? "new" : tokens.check(token, request.TransactItems)) {
+      case "mismatch":
+        return counted("token_mismatch", mismatchAnswer);
+      case "in_progress":
+        return counted("token_in_progress", inProgressAnswer);
+      case "done":
+        return counted("token_replayed", { status: 200, body: "{}" });
+      case "new":
+    }
+    const end = token === undefined ? () => {} : tokens.begin(token, request.TransactItems);
+    const throttled = writes.map((one) => throttles.refusalOf(touchOf(one)));
+    if (throttled.some((one) => one !== undefined)) {
+      end("cancelled", now());
+      return counted("throttled", cancelled(throttled.map((one) => (one ? THROTTLED_REASON : NO_REASON))));
+    }
+    letOthersHold(writes);
+    if (writes.some(holds.isHeld)) {
+      const held = writes.map(holds.isHeld);
+      const others = await reasonsWithoutEffect(forward, request.TransactItems, writes);
+      end("cancelled", now());
+      const reasonAt = (position: number) => (held[position] ? CONFLICT_REASON : (others[position] ?? NO_REASON));
+      return counted("conflict", cancelled(writes.map((_, position) => reasonAt(position))));
+    }
+    const release = holds.take(writes);
+    let outcome: "done" | "cancelled" = "cancelled";
+    let linger_ms = 0;
+    try {
+      const hold_ms = chance.within(active.holdMs);
+      const begun_ms = chance.within({ min: 0, max: hold_ms });
+      if (isLost) linger_ms = chance.within(active.lingerMs);
+      if (begun_ms > 0) await sleep(begun_ms / hurry);
+      const images = await before(writes);
+      const answer = await forward("TransactWriteItems", JSON.stringify(request));
+      if (answer.status === 200) {
+        outcome = "done";
+        await remember(writes, images);
+      }
+      if (hold_ms > begun_ms) await sleep((hold_ms - begun_ms) / hurry);
+      return answer;
+    } finally {
+      const ends_ms = now() + linger_ms / hurry;
+      release(ends_ms);
+      end(outcome, ends_ms);
+    }
+  };
+
+  const get = async (body: string): Promise<WireAnswer> => {
+    const request = getBody.parse(JSON.parse(body));
+    const { partition } = await shapes(request.TableName);
+    const id = JSON.stringify([request.TableName, stringIn(request.Key, partition)]);
+    const throttled = throttles.refusalOf({ kind: "Read", table: request.TableName, id, indexes: [] });
+    if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
+    const former = request.ConsistentRead ? undefined : history.former({ table: request.TableName, id }, TABLE_VIEW);
+    if (former === undefined) return forward("GetItem", body);
+    if (request.ProjectionExpression !== undefined) throw new Error("a stale read of some attributes");
+    const { image } = former;
+    return counted("stale_read", { status: 200, body: JSON.stringify(image === undefined ? {} : { Item: image }) });
+  };
+
+  const query = async (body: string): Promise<WireAnswer> => {
+    const request = queryTarget.parse(JSON.parse(body));
+    const { TableName: table, IndexName: index } = request;
+    const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index] });
+    if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
+    const behind = history.behind(table, index);
+    if (behind.size === 0) return forward("Query", body);
+    const lagging = await laggingQuery(forward, await shapes(table), JSON.parse(body), behind);
+    return lagging === undefined ? forward("Query", body) : counted("stale_read", lagging);
+  };
+
+  /** Strong reads of many keys, and of whole tables, are never stale and never throttled here. */
+  const readMany = async (operation: string, body: string): Promise<WireAnswer> => {
+    if (settings.lagMaxMs > 0 && !isStrong(operation, body)) {
+      throw new Error("without ConsistentRead");
+    }
+    return forward(operation, body);
+  };
+
+  const answerTo = async (operation: string, body: string, isLost: boolean): Promise<WireAnswer> => {
+    if (NOT_SIMULATED.test(operation)) throw new Error("not in use here");
+    if (SINGLE_WRITES.has(operation)) return write(operation, body);
+    if (operation === "TransactWriteItems") return transact(body, isLost);
+    if (operation === "GetItem") return get(body);
+    if (operation === "Query") return query(body);
+    if (operation === "BatchGetItem" || operation === "Scan") return readMany(operation, body);
+    return forward(operation, body);
+  };
+
+  return {
+    counts,
+    notSimulated,
+    calm: () => {
+      active = { ...active, foreignHolds: 0, throttling: 0, lostAnswers: 0, slowAnswers: 0 };
+    },
+    handle: async (operation, body) => {
+      const lost = chance.happens(active.lostAnswers);
+      const delay_ms = chance.happens(active.slowAnswers) ? chance.within(active.slowMs) : 0;
+      try {
+        const answer = await answerTo(operation, body, lost);
+        if (lost) counts.answer_lost += 1;
+        if (delay_ms > 0) counts.answer_slow += 1;
+        return { ...answer, lost, delay_ms };
+      } catch (error) {
+        const what = `${operation}: ${error instanceof Error ? error.message : String(error)}`;
+        notSimulated.push(what);
+        return { ...notSimulatedAnswer(what), lost: false, delay_ms: 0 };
+      }
+    },
+  };
+};
+
+const transactionBody = z.object({
+  ClientRequestToken: z.string().optional(),
+  TransactItems: z.array(z.unknown()),
+  ReturnConsumedCapacity: z.string().optional(),
+});
+
+const getBody = z.object({
+  TableName: z.string(),
+  Key: item,
+  ConsistentRead: z.boolean().default(false),
+  ProjectionExpression: z.string().optional(),
+});
+const queryTarget = z.object({
+  TableName: z.string(),
+  IndexName: z.string("Only queries of indexes are simulated"),
+});
+const strongly = z.object({ ConsistentRead: z.literal(true) });
+const strongBatch = z.object({ RequestItems: z.record(z.string(), strongly) });
+const isStrong = (operation: string, body: string): boolean =>
+  (operation === "Scan" ? strongly : strongBatch).safeParse(JSON.parse(body)).success;

@@ -1,0 +1,34 @@
+import type { Write } from "./writes.ts";
+
+/** Which items are held by a transaction, and until when. */
+export type Holds = {
+  readonly isHeld: (write: Write) => boolean;
+  /** Holds items; returns what ends that, at once or at a later moment. */
+  readonly take: (writes: readonly Write[]) => (until_ms?: number) => void;
+  /** An item is held by a transaction that nobody here sees. */
+  readonly takeUntil: (write: Write, until_ms: number) => void;
+};
+
+export const newHolds = (now: () => number): Holds => {
+  const held = new Map<string, number>();
+  const isHeld = (id: string): boolean => {
+    const until_ms = held.get(id);
+    if (until_ms === undefined) return false;
+    if (until_ms > now()) return true;
+    held.delete(id);
+    return false;
+  };
+  return {
+    isHeld: ({ id }) => isHeld(id),
+    take: (writes) => {
+      for (const { id } of writes) held.set(id, Number.POSITIVE_INFINITY);
+      return (until_ms = 0) => {
+        for (const { id } of writes) held.set(id, until_ms);
+        for (const { id } of writes) isHeld(id);
+      };
+    },
+    takeUntil: ({ id }, until_ms) => {
+      if (!isHeld(id)) held.set(id, until_ms);
+    },
+  };
+};

@@ -1,0 +1,51 @@
+import type { Chance } from "./chance.ts";
+import type { Range } from "./settings.ts";
+
+/** What a call takes throughput of. */
+export type Touch = {
+  readonly kind: "Read" | "Write";
+  readonly table: string;
+  /** Table and partition key as one text; absent where an index is queried. */
+  readonly id?: string;
+  readonly indexes: readonly string[];
+};
+
+/** What is throttled, as AWS names it in the reason. */
+export type Throttled = {
+  readonly what: "key" | "table" | "index";
+  readonly reason: string;
+  readonly resource: string;
+};
+
+/** Which keys, tables and indexes are throttled, and until when. */
+export type Throttles = { readonly refusalOf: (touch: Touch) => Throttled | undefined };
+
+export const newThrottles = (share: () => number, throttledMs: Range, chance: Chance, now: () => number): Throttles => {
+  const until_ms = new Map<string, number>();
+  return {
+    refusalOf: (touch) => {
+      const scopes = scopesOf(touch);
+      const begins = chance.happens(share()) ? chance.oneOf(scopes) : undefined;
+      if (begins !== undefined) until_ms.set(begins.place, now() + chance.within(throttledMs));
+      return scopes.find(({ place }) => (until_ms.get(place) ?? 0) > now());
+    },
+  };
+};
+
+/** A write is throttled by each of its indexes as well: it cannot run ahead of them. */
+const scopesOf = ({ kind, table, id, indexes }: Touch): (Throttled & { readonly place: string })[] => {
+  const resource = `arn:aws:dynamodb:us-east-1:000000000000:table/${table}`;
+  const tableScope = { what: "table" as const, reason: `Table${kind}AccountLimitExceeded`, resource };
+  return [
+    ...(id === undefined ? [] : [{ what: "key" as const, reason: `Table${kind}KeyRangeThroughputExceeded`, resource }]),
+    ...(id === undefined ? [] : [tableScope]),
+    ...indexes.map((index) => ({
+      what: "index" as const,
+      reason: `Index${kind}KeyRangeThroughputExceeded`,
+      resource: `${resource}/index/${index}`,
+    })),
+  ].map((scope) => ({
+    ...scope,
+    place: JSON.stringify([kind, scope.what, scope.resource, scope.what === "key" && id]),
+  }));
+};

@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { type Item, item, stringIn, type TableShape } from "./items.ts";
+
+/** One item that a request writes or checks. */
+export type Write = {
+  readonly table: string;
+  readonly key: Item;
+  /** Table and key as one text. */
+  readonly id: string;
+  /** Names of the indexes that the write may have to change. */
+  readonly indexes: readonly string[];
+  /** False for a condition check. */
+  readonly changes: boolean;
+};
+
+const single = z.object({
+  TableName: z.string(),
+  Item: item.optional(),
+  Key: item.optional(),
+  UpdateExpression: z.string().optional(),
+  ExpressionAttributeNames: z.record(z.string(), z.string()).default({}),
+});
+type Single = z.infer<typeof single>;
+
+const transaction = z.object({
+  ClientRequestToken: z.string().optional(),
+  TransactItems: z.array(z.partialRecord(z.enum(["Put", "Update", "Delete", "ConditionCheck"]), single)).min(1),
+});
+
+type Shapes = (table: string) => Promise<TableShape>;
+
+/** What a PutItem, an UpdateItem or a DeleteItem writes. */
+export const singleWrite = async (shapes: Shapes, operation: string, body: unknown): Promise<Write> =>
+  writeOf(shapes, operation.replace(/Item$/, ""), single.parse(body));
+
+/** What a TransactWriteItems writes, in its order. */
+export const transactionWrites = (shapes: Shapes, body: unknown): Promise<Write[]> =>
+  Promise.all(
+    transaction.parse(body).TransactItems.map((actions) => {
+      const [[kind, action], ...others] = z
+        .tuple([z.tuple([z.string(), single])], z.unknown())
+        .parse(Object.entries(actions));
+      if (others.length > 0) throw new Error("An item of a transaction has more than one action");
+      return writeOf(shapes, kind, action);
+    }),
+  );
+
+const writeOf = async (shapes: Shapes, kind: string, action: Single): Promise<Write> => {
+  const { partition, indexes } = await shapes(action.TableName);
+  const key = { [partition]: (action.Key ?? action.Item)?.[partition] ?? {} };
+  const changed = changedAttributes(kind, action);
+  const touched = indexes.filter(({ attributes }) =>
+    attributes.some((attribute) => attribute !== partition && changed(attribute)),
+  );
+  return {
+    table: action.TableName,
+    key,
+    id: JSON.stringify([action.TableName, stringIn(key, partition)]),
+    indexes: touched.map(({ name }) => name),
+    changes: kind !== "ConditionCheck",
+  };
+};
+
+/** Tells whether a write may change an attribute. A deletion may change all. */
+const changedAttributes = (kind: string, action: Single): ((attribute: string) => boolean) => {
+  if (kind === "Put") return (attribute) => action.Item?.[attribute] !== undefined;
+  if (kind === "Delete") return () => true;
+  if (kind === "ConditionCheck") return () => false;
+  const words = (action.UpdateExpression ?? "").match(/[#\w]+/g) ?? [];
+  const named = new Set(words.map((word) => action.ExpressionAttributeNames[word] ?? word));
+  return (attribute) => named.has(attribute);
+};
