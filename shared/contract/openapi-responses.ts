@@ -26,7 +26,8 @@ export const headerComponents = {
     schema: { type: "string", enum: ["true"] },
   },
   "Retry-After": {
-    description: "Seconds to wait before the same request is sent again; absent where a transaction was made.",
+    description: "Seconds to wait before the same request is sent again. No transaction was made.",
+    required: true,
     schema: { type: "integer", minimum: 0 },
   },
   ETag: { description: "Send it as `If-None-Match`.", required: true, schema: { type: "string" } },
@@ -146,7 +147,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
       ...(isOrder(route) && always && required("X-Transaction-Reference")),
       ...(isOrder(route) && !always && sometimes && headerRefs("X-Transaction-Reference")),
       ...(isOrder(route) && sometimes && headerRefs("Idempotent-Replayed")),
-      ...((status === 429 || status === 503) && required("Retry-After")),
+      ...((status === 429 || status === 503) && headerRefs("Retry-After")),
     },
     content: {
       "application/json": {
