@@ -4,6 +4,7 @@ import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
+import { oneAtATime } from "../platform/one-at-a-time.ts";
 import { isoTime } from "../platform/time.ts";
 import { collisionOf, type Ledger, type Writes } from "./ledger.ts";
 import { failureSchema, type TransactionRow, transactionRow } from "./transaction.ts";
@@ -56,6 +57,20 @@ export const settleTransaction = async (
   if (outcome.kind !== "refused") return outcome;
   return outcome.row === undefined ? { kind: "not_known" } : { kind: "stands", row: outcome.row };
 };
+
+/**
+ * The same for many transactions at once: the refunds of one wallet are settled in sequence, because each holds the wallet and
+ * the others would be cancelled, and charged for.
+ */
+export const settlingInSequence = (): typeof settleTransaction => {
+  const inSequence = oneAtATime();
+  return (ledger, target, verdict, deadline) => {
+    const settle = () => settleTransaction(ledger, target, verdict, deadline);
+    return refunds(target, verdict) ? inSequence(target.account_id, settle) : settle();
+  };
+};
+
+const refunds = ({ mode }: SettleTarget, { status }: Verdict): boolean => status === "failed" && mode === "live";
 
 /**
  * Ends an open transaction by a report that was not known to be about it: the upstream's name for an order is taken for its own. Only
@@ -123,10 +138,9 @@ export const settlingWrites = (
   only: Settleable,
 ): SettlingWrites => {
   const { upstream_reference: name } = verdict;
-  const isRefund = verdict.status === "failed" && target.mode === "live";
   return [
     { Update: transactionUpdate(ledger, target, verdict, only) },
-    ...(isRefund ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
+    ...(refunds(target, verdict) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
     ...(only === "any" || name === undefined ? [] : [nameClaim(ledger, target, name)]),
   ];
 };
