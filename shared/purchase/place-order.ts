@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import type { Caller } from "../platform/api-handler.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -125,7 +125,7 @@ const quoteFor = async <Priced extends Quote>(
 
 /**
  * Refuses an order before its debit, unless an earlier order stands under its reference: the caller could take the refusal for
- * the fate of that one. Where the ledger cannot be read, nothing can be said.
+ * the fate of that one. Where the ledger cannot be read, nothing can be said. A wrong value goes before a reused reference.
  */
 const earlierOr = async (
   ledger: Ledger,
@@ -138,7 +138,8 @@ const earlierOr = async (
   const row = await findByCallerReference(ledger, naming, caller, reference).catch((cause: unknown) => {
     throw new OutcomeUnknown("The ledger cannot be read, and an earlier order may stand", { cause });
   });
-  if (row === undefined) throw refusal;
+  const isWrongValue = errors[refusal.code].status === 422;
+  if (row === undefined || (isWrongValue && row.fingerprint !== fingerprint)) throw refusal;
   return repeated(row, fingerprint);
 };
 

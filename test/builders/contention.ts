@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { vi } from "vitest";
+import * as z from "zod";
+import { localClient } from "../../infra/local/local-aws.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
+import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { type Opening, openTransaction } from "../../shared/wallet/open.ts";
 import { transactionPk } from "../../shared/wallet/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { strictDynamoDb } from "../strict/dynamodb.ts";
 import { type StrictSettings, strictSettings } from "../strict/settings.ts";
-import { startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
-import { capacityOf } from "./observe.ts";
+import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
 import { aTransactionRow } from "./transaction-row.ts";
 
@@ -24,29 +28,30 @@ export const holding = (hold_ms: number, changes: Partial<StrictSettings> = {}):
 
 export type Contention = {
   readonly debits: number;
-  /** They begin at random moments of this time. */
+  /** They begin evenly over this time. */
   readonly within_ms: number;
   readonly hold_ms: number;
 };
 export type Contended = {
   readonly outcomes: readonly Opening["kind"][];
   readonly waits_ms: readonly number[];
+  /** Attempts that a conflict cancelled. */
   readonly cancelled: number;
-  /** Write units of what was written, on the table and its indexes. */
-  readonly writtenUnits: number;
-  /** In kobo: what the wallet lost, which has to be the price of each opened order. */
-  readonly taken: number;
+  /** What the wallet lost: the price of each opened order. */
+  readonly takenKobo: number;
 };
 
-/** What AWS charges at most for a cancelled purchase: two items of up to 1 KB, each prepared and committed. */
-export const CANCELLED_UNITS = 4;
 export const PRICE_KOBO = koboFromNaira(500);
-
-/** Sockets of one client; each function has its own, and so they must not wait for each other here. */
-const DEBITS_PER_CLIENT = 20;
 const FUNCTION_MS = 29_000;
+/** From a function to DynamoDB, and back. */
+const WAY_MS = 2;
 
-/** Debits of one wallet at the same time, each as a function of its own would make it. */
+/**
+ * Debits of one wallet at the same time, each with a function's time, through the strict layer.
+ *
+ * Time is simulated: it stands still while the SDK, the strict layer and the emulator are at work, and jumps to the next timer when
+ * nothing is. So the result does not depend on the machine.
+ */
 export const contend = async (
   emulator: string,
   { debits, within_ms, hold_ms }: Contention,
@@ -55,18 +60,28 @@ export const contend = async (
   const direct = emulatorClientAt(emulator);
   const { ledgerTable: table } = await freshTables(direct);
   const accountId = `acc_${randomUUID()}`;
-  const funds = koboFromNaira(500 * (debits + 1));
-  const Item = { ...emptyWallet(accountId, Date.now()), balance_kobo: funds };
+  const fundsKobo = koboSchema.parse((debits + 1) * PRICE_KOBO);
+  const Item = { ...emptyWallet(accountId, Date.now()), balance_kobo: fundsKobo };
   await direct.send(new PutCommand({ TableName: table, Item }));
-  const proxy = await startDynamoDbProxy(emulator);
-  const strict = proxy.beStrict(holding(hold_ms), seed);
-  const clients = Array.from({ length: Math.ceil(debits / DEBITS_PER_CLIENT) }, () => emulatorClientAt(proxy.endpoint));
-  const clock = Date.now;
 
-  const results = await Promise.all(
-    Array.from({ length: debits }, async (_, index) => {
-      const db = clients[Math.floor(index / DEBITS_PER_CLIENT)] ?? direct;
+  const { forward, close } = forwardTo(emulator);
+  let atWork = 0;
+  const counted = async (operation: string, body: string): Promise<WireAnswer> => {
+    atWork += 1;
+    try {
+      return await forward(operation, body);
+    } finally {
+      atWork -= 1;
+    }
+  };
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+  vi.spyOn(Math, "random").mockImplementation(seeded(seed));
+  try {
+    const strict = strictDynamoDb({ settings: holding(hold_ms), seed, forward: counted });
+    const ledger = { db: clientOf(strict.handle), table, clock: Date.now };
+    const open = async (index: number) => {
       await sleep((within_ms * index) / debits);
+      const begun_ms = Date.now();
       const row = aTransactionRow({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
@@ -74,21 +89,65 @@ export const contend = async (
         attempt: randomUUID(),
         amount_kobo: PRICE_KOBO,
       });
-      const begun_ms = performance.now();
-      const { kind } = await openTransaction({ db, table, clock }, row, [], deadlineIn(FUNCTION_MS));
-      return { kind, wait_ms: performance.now() - begun_ms };
-    }),
-  );
-  const ledger: Ledger = { db: direct, table, clock };
-  const { tableWriteUnits, indexWriteUnits } = capacityOf(proxy.calls);
-  const { balance_kobo } = await readWallet(ledger, accountId);
-  await proxy.stop();
-  for (const client of [...clients, direct]) client.destroy();
-  return {
-    outcomes: results.map(({ kind }) => kind),
-    waits_ms: results.map(({ wait_ms }) => wait_ms),
-    cancelled: strict.counts.conflict,
-    writtenUnits: tableWriteUnits + indexWriteUnits,
-    taken: funds - balance_kobo,
+      const { kind } = await openTransaction(ledger, row, [], deadlineIn(FUNCTION_MS));
+      return { kind, wait_ms: Date.now() - begun_ms };
+    };
+    const results = await inSimulatedTime(
+      Promise.all(Array.from({ length: debits }, (_, index) => open(index))),
+      () => atWork > 0,
+    );
+    const { balance_kobo } = await inSimulatedTime(readWallet(ledger, accountId), () => atWork > 0);
+    return {
+      outcomes: results.map(({ kind }) => kind),
+      waits_ms: results.map(({ wait_ms }) => wait_ms),
+      cancelled: strict.counts.conflict,
+      takenKobo: fundsKobo - balance_kobo,
+    };
+  } finally {
+    vi.useRealTimers();
+    vi.mocked(Math.random).mockRestore();
+    close();
+    direct.destroy();
+  }
+};
+
+const text = z.union([z.string(), z.instanceof(Uint8Array).transform((bytes) => Buffer.from(bytes).toString("utf8"))]);
+const target = z.object({ headers: z.object({ "x-amz-target": z.string() }), body: text });
+
+/** A client whose requests go to the strict layer instead of a socket. */
+const clientOf = (handle: (operation: string, body: string) => Promise<WireAnswer>): DynamoDBDocumentClient => {
+  const requestHandler = {
+    handle: async (request: unknown) => {
+      const { headers, body } = target.parse(request);
+      const [, operation = ""] = headers["x-amz-target"].split(".");
+      await sleep(WAY_MS);
+      const answer = await handle(operation, body);
+      await sleep(WAY_MS);
+      const response = { statusCode: answer.status, headers: {}, body: Buffer.from(answer.body) };
+      return { response };
+    },
   };
+  return DynamoDBDocumentClient.from(new DynamoDBClient({ ...localClient("http://strict"), requestHandler }));
+};
+
+const immediate = (): Promise<void> => new Promise((wake) => setImmediate(wake));
+/** Rounds of the event loop in which whatever can go on without a timer does so. */
+const ROUNDS = 3;
+
+/** Lets time jump from timer to timer, whenever nothing is at work, until the promise has settled. */
+const inSimulatedTime = async <Result>(promise: Promise<Result>, isAtWork: () => boolean): Promise<Result> => {
+  let isOpen = true;
+  const ended = promise.finally(() => {
+    isOpen = false;
+  });
+  ended.catch(() => undefined);
+  while (isOpen) {
+    let quiet = 0;
+    while (quiet < ROUNDS) {
+      await immediate();
+      quiet = isAtWork() ? 0 : quiet + 1;
+    }
+    if (isOpen) await vi.advanceTimersToNextTimerAsync();
+  }
+  return ended;
 };

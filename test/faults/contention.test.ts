@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, inject, test } from "vitest";
-import { createKey } from "../../shared/access/accounts.ts";
+import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
@@ -14,6 +14,7 @@ import { transactionPk } from "../../shared/wallet/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
@@ -25,17 +26,45 @@ import { aTransactionRow } from "../builders/transaction-row.ts";
  */
 const SEED = 20_261_122;
 
-test("of 60 debits of one wallet at once, each holding it for 25 ms, none is refused", {
+test.each([{ debits: 120, within_ms: 0, hold_ms: 25 }])(
+  "of $debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms, none is refused",
+  {
+    timeout: 40_000,
+  },
+  async (contention) => {
+    const { debits } = contention;
+    const { outcomes, cancelled, takenKobo } = await contend(inject("dynamodbEndpoint"), contention, SEED);
+    expect(new Set(outcomes)).toEqual(new Set(["opened"]));
+    expect(takenKobo).toBe(debits * PRICE_KOBO);
+    expect(cancelled / debits).toBeLessThan(12);
+  },
+);
+
+test("requests during changes of their account are answered by the account as it stands, whatever items the changes hold", {
   timeout: 40_000,
 }, async () => {
-  const { outcomes, cancelled, taken } = await contend(
-    inject("dynamodbEndpoint"),
-    { debits: 60, within_ms: 0, hold_ms: 25 },
-    SEED,
-  );
-  expect(new Set(outcomes)).toEqual(new Set(["opened"]));
-  expect(taken).toBe(60 * PRICE_KOBO);
-  expect(cancelled / 60).toBeLessThan(12);
+  const gates = await openGates();
+  const { key, keyId, accountId } = await gates.anAccount();
+  gates.proxy.beStrict(holding(40), SEED);
+  const store = { ...gates.store, db: emulatorClient(gates.proxy.endpoint) };
+  const changes = async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await setWhitelist(store, accountId, [OFFICE, `198.51.100.${round}`]);
+      await setAccountStatus(store, accountId, "restricted");
+      await setAccountStatus(store, accountId, "active");
+    }
+    await rotateKey(store, accountId, keyId, MINUTE_MS);
+  };
+  const requests = async () => {
+    const verdicts = new Set<string>();
+    for (let request = 0; request < 50; request += 1) verdicts.add(await verdictOf(gates.withKey(key)));
+    return verdicts;
+  };
+  const [verdicts] = await Promise.all([requests(), changes()]);
+  expect(verdicts).toContain("admitted");
+  expect([...verdicts].filter((verdict) => !["admitted", "account_restricted"].includes(verdict))).toEqual([]);
+  expect(gates.proxy.strict?.counts.conflict).toBeGreaterThan(0);
+  await gates.proxy.stop();
 });
 
 test("ten refunds of one wallet in a batch of the status queue are settled in sequence: none meets another", async () => {

@@ -161,22 +161,6 @@ describe("the debit", () => {
       headers: { authorization: `Bearer ${caller.key}`, "content-type": "application/json" },
       body: JSON.stringify(anOrder({ reference })),
     });
-
-  test("that conflicts until the upstream's share of the time begins: 503 with Retry-After, and nothing was written", {
-    timeout: 30_000,
-  }, async () => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    service.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
-    const begun_ms = Date.now();
-    const answer = await buy(caller, { reference: "busy" });
-    service.proxy.fault = () => undefined;
-    expect(Date.now() - begun_ms).toBeGreaterThan(10_000);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get("retry-after")).toBe("1");
-    expect(answer.headers.get("x-transaction-reference")).toBeNull();
-    expect(await caller.balance()).toBe(1_000);
-    expect((await buy(caller, { reference: "busy" })).status).toBe(200);
-  });
 });
 
 describe("the refund", () => {

@@ -387,16 +387,9 @@ describe("the booking of money", () => {
 
   test("that meets nothing but conflicts for 10 s is given up, aloud", async () => {
     const accountId = await ledger.aWallet(0);
-    const begun_ms = Date.now();
-    let writes = 0;
-    vi.spyOn(Date, "now").mockImplementation(() => begun_ms + writes * 4_000);
-    ledger.proxy.fault = ({ operation }) => {
-      if (!isWrite(operation)) return undefined;
-      writes += 1;
-      return "conflict";
-    };
+    const seen = ledger.neverFree();
     await expect(fundWallet(ledger, { accountId, fundingId: "F1", amountKobo })).rejects.toThrow();
-    expect(writes).toBe(3);
+    expect(seen.writes).toBe(3);
     ledger.proxy.fault = () => undefined;
     expect(await ledger.balanceOf(accountId)).toBe(0);
   });

@@ -149,11 +149,11 @@ describe("the same reference again", () => {
     expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ row, replayed: true });
   });
 
-  test("for another order that cannot be had is refused for its reference: the error may not speak of the first", async () => {
+  test("for another order with a wrong value is that order's refusal: values are looked at before references", async () => {
     const accountId = await ledger.aWallet(1_000);
     await place(aWish(accountId));
     const other = aWish(accountId, { fields: ["b"], quote: gone });
-    expect(await refusalOf(place(other))).toMatchObject({ code: "reference_reused" });
+    expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
     const unnamed = aWish(accountId, { reference: undefined, quote: gone });
     expect(await refusalOf(place(unnamed))).toMatchObject({ code: "plan_unavailable" });
     const unknown = aWish(accountId, { reference: "order-2", quote: gone });
