@@ -188,6 +188,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "A key leaked": leakedKey,
   "The upstream's balance is empty": emptyUpstream,
   "The upstream refuses our key": refusedKey,
+  "The upstream's rate limit refuses orders": nothing,
   "A catalog was refused": refusedCatalog,
   "A wallet differs": lyingWallet,
   "A dead letter": nothing,
