@@ -1,13 +1,9 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  ScanCommand,
-  type ScanCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { waitForTurn } from "../../shared/wallet/ledger.ts";
+import { readItems as readBatches } from "../../shared/wallet/batch-read.ts";
+import { operatorAttempts } from "../../shared/wallet/ledger.ts";
 
 /** An item of a table as it is stored. */
 export type Item = { readonly pk: string; readonly [name: string]: unknown };
@@ -18,17 +14,16 @@ const SEGMENTS = 8;
 /** Less than a page may hold, so that it arrives in time also over a slow line. */
 const PAGE_ITEMS_MAX = 500;
 const PROGRESS_EVERY = 10_000;
-const ROUNDS_MAX = 8;
 
 /** Repeats a read that fails, as DynamoDB refuses some while it is busy. A table that is not there is a sentence. */
 const persistently = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
-  for (let round = 0; ; round += 1) {
+  const nextAttempt = operatorAttempts();
+  for (;;) {
     try {
       return await read();
     } catch (error) {
       if (error instanceof ResourceNotFoundException) throw new OperatorError(`There is no table ${table}`);
-      if (round === ROUNDS_MAX) throw error;
-      await waitForTurn(round);
+      if (!(await nextAttempt())) throw error;
     }
   }
 };
@@ -70,25 +65,13 @@ export const scanTable = async (
   say(`${table}: all ${done} items`);
 };
 
-const BATCH_KEYS_MAX = 100;
-
 /** The items of these keys, read strongly. */
 export const readItems = async (
   db: DynamoDBDocumentClient,
   table: string,
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {
-  const found = new Map<string, Item>();
-  for (let start = 0; start < pks.length; start += BATCH_KEYS_MAX) {
-    let wanted = pks.slice(start, start + BATCH_KEYS_MAX).map((pk) => ({ pk }));
-    for (let round = 0; wanted.length > 0; round += 1) {
-      // DynamoDB may leave keys out when it is busy; it says which.
-      if (round > 0) await waitForTurn(round);
-      const command = new BatchGetCommand({ RequestItems: { [table]: { Keys: wanted, ConsistentRead: true } } });
-      const { Responses, UnprocessedKeys } = await persistently(table, () => db.send(command));
-      for (const item of z.array(itemSchema).parse(Responses?.[table] ?? [])) found.set(item.pk, item);
-      wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
-    }
-  }
-  return found;
+  const keys = pks.map((pk) => ({ pk }));
+  const items = await persistently(table, () => readBatches({ db, table }, keys, itemSchema));
+  return new Map(items.map((item) => [item.pk, item]));
 };

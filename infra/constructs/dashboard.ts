@@ -29,7 +29,10 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   dashboard.addWidgets(
     graph("Requests", [api.figure("Count", "Sum"), api.figure("4xx", "Sum"), api.figure("5xx", "Sum")]),
     graph("Latency, ms", [api.figure("Latency", "p50"), api.figure("Latency", "p99")]),
-    graph("Answered by the gateway itself", [api.failures]),
+    graph("Answered by the gateway itself; refused by the upstream's limit", [
+      api.failures,
+      alarms.ownFigure("UpstreamRateLimited", "Sum"),
+    ]),
   );
   dashboard.addWidgets(
     graph(

@@ -33,7 +33,7 @@ const events: Readonly<Record<AlarmEvent, string>> = {
   "phones.not_masked":
     "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into watch-ledger's log.",
   "request.broke":
-    "A caller got 500 for a fault of ours, and was not charged. Look for its request_id in the function's log.",
+    "A caller got 500 for a fault of ours; an order's outcome may be unknown to it. Look for its request_id in the log.",
   "status.amount_differs":
     "The upstream charges another amount than we take, for a purchase or a check: correct our price, or ask the upstream.",
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",

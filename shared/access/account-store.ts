@@ -1,16 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateQuery,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
+import { isContention } from "../platform/backoff.ts";
+import type { Clock } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "../wallet/audit.ts";
+import { operatorAttempts, type Transacted, transact, transactOnce, type Writes } from "../wallet/ledger.ts";
 import { accountStatus } from "./key-store.ts";
 
 /** Every account's partition in the index by owner. */
@@ -71,8 +68,6 @@ export type AccountStore = {
 /** The part of it that holds the accounts themselves. */
 export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 
-type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
-
 /** What stands on record about a change, as a part of its transaction. */
 export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: AccountRow): Writes =>
   audit ? [auditPut(ledgerTable, audit(account))] : [];
@@ -114,53 +109,53 @@ export type KeyWrite = {
 const KEY_WRITES_MAX = 90;
 
 /** Puts an account in the place of the one that was read, together with writes to its keys' items. */
-export const replaceAccount = async (
+export const replaceAccount = (
   store: AccountTable,
   account: AccountRow,
   keyWrites: readonly KeyWrite[],
-): Promise<void> => {
-  await store.db.send(
-    new TransactWriteCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName: store.ledgerTable,
-            Item: { ...account, version: account.version + 1 },
-            // Two operators at once: the second one reads again instead of undoing the first.
-            ConditionExpression: "version = :read",
-            ExpressionAttributeValues: { ":read": account.version },
-          },
+): Promise<Transacted> =>
+  transactOnce(
+    store.db,
+    [
+      {
+        Put: {
+          TableName: store.ledgerTable,
+          Item: { ...account, version: account.version + 1 },
+          // Two operators at once: the second one reads again instead of undoing the first.
+          ConditionExpression: "version = :read",
+          ExpressionAttributeValues: { ":read": account.version },
         },
-        ...keyWrites.map(({ write }) => write),
-        ...auditWrites(store, account),
-      ],
-    }),
+      },
+      ...keyWrites.map(({ write }) => write),
+      ...auditWrites(store, account),
+    ],
+    randomUUID(),
   );
-};
-
-const CONDITION_FAILED = "ConditionalCheckFailed";
-const CHANGE_ROUNDS_MAX = 8;
 
 /**
- * Which key writes a condition refused, by their positions; empty where the account has changed since it was read, or where
- * another write held an item: then the change is tried again. Throws every other error.
+ * Which key writes a condition refused, by their positions; empty where the account has changed since it was read, or where another
+ * write held an item: then the change is tried again.
  */
 const refusedKeyWrites = (error: unknown): readonly number[] => {
-  if (!(error instanceof TransactionCanceledException)) throw error;
-  const codes = (error.CancellationReasons ?? []).map(({ Code = "None" }) => Code);
-  if (codes[0] === CONDITION_FAILED || codes.some((code) => code !== "None" && code !== CONDITION_FAILED)) return [];
-  return codes.flatMap((code, position) => (code === CONDITION_FAILED ? [position - 1] : []));
+  if (!(error instanceof TransactionCanceledException) || isContention(error)) return [];
+  const isRefused = (error.CancellationReasons ?? []).map(({ Code }) => Code === "ConditionalCheckFailed");
+  if (isRefused[0]) return [];
+  return isRefused.flatMap((refused, position) => (refused ? [position - 1] : []));
 };
 
-/** Calls `attempt` until it has ended, with a wait after each collision with other writers. */
-export const untilWritten = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
-  for (let round = 0; ; round += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof TransactionCanceledException) || round === CHANGE_ROUNDS_MAX) throw error;
-      await sleep(jitter_ms(20 * 2 ** round));
-    }
+/** What one attempt at a change came to. */
+type Attempted<Result> =
+  | { readonly kind: "done"; readonly result: Result }
+  | Exclude<Transacted, { readonly kind: "written" }>;
+
+/** Calls `attempt`, which reads anew what it changes, until it is done. Other writers of the account are waited for. */
+export const untilDone = async <Result>(attempt: () => Promise<Attempted<Result>>): Promise<Result> => {
+  const nextAttempt = operatorAttempts();
+  for (;;) {
+    const attempted = await attempt();
+    if (attempted.kind === "done") return attempted.result;
+    // A copy that may have been written must not be followed by another change on top of it.
+    if (!attempted.isCertain || !(await nextAttempt())) throw attempted.error;
   }
 };
 
@@ -174,48 +169,43 @@ const disagreement = (accountId: string, keyId: string): AccountError =>
  * each time with the account as it stands; undefined means that there is nothing to change. Resolves with the account as it
  * stands then. More key writes than a transaction has room for follow it one by one: the first ones must be those that matter.
  */
-export const changeAccount = async (
+export const changeAccount = (
   store: AccountTable,
   accountId: string,
   change: (account: AccountRow) => AccountRow | undefined,
   alongside: (changed: AccountRow, before: AccountRow) => readonly KeyWrite[] = () => [],
 ): Promise<AccountRow> => {
   const skipped = new Set<string>();
-  return untilWritten(async () => {
+  return untilDone(async () => {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
-    if (changed === undefined) return account;
+    if (changed === undefined) return { kind: "done", result: account };
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
-    try {
-      await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
-    } catch (error) {
-      for (const position of refusedKeyWrites(error)) {
+    const replaced = await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
+    if (replaced.kind !== "written") {
+      for (const position of refusedKeyWrites(replaced.error)) {
         const refused = keyWrites[position];
         if (refused === undefined) continue;
         if (refused.whenRefused === "fail") throw disagreement(accountId, refused.keyId);
         skipped.add(refused.keyId);
       }
-      throw error;
+      return replaced;
     }
     for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeAlone(store, accountId, keyWrite);
-    return { ...changed, version: account.version + 1 };
+    return { kind: "done", result: { ...changed, version: account.version + 1 } };
   });
 };
 
-const writeAlone = async (store: AccountTable, accountId: string, keyWrite: KeyWrite): Promise<void> => {
-  await untilWritten(async () => {
-    try {
-      await store.db.send(new TransactWriteCommand({ TransactItems: [keyWrite.write] }));
-    } catch (error) {
-      const isRefused = error instanceof TransactionCanceledException && isConditionFailed(error);
-      if (!isRefused) throw error;
-      if (keyWrite.whenRefused === "fail") throw disagreement(accountId, keyWrite.keyId);
-    }
-  });
+const writeAlone = async (
+  { db }: AccountTable,
+  accountId: string,
+  { keyId, write, whenRefused }: KeyWrite,
+): Promise<void> => {
+  const result = await transact(db, [write], { nextAttempt: operatorAttempts(), lossesMax: 0, about: { key: keyId } });
+  if (result.kind === "written") return;
+  if (result.kind !== "refused") throw result.error;
+  if (whenRefused === "fail") throw disagreement(accountId, keyId);
 };
-
-const isConditionFailed = ({ CancellationReasons = [] }: TransactionCanceledException): boolean =>
-  CancellationReasons.some(({ Code }) => Code === CONDITION_FAILED);
 
 const accountKey = z.object({ pk: z.string().startsWith(PK_PREFIX) });
 

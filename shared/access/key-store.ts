@@ -4,6 +4,8 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { backoff, isContention } from "../platform/backoff.ts";
+import { deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
@@ -39,11 +41,15 @@ const STALE_COUNTERS_MAX = 8;
 
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
 
+/** A change of the account holds the key's item for some milliseconds; this is enough for many of them, and a caller can wait for it. */
+const COUNT_PATIENCE_MS = 2_000;
+
 export type CountedKey = { readonly row: KeyRow; readonly requestsThisMinute: number };
 
 /**
  * Authenticates and counts in one write: adds this request to the key's minute and returns the whole item, or undefined where
- * no such key exists. The group's previous minute goes in the same write.
+ * no such key exists. The group's previous minute goes in the same write. While another write holds the key's item it tries
+ * again; a count whose answer was lost may count twice, which costs the caller one request of its minute.
  */
 export const countRequest = async (
   db: DynamoDBDocumentClient,
@@ -52,24 +58,25 @@ export const countRequest = async (
 ): Promise<CountedKey | undefined> => {
   const { hash, group, minute } = request;
   const counter = counterName(group, minute);
-  try {
-    const { Attributes } = await db.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { pk: hash },
-        UpdateExpression: "ADD #counter :one REMOVE #previous",
-        ConditionExpression: "attribute_exists(pk)",
-        ExpressionAttributeNames: { "#counter": counter, "#previous": counterName(group, minute - 1) },
-        ExpressionAttributeValues: { ":one": 1 },
-        ReturnValues: "ALL_NEW",
-      }),
-    );
-    const row = keyRow.parse(Attributes);
-    await removeStaleCounters(db, table, row, minute);
-    return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
+  const count = new UpdateCommand({
+    TableName: table,
+    Key: { pk: hash },
+    UpdateExpression: "ADD #counter :one REMOVE #previous",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeNames: { "#counter": counter, "#previous": counterName(group, minute - 1) },
+    ExpressionAttributeValues: { ":one": 1 },
+    ReturnValues: "ALL_NEW",
+  });
+  const nextAttempt = backoff(deadlineIn(COUNT_PATIENCE_MS).remaining_ms);
+  for (;;) {
+    try {
+      const row = keyRow.parse((await db.send(count)).Attributes);
+      await removeStaleCounters(db, table, row, minute);
+      return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return undefined;
+      if (!isContention(error) || !(await nextAttempt())) throw error;
+    }
   }
 };
 

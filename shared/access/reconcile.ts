@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { BatchGetCommand, paginateScan, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
-import { sleep, systemClock } from "../platform/time.ts";
+import { systemClock } from "../platform/time.ts";
 import { type AuditRow, auditPut } from "../wallet/audit.ts";
+import { readItems } from "../wallet/batch-read.ts";
+import { writeInTurn } from "../wallet/ledger.ts";
 import {
   type AccountRow,
   type AccountStore,
@@ -12,7 +13,7 @@ import {
   type KeyWrite,
   replaceAccount,
   requireAccount,
-  untilWritten,
+  untilDone,
 } from "./account-store.ts";
 import {
   earlierEnd,
@@ -174,39 +175,28 @@ const reconcileAccount = (
   unlisted: readonly string[],
   isDryRun: boolean,
 ): Promise<readonly Finding[]> =>
-  untilWritten(async () => {
+  untilDone(async () => {
     const before = await requireAccount(store, accountId);
     const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
     const { account, keyWrites, findings } = reconciliationOf(store, before, await readKeys(store, [...hashes]));
-    if (isDryRun || findings.length === 0) return findings;
+    if (isDryRun || findings.length === 0) return { kind: "done", result: findings };
     let version = before.version;
     // Each part holds the account, so that no other change of it comes between the reading and the writing.
     for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
-      await replaceAccount(store, { ...account, version }, keyWrites.slice(start, start + KEY_WRITES_MAX));
+      const part = keyWrites.slice(start, start + KEY_WRITES_MAX);
+      const replaced = await replaceAccount(store, { ...account, version }, part);
+      if (replaced.kind !== "written") return replaced;
       version += 1;
     }
-    return findings;
+    return { kind: "done", result: findings };
   });
 
-const BATCH_KEYS_MAX = 100;
-const BATCH_ROUNDS_MAX = 8;
-
-const readKeys = async ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyRow[]> => {
-  const found: KeyRow[] = [];
-  for (let start = 0; start < hashes.length; start += BATCH_KEYS_MAX) {
-    let wanted = hashes.slice(start, start + BATCH_KEYS_MAX).map((pk) => ({ pk }));
-    for (let round = 0; wanted.length > 0; round += 1) {
-      if (round === BATCH_ROUNDS_MAX) throw new Error("DynamoDB kept leaving out keys of a batch");
-      if (round > 0) await sleep(50 * 2 ** round);
-      const { Responses, UnprocessedKeys } = await db.send(
-        new BatchGetCommand({ RequestItems: { [accessTable]: { Keys: wanted, ConsistentRead: true } } }),
-      );
-      found.push(...(Responses?.[accessTable] ?? []).map((item) => keyRow.parse(item)));
-      wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[accessTable]?.Keys ?? []);
-    }
-  }
-  return found;
-};
+const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyRow[]> =>
+  readItems(
+    { db, table: accessTable },
+    hashes.map((pk) => ({ pk })),
+    keyRow,
+  );
 
 /** All keys of the access table, read strongly. */
 export async function* keyRows({ db, accessTable }: AccountStore): AsyncGenerator<KeyRow, void, void> {
@@ -221,8 +211,7 @@ export const revokeOrphan = async (
   row: KeyRow,
   audit: (row: KeyRow) => AuditRow,
 ): Promise<void> => {
-  const TransactItems = [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))];
-  await untilWritten(() => store.db.send(new TransactWriteCommand({ TransactItems })));
+  await writeInTurn(store, [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))]);
 };
 
 /**

@@ -13,18 +13,27 @@ export const errors = {
   permission_denied: { status: 403, message: "This API key lacks the permission for this request" },
   ip_not_whitelisted: { status: 403, message: "The IP address of this request is not whitelisted" },
   not_found: { status: 404, message: "No such resource" },
-  record_not_found: { status: 404, message: "No record was found; the request was not charged" },
+  record_not_found: {
+    status: 404,
+    message: "No record was found; the amount was returned. Another attempt needs a new reference",
+  },
   validation_failed: { status: 422, message: "Some fields are not valid" },
   reference_reused: { status: 422, message: "That reference was used for a different request" },
   plan_unavailable: { status: 422, message: "That data plan is not available" },
   rate_limited: { status: 429, message: "Too many requests: wait before sending another" },
-  internal_error: { status: 500, message: "Something went wrong on our side; the request was not charged" },
-  delivery_failed: { status: 502, message: "The provider could not deliver; the amount was returned to the wallet" },
+  internal_error: { status: 500, message: "Something went wrong on our side; this request was not charged" },
+  delivery_failed: {
+    status: 502,
+    message: "The order was not delivered; the amount was returned. Another attempt needs a new reference",
+  },
   provider_unavailable: {
     status: 503,
-    message: "The service cannot take this request at the moment; it was not charged",
+    message: "The service cannot take this request now; it charged nothing. Send it again after Retry-After seconds",
   },
-  provider_timeout: { status: 504, message: "The provider did not answer in time; the request was not charged" },
+  provider_timeout: {
+    status: 504,
+    message: "The provider did not answer in time; the amount was returned. Another attempt needs a new reference",
+  },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errors;
@@ -48,7 +57,10 @@ export type ErrorDetails = {
   readonly replayed?: boolean;
 };
 
-/** Thrown by the rules; becomes an answer in exactly one place, the API handler. It promises: not charged, nothing open. */
+/**
+ * Becomes an answer with `X-Error-Code` in exactly one place, the API handler. Guarantees that this request charged nothing and
+ * left no open transaction. About an earlier request with the same reference it says nothing: that one is found by looking it up.
+ */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ErrorCode;
@@ -62,8 +74,9 @@ export class ServiceError extends Error {
 }
 
 /**
- * The outcome of a write is not known, so that no error may leave (rule: an error of ours means uncharged). The invocation
- * fails, and the caller meets the platform's own 5xx, which has no `X-Error-Code` and means "repeat with the same reference".
+ * It is not known whether this request, or an earlier one with its reference, was charged, so that no `ServiceError` may leave.
+ * The invocation fails, and the caller meets the platform's own 5xx: without `X-Error-Code` the outcome is unknown, and the
+ * caller repeats with the same reference.
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -1,6 +1,6 @@
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
-import { errorsOf, type Route } from "./routes.ts";
+import { errorsOf, isOrder, type Route } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,8 @@ export const headerComponents = {
     schema: { type: "string", enum: ["true"] },
   },
   "Retry-After": {
-    description: "Seconds to wait before another request; absent where a transaction was made.",
+    description: "Seconds to wait before the same request is sent again. No transaction was made.",
+    required: true,
     schema: { type: "integer", minimum: 0 },
   },
   ETag: { description: "Send it as `If-None-Match`.", required: true, schema: { type: "string" } },
@@ -42,8 +43,6 @@ const rateHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id
 const headerRefs = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** True for what makes a transaction and can be repeated under a reference. */
-export const isOrder = ({ method, input }: Route): boolean => method === "POST" && "reference" in input.shape;
 /** True for what has an `ETag`. */
 export const isCacheable = ({ path, document }: Route): boolean => document !== undefined || path === "/v1/vtu/data";
 
@@ -125,12 +124,7 @@ const unchanged = {
 
 /** Errors that come after a transaction was made, always or sometimes. */
 const ALWAYS_AFTER_TRANSACTION = new Set<ErrorCode>(["delivery_failed", "record_not_found", "provider_timeout"]);
-const SOMETIMES_AFTER_TRANSACTION = new Set<ErrorCode>([
-  "plan_unavailable",
-  "provider_unavailable",
-  "reference_reused",
-  "validation_failed",
-]);
+const SOMETIMES_AFTER_TRANSACTION = new Set<ErrorCode>(["plan_unavailable", "reference_reused", "validation_failed"]);
 
 /** The table's sentence as Markdown. */
 export const errorSentence = (code: ErrorCode): string => errors[code].message.replaceAll("<", "&lt;");
@@ -146,15 +140,14 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
     headers: {
       ...headerRefs(...rateHeaders),
       "X-Error-Code": {
-        description: "What went wrong, for programs. Nothing was charged, and nothing is open.",
+        description: "What went wrong, for programs. This request charged nothing and left nothing open.",
         required: true,
         schema: { type: "string", enum: codes },
       },
       ...(isOrder(route) && always && required("X-Transaction-Reference")),
       ...(isOrder(route) && !always && sometimes && headerRefs("X-Transaction-Reference")),
       ...(isOrder(route) && sometimes && headerRefs("Idempotent-Replayed")),
-      ...(status === 429 && required("Retry-After")),
-      ...(status === 503 && headerRefs("Retry-After")),
+      ...((status === 429 || status === 503) && headerRefs("Retry-After")),
     },
     content: {
       "application/json": {

@@ -7,12 +7,11 @@ import {
   errorSentence,
   headerComponents,
   isCacheable,
-  isOrder,
   responsesOf,
   sharedResponses,
 } from "./openapi-responses.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
-import { appRoutes, type Route } from "./routes.ts";
+import { appRoutes, isOrder, type Route } from "./routes.ts";
 
 /** Where the paths of the document begin. */
 const PREFIX = "/v1";
@@ -54,11 +53,11 @@ const info = {
     "",
     "**Keys.** A live key (`live_...`) buys, and is charged to the account's prepaid wallet. A test key (`test_...`) meets a sandbox that debits nothing. Both work at the same address, and only from the account's whitelisted IP addresses.",
     "",
-    "**Answers.** A success is 200 with `status: true`, `message` and `data`. An error is `status: false`, `message` and, where single fields are to blame, `errors`; its code is in `X-Error-Code`. An answer with `X-Error-Code` means that nothing was charged and nothing is open. A 5xx without it, or no answer at all, is unknown: send the same request with the same `reference` again.",
+    "**Answers.** A success is 200 with `status: true`, `message` and `data`. An error is `status: false`, `message` and, where single fields are to blame, `errors`; its code is in `X-Error-Code`. An answer with `X-Error-Code` means that *this request* charged nothing and left nothing open; what an earlier request with the same `reference` did is found by looking it up. A 5xx without that header, or no answer at all, is unknown: send the same request with the same `reference` again, or look it up.",
     "",
     "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with `processing`, never an error. Its end comes as a `transaction.updated` notification, and can be looked up.",
     "",
-    "**Repeats.** With a `reference` (or the same thing as `Idempotency-Key`) a request can be sent again without being charged again: it gets the same transaction, with `Idempotent-Replayed: true`.",
+    "**Repeats.** With a `reference` (or the same thing as `Idempotency-Key`) a request can be sent again without being charged again: it gets the same transaction, with `Idempotent-Replayed: true`. A failed transaction has used its `reference` up: another attempt needs a new one. 503 `provider_unavailable` made no transaction and used no `reference`: send the same request again after `Retry-After` seconds.",
     "",
     "**Growth.** v1 only grows: ignore fields that you do not know.",
     "",

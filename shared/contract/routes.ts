@@ -63,6 +63,9 @@ export const errorsOf = ({ method, permission, document, errors }: Route): reado
   ...errors,
 ];
 
+/** True for what makes a transaction and can be repeated under a reference. */
+export const isOrder = ({ method, input }: Route): boolean => method === "POST" && "reference" in input.shape;
+
 const nothing = z.object({});
 
 /** 1 GB for 500 NGN, as every example buys it. */
@@ -160,7 +163,7 @@ export const routes = {
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
-    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { nin: "00000000000", is_consent: true, mode: "basic" },
       data: {
@@ -178,7 +181,7 @@ export const routes = {
     input: retrieveRequest,
     data: ninRetrievalResult,
     summary: "Find NIN details by phone number",
-    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { phone_number: "08000000000", is_consent: true },
       data: {
@@ -196,7 +199,7 @@ export const routes = {
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",
-    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { bvn: "00000000000", is_consent: true, mode: "basic" },
       data: {
@@ -214,7 +217,7 @@ export const routes = {
     input: retrieveRequest,
     data: bvnRetrievalResult,
     summary: "Find BVN details by phone number",
-    errors: ["consent_required", ...orderErrors, "record_not_found", "provider_timeout"],
+    errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { phone_number: "08000000000", is_consent: true },
       data: {

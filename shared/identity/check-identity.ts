@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { ServiceError } from "../contract/errors.ts";
+import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import {
   bvnAdvancedResult,
@@ -15,18 +15,12 @@ import type { Call } from "../platform/api-handler.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
+import { logOutcome } from "../purchase/log-outcome.ts";
 import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
 import { failureOf } from "../purchase/purchase-answer.ts";
-import {
-  type Check,
-  type CheckOutcome,
-  FOREIGN_NOT_FOUND,
-  type Provider,
-  type UpstreamFacts,
-} from "../upstream/provider.ts";
+import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
-import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { type ConsentRow, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
@@ -153,7 +147,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
         );
-        if (found === undefined || !fitsAnswer(found)) return refund({ code: "provider_unavailable" }, outcome);
+        if (found === undefined || !fitsAnswer(found)) return refund({ code: "delivery_failed" }, outcome);
         await keepForReplay(deps.replays, row, found, deadline);
         return { verdict: { status: "success", ...factsOf(outcome) } };
       },
@@ -183,13 +177,12 @@ const resultFor = async <Result extends z.ZodObject>(
   });
 };
 
-/** The check was made and charged: an error must name it. */
+/** The check was made and charged: where its result cannot be read, no error may say that it was not. */
 const findKept = async (kept: Replays, row: TransactionRow): Promise<unknown> => {
   try {
     return await kept.find(row);
-  } catch (error) {
-    log.warn("replay.not_read", { reference: referenceOf(row), ...errorFields(error) });
-    throw new ServiceError("provider_unavailable", { retryAfterS: 5, transactionReference: referenceOf(row) });
+  } catch (cause) {
+    throw new OutcomeUnknown("The result of an earlier check cannot be read", { cause });
   }
 };
 
@@ -220,15 +213,7 @@ const askProvider = async (
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
   const outcome = await provider.check(check, referenceOf(row), deadline);
-  const fields = { reference: referenceOf(row), reason: "reason" in outcome ? outcome.reason : undefined };
-  if (outcome.kind === "ours" && row.mode === "live") log.alarm("upstream.trouble_is_ours", fields);
-  if (outcome.kind === "unknown") {
-    if (outcome.reason === FOREIGN_NOT_FOUND) log.alarm("upstream.foreign_answer", fields);
-    else log.warn("upstream.outcome_unknown", fields);
-  }
-  if (outcome.kind === "found" || outcome.kind === "unknown") {
-    alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
-  }
+  logOutcome(row, outcome, Date.now());
   return outcome;
 };
 
@@ -265,7 +250,7 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
     return { code: "validation_failed", fields: [...outcome.fields] };
   }
   if (outcome.kind === "unknown" && outcome.reason === "timeout") return { code: "provider_timeout" };
-  return { code: "provider_unavailable" };
+  return { code: "delivery_failed" };
 };
 
 /** The consent's record is put in the debit's own write. */

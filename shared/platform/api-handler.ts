@@ -4,7 +4,7 @@ import type * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { rateGroups } from "../contract/limits.ts";
 import type { OperationOf, Route } from "../contract/routes.ts";
-import { routeKey } from "../contract/routes.ts";
+import { isOrder, routeKey } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
 import {
   type Answer,
@@ -124,16 +124,32 @@ const answering = (): middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContex
     if (response) complete(response, context.progress);
   },
   onError: (request) => {
-    // The platform's own 5xx says what we know: nothing. See OutcomeUnknown.
-    if (request.error instanceof OutcomeUnknown) return;
-    const error = request.error instanceof ServiceError ? request.error : unexpected(request.error, request.context);
+    const { progress } = request.context;
+    const error = answerable(request.error, progress);
+    if (error instanceof OutcomeUnknown) {
+      // Nobody answers: the caller meets the platform's own 5xx, which says what we know. See OutcomeUnknown.
+      const { requestId: request_id, route } = progress ?? {};
+      const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
+      log.warn("request.unanswered", fields);
+      request.error = error;
+      return;
+    }
     request.response = errorResponse(error);
-    complete(request.response, request.context.progress, error);
+    complete(request.response, progress, error);
   },
 });
 
-const unexpected = (error: unknown, { progress }: ApiContext): ServiceError => {
-  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(error) });
+/**
+ * The error as it may leave. One that nobody foresaw is `internal_error`; of an order it says nothing, because the order, or an
+ * earlier one with its reference, may have been charged.
+ */
+const answerable = (error: unknown, progress: Progress | undefined): ServiceError | OutcomeUnknown => {
+  if (error instanceof OutcomeUnknown) return error;
+  if (error instanceof ServiceError && error.code !== "internal_error") return error;
+  const cause = error instanceof ServiceError ? error.cause : error;
+  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(cause) });
+  if (error instanceof ServiceError) return error;
+  if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order broke");
   return new ServiceError("internal_error");
 };
 

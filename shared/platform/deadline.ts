@@ -16,3 +16,10 @@ const UPSTREAM_MS_MAX = 20_000;
 /** What the upstream gets of the time that is left: at most 20 s, and 6 s less than we have ourselves. */
 export const upstreamBudget_ms = (deadline: Deadline): number =>
   Math.min(UPSTREAM_MS_MAX, deadline.remaining_ms() - SETTLE_RESERVE_MS);
+
+/** What the upstream keeps of an order's time, however busy the wallet is: it answers most orders within a few seconds. */
+const UPSTREAM_SHARE_MS = 10_000;
+
+/** How much longer a debit may wait for its wallet. */
+export const debitPatience_ms = (deadline: Deadline): number =>
+  deadline.remaining_ms() - SETTLE_RESERVE_MS - UPSTREAM_SHARE_MS;

@@ -11,6 +11,3 @@ export const minuteOf = (at_ms: number): number => Math.floor(at_ms / 60_000);
 
 /** Whole seconds until the next calendar minute, at least 1. */
 export const secondsToNextMinute = (at_ms: number): number => Math.ceil((60_000 - (at_ms % 60_000)) / 1_000);
-
-/** A random wait up to `ceiling_ms`, so that those who collided do not collide again. */
-export const jitter_ms = (ceiling_ms: number): number => Math.random() * ceiling_ms;

@@ -1,9 +1,8 @@
 import type { Deadline } from "../platform/deadline.ts";
-import { log } from "../platform/log.ts";
 import type { Order, Outcome, Provider } from "../upstream/provider.ts";
 import type { Verdict } from "../wallet/settle.ts";
 import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
-import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
+import { logOutcome } from "./log-outcome.ts";
 import type { Fulfilment } from "./place-order.ts";
 
 /** Has a provider deliver an order that is paid for, and says what the ledger is to be told. */
@@ -15,15 +14,8 @@ export const deliver = async (
 ): Promise<Fulfilment> => {
   const outcome = await provider.buy(order, referenceOf(row), deadline);
   const verdict = verdictOn(outcome);
-  if (outcome.kind === "delivered" || outcome.kind === "unknown") {
-    alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
-  }
-  if (outcome.kind === "ours" && row.mode === "live")
-    log.alarm("upstream.trouble_is_ours", { reference: referenceOf(row), reason: outcome.reason });
+  logOutcome(row, outcome, Date.now());
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
-  if (outcome.reason !== "processing") {
-    log.warn("upstream.outcome_unknown", { reference: referenceOf(row), reason: outcome.reason });
-  }
   return { ...(verdict && { verdict }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
 };
 
@@ -36,7 +28,7 @@ const verdictOn = (outcome: Outcome): Verdict | undefined => {
     case "unknown":
       return outcome.upstreamReference === undefined ? undefined : { status: "processing", ...facts };
     case "ours":
-      return { status: "failed", failure: { code: "provider_unavailable" }, ...facts };
+      return { status: "failed", failure: { code: "delivery_failed" }, ...facts };
     case "refused":
       return { status: "failed", failure: refusal(outcome.fields), ...facts };
   }

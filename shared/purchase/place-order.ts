@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import type { Caller } from "../platform/api-handler.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -66,50 +66,81 @@ export const placeOrder = async <Priced extends Quote>(
   wish: Wish<Priced>,
   deadline: Deadline,
 ): Promise<Placed> => {
-  const naming = await deps.naming();
+  const naming = await namingFor(deps, wish);
   const fingerprint = naming.fingerprint([wish.type, ...wish.fields]);
-  const quote = await quoteOrEarlier(deps, naming, wish, fingerprint);
-  if (quote.kind === "earlier") return { row: quote.row, replayed: true };
+  const quote = await quoteFor(deps, wish);
+  if ("refusal" in quote) return earlierOr(deps.ledger, naming, wish, fingerprint, quote.refusal);
 
   const row = newRow(deps.ledger, naming, wish, quote.priced, fingerprint);
-  const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? []);
+  const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? [], deadline);
   switch (opening.kind) {
     case "exists":
       return repeated(opening.row, fingerprint);
     case "insufficient_balance":
       throw new ServiceError("insufficient_balance");
-    case "busy":
-      throw new ServiceError("provider_unavailable", { retryAfterS: 1 });
+    case "busy": {
+      const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
+      return earlierOr(deps.ledger, naming, wish, fingerprint, refusal);
+    }
     case "doubt":
       await takeBack(deps.statusQueue, row, deadline);
       if (wish.reference !== undefined && !opening.lookedUp) {
         // The caller may be asking for an order that was delivered: an error would say that it was not.
         throw new OutcomeUnknown("A debit is in doubt, and an earlier order may stand under its reference");
       }
-      throw new ServiceError("provider_unavailable", { transactionReference: referenceOf(row) });
+      throw new ServiceError("delivery_failed", {
+        message:
+          "The order was not sent; an amount that was taken is returned within minutes. Order again with a new reference",
+        transactionReference: referenceOf(row),
+      });
     case "opened":
       return { row: await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline), replayed: false };
   }
 };
 
-/** The quote; or, where this order cannot be had any more, the same order as it was made before. */
-const quoteOrEarlier = async <Priced extends Quote>(
-  { ledger, purchases }: OrderDeps,
-  naming: Naming,
-  wish: Wish<Priced>,
-  fingerprint: string,
-): Promise<
-  { readonly kind: "priced"; readonly priced: Priced } | { readonly kind: "earlier"; readonly row: TransactionRow }
-> => {
+/** Without it no earlier order can be found. */
+const namingFor = async ({ naming }: OrderDeps, { reference }: Pick<Wish, "reference">): Promise<Naming> => {
   try {
-    if (purchases === "off") throw new ServiceError("provider_unavailable", { retryAfterS: 300 });
-    return { kind: "priced", priced: await wish.quote() };
-  } catch (refusal) {
-    // A plan that is gone, or an upstream that is down, says nothing about an order that was made before.
-    const row = wish.reference && (await findByCallerReference(ledger, naming, wish.caller, wish.reference));
-    if (row && row.fingerprint === fingerprint) return { kind: "earlier", row };
-    throw refusal;
+    return await naming();
+  } catch (cause) {
+    if (reference === undefined) throw brokenBeforeDebit(cause);
+    throw new OutcomeUnknown("The reference key cannot be read, and an earlier order may stand", { cause });
   }
+};
+
+/** An error that nobody foresaw, where it is known that this request has changed nothing yet. */
+const brokenBeforeDebit = (cause: unknown): ServiceError => new ServiceError("internal_error", {}, { cause });
+
+const quoteFor = async <Priced extends Quote>(
+  { purchases }: OrderDeps,
+  wish: Wish<Priced>,
+): Promise<{ readonly priced: Priced } | { readonly refusal: ServiceError }> => {
+  if (purchases === "off") return { refusal: new ServiceError("provider_unavailable", { retryAfterS: 300 }) };
+  try {
+    return { priced: await wish.quote() };
+  } catch (error) {
+    return { refusal: error instanceof ServiceError ? error : brokenBeforeDebit(error) };
+  }
+};
+
+/**
+ * Refuses an order before its debit, unless an earlier order stands under its reference: the caller could take the refusal for
+ * the fate of that one. Where the ledger cannot be read, nothing can be said. A wrong value goes before a reused reference.
+ */
+const earlierOr = async (
+  ledger: Ledger,
+  naming: Naming,
+  { caller, reference }: Pick<Wish, "caller" | "reference">,
+  fingerprint: string,
+  refusal: ServiceError,
+): Promise<Placed> => {
+  if (reference === undefined) throw refusal;
+  const row = await findByCallerReference(ledger, naming, caller, reference).catch((cause: unknown) => {
+    throw new OutcomeUnknown("The ledger cannot be read, and an earlier order may stand", { cause });
+  });
+  const isWrongValue = errors[refusal.code].status === 422;
+  if (row === undefined || (isWrongValue && row.fingerprint !== fingerprint)) throw refusal;
+  return repeated(row, fingerprint);
 };
 
 const repeated = (row: TransactionRow, fingerprint: string): Placed => {
@@ -174,7 +205,7 @@ const fulfil = async (
  * may an error leave.
  */
 const takeBack = async (queue: StatusQueue, row: TransactionRow, deadline: Deadline): Promise<void> => {
-  const verdict: Verdict = { status: "failed", failure: { code: "provider_unavailable" } };
+  const verdict: Verdict = { status: "failed", failure: { code: "delivery_failed" } };
   try {
     await queue.send(messageOf(row, verdict), NEVER_SENT_DELAY_S, deadline);
   } catch (error) {

@@ -1,10 +1,10 @@
 import type * as z from "zod";
-import { type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { type ErrorCode, type FieldErrors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import type { purchaseResult } from "../contract/purchase.ts";
 import type { Answer } from "../platform/api-answer.ts";
 import { nairaFromKobo } from "../platform/money.ts";
-import { referenceOf, type TransactionRow } from "../wallet/transaction.ts";
+import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import type { Placed } from "./place-order.ts";
 
 /** What a purchase answers, first or repeated: 200 with the transaction, or the error that it failed with. */
@@ -30,11 +30,15 @@ export const purchaseAnswer = ({ row, replayed }: Placed): Answer<z.input<typeof
 
 /** The error that a failed transaction is answered with, first and repeated. */
 export const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError =>
-  new ServiceError(failure?.code ?? "delivery_failed", {
+  new ServiceError(codeOf(failure), {
     transactionReference: referenceOf(row),
     replayed,
     ...(failure?.fields && { fields: refusedFields(failure.fields) }),
   });
+
+/** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0011). */
+const codeOf = (failure: Failure | undefined): ErrorCode =>
+  failure === undefined || failure.code === "provider_unavailable" ? "delivery_failed" : failure.code;
 
 /** The upstream's own words stay inside. */
 const refusedFields = (fields: readonly string[]): FieldErrors =>

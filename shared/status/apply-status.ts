@@ -4,7 +4,13 @@ import type { MessageResult } from "../platform/queue-handler.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
-import { matchTransaction, type Settlement, settleTransaction, type Verdict } from "../wallet/settle.ts";
+import {
+  matchTransaction,
+  type Settlement,
+  type settleTransaction,
+  settlingInSequence,
+  type Verdict,
+} from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { hasOwnMac } from "./event-mac.ts";
@@ -18,18 +24,21 @@ import {
 import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
 
 export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<Naming> };
+/** With what settles: a batch's messages are applied at once, and several may refund one wallet. */
+type Applying = ApplyDeps & { readonly settle: typeof settleTransaction };
 
 /** Applies one message by one conditional write. A duplicate, or a verdict on what has ended, changes nothing. */
-export const applyStatus =
-  (deps: ApplyDeps) =>
-  (message: StatusMessage, deadline: Deadline): Promise<MessageResult> =>
-    message.kind === "verdict" ? applyVerdict(deps, message, deadline) : applyEvent(deps, message, deadline);
+export const applyStatus = (deps: ApplyDeps) => {
+  const applying: Applying = { ...deps, settle: settlingInSequence() };
+  return (message: StatusMessage, deadline: Deadline): Promise<MessageResult> =>
+    message.kind === "verdict" ? applyVerdict(applying, message, deadline) : applyEvent(applying, message, deadline);
+};
 
 const isFinal = (status: keyof typeof transitions): boolean => transitions[status].length === 0;
 
 /** Our own verdict on a transaction of ours. */
 const applyVerdict = async (
-  { ledger }: ApplyDeps,
+  { ledger, settle }: Applying,
   message: VerdictMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
@@ -40,7 +49,7 @@ const applyVerdict = async (
   }
   const settlement: Settlement = isFinal(row.status)
     ? { kind: "stands", row }
-    : await settleTransaction(ledger, row, message.verdict, deadline);
+    : await settle(ledger, row, message.verdict, deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
   const { status } = settlement.row;
@@ -52,7 +61,7 @@ const applyVerdict = async (
 };
 
 /** What the upstream reported, about a reference that we know, about our own, or about one that we may yet learn. */
-const applyEvent = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+const applyEvent = async (deps: Applying, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const [named, ...others] = await findByUpstreamReference(deps.ledger, event.reference);
   if (named !== undefined && others.length === 0) return applyToNamed(deps, named, event, verdictOf(event), deadline);
   if (named !== undefined) return leaveToOperator(deps, event, "several_candidates");
@@ -67,7 +76,7 @@ const applyEvent = async (deps: ApplyDeps, event: EventMessage, deadline: Deadli
 };
 
 const applyToNamed = async (
-  deps: ApplyDeps,
+  deps: Applying,
   named: NamedTransaction,
   event: EventMessage,
   verdict: Verdict,
@@ -79,7 +88,7 @@ const applyToNamed = async (
   if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
     return leaveToOperator(deps, event, "not_vouched_for", named.pk);
   }
-  const settlement = await settleTransaction(deps.ledger, named, verdict, deadline);
+  const settlement = await deps.settle(deps.ledger, named, verdict, deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
   return judgeFinal(deps, named.pk, settlement.row.status, event);

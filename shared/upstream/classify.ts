@@ -1,7 +1,14 @@
 import * as z from "zod";
 import { koboFromNairaOrUndefined } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
-import { type CheckOutcome, FOREIGN_NOT_FOUND, type OrderField, type Outcome, type UpstreamFacts } from "./provider.ts";
+import {
+  type CheckOutcome,
+  FOREIGN_NOT_FOUND,
+  type OrderField,
+  type Outcome,
+  RATE_LIMITED,
+  type UpstreamFacts,
+} from "./provider.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
@@ -62,7 +69,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   if (namesReference || (!isFailed && saysDuplicate(message))) {
     return { kind: "unknown", reason: "duplicate_reference", ...facts };
   }
-  if (OURS.has(status)) return { kind: "ours", reason: `status_${status}`, ...facts };
+  if (OURS.has(status)) return { kind: "ours", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
   if (saysInsufficient(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
   if (!isFailed && saysUnfinished(message)) return { kind: "unknown", reason: "unfinished" };
   if (mentionsBalance(message)) return { kind: "ours", reason: "upstream_balance", ...facts };

@@ -21,6 +21,9 @@ export type OrderField = (typeof orderFields)[number];
 /** What the upstream calls an order, and what it charged us for it. */
 export type UpstreamFacts = { readonly upstreamReference?: string; readonly upstreamAmountKobo?: Kobo };
 
+/** The reason of an `ours` where the upstream's rate limit refused the order. */
+export const RATE_LIMITED = "rate_limited";
+
 /** What one order came to. Only `refused` and `ours` are certain not to be delivered. */
 export type Outcome = UpstreamFacts &
   (

@@ -11,32 +11,38 @@ const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
   "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", after_s: 5 } },
   "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", after_s: 5 } },
   "08000000004": { kind: "unknown", reason: "processing" },
-  "08000000006": { kind: "ours", reason: "sandbox" },
   "08000000007": { kind: "unknown", reason: "timeout" },
 };
-const POOR_PHONE_NUMBER = "08000000005";
+
+/** What refuses a test request before the debit: no transaction is made, and no reference used. */
+const refusals = {
+  insufficient_balance: { phoneNumber: "08000000005", digit: "5" },
+  provider_unavailable: { phoneNumber: "08000000006", digit: "3" },
+} as const;
+const RETRY_AFTER_S = 5;
 
 /** What a test check comes to, by the last digit of a number whose other digits are 0; any other number is found. */
 const checkOutcomes: Readonly<Record<string, (check: Check) => CheckOutcome>> = {
   "1": () => ({ kind: "no_record" }),
   "2": ({ subject, by }) => ({ kind: "refused", fields: ["phoneNumber" in by ? "phone_number" : subject] }),
-  "3": () => ({ kind: "ours", reason: "sandbox" }),
   "4": (check) => ({ kind: "found", record: mockRecord(check, "minimal") }),
   "6": () => ({ kind: "unknown", reason: "timeout" }),
 };
-const POOR_DIGIT = "5";
 
 /** The magic digit: `0000000000N`, or `0800000000N` for a retrieval by phone number. */
 const magicDigit = ({ by }: Check): string | undefined =>
   /^(?:0{10}|0800000000)([0-9])$/.exec("phoneNumber" in by ? by.phoneNumber : by.number)?.[1];
 
-const isPoor = (request: Order | Check): boolean =>
-  request.kind === "identity" ? magicDigit(request) === POOR_DIGIT : request.phoneNumber === POOR_PHONE_NUMBER;
+const meets = (request: Order | Check, { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals]): boolean =>
+  request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber;
 
 /** Answers test keys. It has no connection to anything, so that a test key cannot reach the upstream. */
 export const sandboxProvider: Provider = {
   assertReady: async (request) => {
-    if (isPoor(request)) throw new ServiceError("insufficient_balance");
+    if (meets(request, refusals.insufficient_balance)) throw new ServiceError("insufficient_balance");
+    if (meets(request, refusals.provider_unavailable)) {
+      throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
+    }
   },
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>

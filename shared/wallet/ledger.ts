@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import {
   type DynamoDBDocumentClient,
@@ -5,11 +6,16 @@ import {
   type TransactWriteCommandInput,
 } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { type Clock, jitter_ms, sleep } from "../platform/time.ts";
+import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts";
+import { deadlineIn } from "../platform/deadline.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
+import type { Clock } from "../platform/time.ts";
 import { type TransactionRow, transactionRow } from "./transaction.ts";
 
 /** Where the money is kept. */
 export type Ledger = { readonly db: DynamoDBDocumentClient; readonly table: string; readonly clock: Clock };
+
+export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 
 /** What became of one attempt at a write that carries conditions. */
 export type Collision =
@@ -17,63 +23,115 @@ export type Collision =
   | { readonly kind: "refused"; readonly row: TransactionRow | undefined }
   /** Another write held an item: nothing was written, and it can be tried again. */
   | { readonly kind: "conflict" }
+  /** An earlier copy of the same request, under the same token, is still being carried out. */
+  | { readonly kind: "in_progress" }
   /** No answer that says whether it was written. */
   | { readonly kind: "lost"; readonly error: unknown };
 
-const RETRYABLE_REASONS = new Set([
-  "TransactionConflict",
-  "ThrottlingError",
-  "ProvisionedThroughputExceeded",
-  "RequestLimitExceeded",
-]);
-const RETRYABLE_ERRORS = new Set([
-  "TransactionConflictException",
-  "ThrottlingException",
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-]);
-
 /**
- * Reads an error of a ledger write. In a transaction the transaction's item stands first: that it exists decides before
- * anything else, and a conflict decides before the wallet's condition, which means nothing while an item was held.
+ * Reads an error of a ledger write. Precedence in a transaction: the transaction's own item, which stands first; then a conflict,
+ * because the wallet's condition means nothing while an item was held; then the wallet's condition.
+ *
+ * IdempotentParameterMismatchException cannot come, because a token is only ever sent with one set of parameters. If it does,
+ * another request of ours may have been carried out under the token, so that it counts as lost.
  */
 export const collisionOf = (error: unknown): Collision => {
   if (error instanceof ConditionalCheckFailedException) {
     return { kind: "refused", row: error.Item && transactionRow.parse(unmarshall(error.Item)) };
   }
-  if (error instanceof TransactionCanceledException) {
-    const reasons = error.CancellationReasons ?? [];
-    const [first] = reasons;
-    if (first?.Code === "ConditionalCheckFailed") {
-      return { kind: "refused", row: first.Item && transactionRow.parse(unmarshall(first.Item)) };
-    }
-    if (reasons.some(({ Code = "" }) => RETRYABLE_REASONS.has(Code))) return { kind: "conflict" };
-    if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) return { kind: "refused", row: undefined };
+  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  const [first] = reasons;
+  if (first?.Code === "ConditionalCheckFailed") {
+    return { kind: "refused", row: first.Item && transactionRow.parse(unmarshall(first.Item)) };
   }
-  if (error instanceof Error && RETRYABLE_ERRORS.has(error.name)) return { kind: "conflict" };
+  if (isContention(error)) return { kind: "conflict" };
+  if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) return { kind: "refused", row: undefined };
+  if (error instanceof Error && error.name === "TransactionInProgressException") return { kind: "in_progress" };
   return { kind: "lost", error };
 };
 
-/** Waits a random moment that grows with the round, so that writers of one wallet spread out. */
-export const waitForTurn = (round: number): Promise<void> => sleep(jitter_ms(Math.min(400, 20 * 2 ** round)));
+/** What became of a transaction of writes. `error` is the last one, as it came. */
+export type Transacted =
+  | { readonly kind: "written" }
+  | (Collision & {
+      readonly error: unknown;
+      /** False where an earlier copy of the request went without an answer, and so may have been carried out, or may yet be. */
+      readonly isCertain: boolean;
+    });
 
-const TURNS_MAX = 8;
+/** Sends a transaction once. The SDK may try twice, and then the second answer does not say what became of the first copy. */
+export const transactOnce = async (
+  db: DynamoDBDocumentClient,
+  TransactItems: Writes,
+  ClientRequestToken: string,
+): Promise<Transacted> => {
+  let isCertain = true;
+  const command = new TransactWriteCommand({ ClientRequestToken, TransactItems });
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        if (isWithoutAnswer(collisionOf(error))) isCertain = false;
+        throw error;
+      }
+    },
+    // Behind the SDK's own retries, so that each attempt passes here. The document client adds a command's middleware twice.
+    { step: "finalizeRequest", priority: "low", name: "noteAttemptsWithoutAnswer", override: true },
+  );
+  try {
+    await db.send(command);
+    return { kind: "written" };
+  } catch (error) {
+    const collision = collisionOf(error);
+    return { ...collision, error, isCertain: isCertain && !isWithoutAnswer(collision) };
+  }
+};
+
+const isWithoutAnswer = ({ kind }: Collision): boolean => kind === "lost" || kind === "in_progress";
 
 /**
- * An operator's write, all of it or nothing. It waits for its turn while other writes hold its items; every other error is thrown as
- * it came. A lost answer is asked for again by the SDK, under the same token.
+ * Sends the same transaction until it is written, refused, lost too often, or the time is up.
+ *
+ * After an attempt without an answer the same request goes out again under the same token, so that it has one effect. After a
+ * cancellation it has a new token: AWS does not document whether a cancelled request binds its token to its parameters. The
+ * conditions of the writes keep a late first copy from having a second effect.
  */
-export const writeInTurn = async (
-  { db }: Ledger,
-  TransactItems: NonNullable<TransactWriteCommandInput["TransactItems"]>,
-): Promise<void> => {
-  for (let round = 0; ; round += 1) {
-    try {
-      await db.send(new TransactWriteCommand({ TransactItems }));
-      return;
-    } catch (error) {
-      if (collisionOf(error).kind !== "conflict" || round === TURNS_MAX) throw error;
-      await waitForTurn(round);
+export const transact = async (
+  db: DynamoDBDocumentClient,
+  TransactItems: Writes,
+  {
+    nextAttempt,
+    lossesMax,
+    about,
+  }: { readonly nextAttempt: NextAttempt; readonly lossesMax: number; readonly about: LogFields },
+): Promise<Transacted> => {
+  let token = randomUUID();
+  let losses = 0;
+  let isCertain = true;
+  for (;;) {
+    const attempt = await transactOnce(db, TransactItems, token);
+    if (attempt.kind === "written") return attempt;
+    isCertain &&= attempt.isCertain;
+    const result = { ...attempt, isCertain };
+    if (attempt.kind === "refused") return result;
+    if (attempt.kind === "lost") {
+      losses += 1;
+      log.warn("ledger.answer_lost", { ...about, ...errorFields(attempt.error) });
+      if (losses > lossesMax) return result;
     }
+    if (attempt.kind === "conflict") token = randomUUID();
+    if (!(await nextAttempt())) return result;
   }
+};
+
+const OPERATOR_PATIENCE_MS = 10_000;
+
+/** How long an operator's write is tried again while other writes hold its items. */
+export const operatorAttempts = (): NextAttempt => backoff(deadlineIn(OPERATOR_PATIENCE_MS).remaining_ms);
+
+/** An operator's write, all of it or nothing. It is tried again while other writes hold its items; every other error is thrown as it came. */
+export const writeInTurn = async ({ db }: Pick<Ledger, "db">, TransactItems: Writes): Promise<void> => {
+  const result = await transact(db, TransactItems, { nextAttempt: operatorAttempts(), lossesMax: 0, about: {} });
+  if (result.kind !== "written") throw result.error;
 };

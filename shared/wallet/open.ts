@@ -1,11 +1,10 @@
-import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { backoff } from "../platform/backoff.ts";
+import { type Deadline, debitPatience_ms } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { collisionOf, type Ledger, waitForTurn } from "./ledger.ts";
+import { type Ledger, transact, type Writes } from "./ledger.ts";
 import { type TransactionRow, transactionRow } from "./transaction.ts";
 import { walletDebit } from "./wallet.ts";
-
-/** How long an order waits for its turn at a busy wallet. */
-const DEBIT_PATIENCE_MS = 2_000;
 
 /** An item that is kept with a transaction, such as the record of a consent. */
 export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
@@ -16,7 +15,7 @@ export type Opening =
   /** An order with this reference stands already; this is it. Nothing was written. */
   | { readonly kind: "exists"; readonly row: TransactionRow }
   | { readonly kind: "insufficient_balance" }
-  /** Nothing was written: the wallet was too busy. */
+  /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
   /**
    * It may have been written, or may yet be. Nothing must be sent upstream. Unless it was `lookedUp`, an earlier order may stand
@@ -27,52 +26,39 @@ export type Opening =
 /**
  * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction touches no wallet.
  *
- * An answer that was lost is asked for again with the same token, and then by a strong read: the row's random `attempt` says
- * whether what stands there is ours.
+ * The write is built once, because its retries have to be the same request. An answer that stays away is asked for once more,
+ * and then by a strong read: the row's random `attempt` says whether what stands there is ours.
  */
 export const openTransaction = async (
   ledger: Ledger,
   row: TransactionRow,
   records: readonly RecordItem[],
+  deadline: Deadline,
 ): Promise<Opening> => {
-  const givesUpAt_ms = ledger.clock() + DEBIT_PATIENCE_MS;
-  let losses = 0;
-  for (let round = 0; ; round += 1) {
-    try {
-      await ledger.db.send(openingWrite(ledger, row, records));
-      return { kind: "opened" };
-    } catch (error) {
-      const collision = collisionOf(error);
-      if (collision.kind === "refused" && collision.row !== undefined) return standing(collision.row, row);
-      // What a failed condition on the wallet proves, it proves only if no earlier write of ours can still arrive.
-      if (collision.kind === "refused") return losses === 0 ? { kind: "insufficient_balance" } : look(ledger, row);
-      if (collision.kind === "lost") {
-        losses += 1;
-        log.warn("debit.answer_lost", { attempt: row.attempt, ...errorFields(collision.error) });
-        if (losses > 1) return look(ledger, row);
-      }
-      if (ledger.clock() >= givesUpAt_ms) return losses === 0 ? { kind: "busy" } : look(ledger, row);
-      await waitForTurn(round);
-    }
-  }
+  const result = await transact(ledger.db, openingWrites(ledger, row, records), {
+    nextAttempt: backoff(() => debitPatience_ms(deadline)),
+    lossesMax: 1,
+    about: { attempt: row.attempt },
+  });
+  if (result.kind === "written") return { kind: "opened" };
+  if (result.kind === "refused" && result.row !== undefined) return standing(result.row, row);
+  // Neither a failed condition on the wallet nor a conflict proves anything while an earlier copy of the write may arrive.
+  if (!result.isCertain) return look(ledger, row);
+  return { kind: result.kind === "refused" ? "insufficient_balance" : "busy" };
 };
 
-const openingWrite = (ledger: Ledger, row: TransactionRow, records: readonly RecordItem[]) =>
-  new TransactWriteCommand({
-    ClientRequestToken: row.attempt,
-    TransactItems: [
-      {
-        Put: {
-          TableName: ledger.table,
-          Item: row,
-          ConditionExpression: "attribute_not_exists(pk)",
-          ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-        },
-      },
-      ...(row.mode === "live" ? [walletDebit(ledger, row.account_id, row.amount_kobo)] : []),
-      ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
-    ],
-  });
+const openingWrites = (ledger: Ledger, row: TransactionRow, records: readonly RecordItem[]): Writes => [
+  {
+    Put: {
+      TableName: ledger.table,
+      Item: row,
+      ConditionExpression: "attribute_not_exists(pk)",
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    },
+  },
+  ...(row.mode === "live" ? [walletDebit(ledger, row.account_id, row.amount_kobo)] : []),
+  ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
+];
 
 const standing = (found: TransactionRow, ours: TransactionRow): Opening =>
   found.attempt === ours.attempt ? { kind: "opened" } : { kind: "exists", row: found };

@@ -1,10 +1,12 @@
-import { TransactWriteCommand, type TransactWriteCommandInput, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
+import { oneAtATime } from "../platform/one-at-a-time.ts";
 import { isoTime } from "../platform/time.ts";
-import { collisionOf, type Ledger, waitForTurn } from "./ledger.ts";
+import { collisionOf, type Ledger, type Writes } from "./ledger.ts";
 import { failureSchema, type TransactionRow, transactionRow } from "./transaction.ts";
 import { walletCredit } from "./wallet.ts";
 
@@ -57,6 +59,20 @@ export const settleTransaction = async (
 };
 
 /**
+ * The same for many transactions at once: the refunds of one wallet are settled in sequence, because each holds the wallet and
+ * the others would be cancelled, and charged for.
+ */
+export const settlingInSequence = (): typeof settleTransaction => {
+  const inSequence = oneAtATime();
+  return (ledger, target, verdict, deadline) => {
+    const settle = () => settleTransaction(ledger, target, verdict, deadline);
+    return refunds(target, verdict) ? inSequence(target.account_id, settle) : settle();
+  };
+};
+
+const refunds = ({ mode }: SettleTarget, { status }: Verdict): boolean => status === "failed" && mode === "live";
+
+/**
  * Ends an open transaction by a report that was not known to be about it: the upstream's name for an order is taken for its own. Only
  * where it has no name yet, and the name is nobody else's. True if this is now known to be done.
  */
@@ -76,36 +92,36 @@ export const settledRow = ({ open: _open, ...row }: TransactionRow, verdict: Ver
   ...verdict,
 });
 
-type Writes = readonly [
-  { readonly Update: ReturnType<typeof transactionUpdate> },
-  ...NonNullable<TransactWriteCommandInput["TransactItems"]>,
-];
+type SettlingWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
 
-/** Repeating is harmless, so that it goes on through conflicts and lost answers until the deadline. */
+/**
+ * Goes on through conflicts and lost answers until the deadline. Each attempt has a token of its own: the condition on the
+ * transaction, and not the token, makes a repeat harmless, and what the condition finds is the outcome.
+ */
 const write = async (
   ledger: Ledger,
   { attempt }: SettleTarget,
-  writes: Writes,
+  writes: SettlingWrites,
   deadline: Deadline,
 ): Promise<
   { readonly kind: "applied" | "not_known" } | { readonly kind: "refused"; readonly row: TransactionRow | undefined }
 > => {
-  for (let round = 0; ; round += 1) {
+  const nextAttempt = backoff(() => deadline.remaining_ms() - RESERVE_MS);
+  for (;;) {
     try {
       await writeOnce(ledger, writes, deadline.remaining_ms() - RESERVE_MS);
       return { kind: "applied" };
     } catch (error) {
       const collision = collisionOf(error);
-      const isExpected = collision.kind === "conflict" || (collision.kind === "refused" && collision.row !== undefined);
-      if (!isExpected) log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
+      const isMissing = collision.kind === "refused" && collision.row === undefined;
+      if (collision.kind === "lost" || isMissing) log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
       if (collision.kind === "refused") return collision;
     }
-    if (deadline.remaining_ms() <= RESERVE_MS) return { kind: "not_known" };
-    await waitForTurn(round);
+    if (!(await nextAttempt())) return { kind: "not_known" };
   }
 };
 
-const writeOnce = async ({ db }: Ledger, [update, ...others]: Writes, patience_ms: number): Promise<void> => {
+const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, patience_ms: number): Promise<void> => {
   const abort = { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) };
   if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
   else await db.send(new UpdateCommand(update.Update), abort);
@@ -115,12 +131,16 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: Writes, patience_m
 export type Settleable = "any" | "unnamed" | { readonly unnamedOr: string };
 
 /** The parts of the write that settles: the transaction's own; with a live failure the refund; with a match the claim to its name. */
-export const settlingWrites = (ledger: Ledger, target: SettleTarget, verdict: Verdict, only: Settleable): Writes => {
+export const settlingWrites = (
+  ledger: Ledger,
+  target: SettleTarget,
+  verdict: Verdict,
+  only: Settleable,
+): SettlingWrites => {
   const { upstream_reference: name } = verdict;
-  const isRefund = verdict.status === "failed" && target.mode === "live";
   return [
     { Update: transactionUpdate(ledger, target, verdict, only) },
-    ...(isRefund ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
+    ...(refunds(target, verdict) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
     ...(only === "any" || name === undefined ? [] : [nameClaim(ledger, target, name)]),
   ];
 };

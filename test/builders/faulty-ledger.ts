@@ -20,6 +20,8 @@ export type FaultyLedger = Ledger & {
   readonly proxy: DynamoDbProxy;
   /** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
   readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
+  /** Every write meets a conflict, and takes 4 s of the time that the code sees; how many calls came is counted. */
+  readonly neverFree: () => { readonly writes: number };
   /** A new wallet's account. */
   readonly aWallet: (naira: number) => Promise<string>;
   /** In NGN. */
@@ -46,6 +48,17 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
         if (!isWrite(operation)) return undefined;
         seen.writes += 1;
         return seen.writes <= faulty ? fault : undefined;
+      };
+      return seen;
+    },
+    neverFree: () => {
+      const begun_ms = Date.now();
+      const seen = { writes: 0 };
+      vi.spyOn(Date, "now").mockImplementation(() => begun_ms + seen.writes * 4_000);
+      proxy.fault = ({ operation }) => {
+        if (!isWrite(operation)) return undefined;
+        seen.writes += 1;
+        return "conflict";
       };
       return seen;
     },

@@ -59,7 +59,8 @@ export const provocations: Partial<Record<ErrorCode, Provocation>> = {
   },
   plan_unavailable: (operation) => [{ body: { ...anOrderOf(operation), plan_id: UNKNOWN_ID } }],
   record_not_found: (operation) => magic(operation, "1"),
-  delivery_failed: (operation) => magic(operation, "1"),
+  // No number of a check comes to it: a check without a result is 404, 422 or 504 in the sandbox.
+  delivery_failed: (operation) => (isIdentity(operation) ? undefined : magic(operation, "1")),
   provider_unavailable: (operation) => magic(operation, isIdentity(operation) ? "3" : "6"),
   provider_timeout: (operation) => magic(operation, "6"),
   not_found: () => [{ parameters: { reference: `contract-${randomUUID()}` } }],

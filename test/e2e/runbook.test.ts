@@ -134,7 +134,7 @@ const emptyUpstream: Situation = {
   begin: async () => {
     const { account, buy } = await anApp();
     await control("PUT", "/wallet", { balanceKobo: 0 });
-    expect((await buy("08031234567")).status).toBe(503);
+    expect((await buy("08031234567")).status).toBe(502);
     await control("PUT", "/wallet", { balanceKobo: 100_000_00 });
     expect((await buy("08031234567")).status).toBe(200);
     return { account };
@@ -212,6 +212,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "The upstream's balance is empty": emptyUpstream,
   "A 404 of the upstream is not its own": nothing,
   "The upstream refuses our key": refusedKey,
+  "The upstream's rate limit refuses orders": nothing,
   "A catalog was refused": refusedCatalog,
   "Plans of the upstream are not sold": nothing,
   "Who looked a person up": identityCheck,

@@ -107,12 +107,10 @@ const wrongAnnouncements = ({ receiver }: Stage, row: TransactionRow): string[] 
 };
 
 const CODE = "x-error-code";
-/** The result of an earlier check is not kept for ever, or cannot be read now: the error is about that, and names the check. */
-const aboutEarlier = new Set(["reference_reused", "provider_unavailable"]);
 
 const success = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
 
-/** An error says that nothing is charged and nothing open; a success, that it is. */
+/** An error says that its request charged nothing and left nothing open; a success, that it did. */
 const wrongAnswers = ({ route, body, mode, answers }: Ask, rows: readonly TransactionRow[]): string[] => {
   const row = rows.find((known) => known.caller_reference === body.reference && known.mode === mode);
   return answers.flatMap((answer, position) => {
@@ -126,7 +124,8 @@ const wrongAnswers = ({ route, body, mode, answers }: Ask, rows: readonly Transa
       const isTrue = row !== undefined && (status === "processing" || status === row.status);
       return isTrue ? [] : [`${what}: ${status}, and the transaction is ${row?.status}`];
     }
-    const isEarlier = position > 0 && row !== undefined && isCheck(row) && aboutEarlier.has(code);
+    // The result of an earlier check is not kept for ever: the error is about that, and names the check.
+    const isEarlier = position > 0 && row !== undefined && isCheck(row) && code === "reference_reused";
     return isStanding && !isEarlier ? [`${what}: ${code}, and the transaction is ${row.status}`] : [];
   });
 };

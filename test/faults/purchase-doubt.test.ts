@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
 
-test("a debit that arrives after its 503 was answered is found and given back 60 s later; nothing went upstream", {
+test("a debit that arrives after its 502 was answered is found and given back 60 s later; nothing went upstream", {
   timeout: 90_000,
 }, async () => {
   const caller = await service.newCaller({ naira: 1_000 });
@@ -29,8 +29,8 @@ test("a debit that arrives after its 503 was answered is found and given back 60
   };
   const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() });
   service.proxy.fault = () => undefined;
-  expect(answer.status).toBe(503);
-  expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+  expect(answer.status).toBe(502);
+  expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
   const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "";
 
   await new Promise((wake) => setTimeout(wake, 1_000));

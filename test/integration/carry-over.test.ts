@@ -60,7 +60,9 @@ const buy = async (account = accountId): Promise<TransactionRow> => {
     created_at: at,
     updated_at: at,
   });
-  expect(await openTransaction(old, row, [{ pk: `consent#${row.pk}`, purpose: "test" }])).toEqual({ kind: "opened" });
+  expect(await openTransaction(old, row, [{ pk: `consent#${row.pk}`, purpose: "test" }], deadlineIn(20_000))).toEqual({
+    kind: "opened",
+  });
   return row;
 };
 const refusal: Verdict = { status: "failed", failure: { code: "delivery_failed" } };

@@ -235,21 +235,21 @@ describe("a 429", () => {
 
   test("with Retry-After 1, twice, is ours after 2 requests: once more and only once", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "status_429" });
+    expect(await buy()).toEqual({ kind: "ours", reason: "rate_limited" });
     expect(met(5)).toBe(2);
   });
 
   test.for([10, 60])("with Retry-After %i is ours at once, after 1 request", async (retryAfterS) => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS, times: 5 }] });
     const { result, took_ms } = await timed(() => buy());
-    expect(result).toEqual({ kind: "ours", reason: "status_429" });
+    expect(result).toEqual({ kind: "ours", reason: "rate_limited" });
     expect(took_ms).toBeLessThan(900);
     expect(met(5)).toBe(1);
   });
 
   test("without a Retry-After is ours after 1 request", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "status_429" });
+    expect(await buy()).toEqual({ kind: "ours", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 

@@ -34,6 +34,7 @@ beforeAll(async () => {
 afterEach(() => service.calmDown());
 afterAll(() => service.stop());
 
+/** As an earlier release stored it. */
 const takenBack: Verdict = { status: "failed", failure: { code: "provider_unavailable" } };
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },
@@ -233,45 +234,45 @@ describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
     ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
-    ["404 with an empty object", customJson(404, {}), 503, "provider_unavailable"],
-    ["404 of a gateway", customJson(404, { message: "Not Found" }), 503, "provider_unavailable"],
-    ["200 with status false that says pending", refusal(200, "Pending"), 503, "provider_unavailable"],
-    ["404 that is no envelope", { kind: "custom", status: 404, body: "<html></html>" }, 503, "provider_unavailable"],
-    ["500", { kind: "status", status: 500 }, 503, "provider_unavailable"],
-    ["502", { kind: "status", status: 502 }, 503, "provider_unavailable"],
-    ["503", { kind: "status", status: 503 }, 503, "provider_unavailable"],
-    ["504 of the upstream itself", { kind: "status", status: 504 }, 503, "provider_unavailable"],
-    ["202", customJson(202, { status: true, message: "later" }), 503, "provider_unavailable"],
-    ["302", { kind: "custom", status: 302, headers: { location: "/v1" }, body: "" }, 503, "provider_unavailable"],
-    ["HTML", { kind: "html" }, 503, "provider_unavailable"],
-    ["an empty body", { kind: "empty" }, 503, "provider_unavailable"],
-    ["a socket dropped before the request was read", { kind: "drop_before_reading" }, 503, "provider_unavailable"],
-    ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 503, "provider_unavailable"],
-    ["401", { kind: "unauthorized" }, 503, "provider_unavailable"],
-    ["403", refusal(403, "Your address"), 503, "provider_unavailable"],
-    ["429, and again 429", { kind: "rate_limited", retryAfterS: 0 }, 503, "provider_unavailable"],
-    ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 503, "provider_unavailable"],
-    ["400", refusal(400), 503, "provider_unavailable"],
+    ["404 with an empty object", customJson(404, {}), 502, "delivery_failed"],
+    ["404 of a gateway", customJson(404, { message: "Not Found" }), 502, "delivery_failed"],
+    ["200 with status false that says pending", refusal(200, "Pending"), 502, "delivery_failed"],
+    ["404 that is no envelope", { kind: "custom", status: 404, body: "<html></html>" }, 502, "delivery_failed"],
+    ["500", { kind: "status", status: 500 }, 502, "delivery_failed"],
+    ["502", { kind: "status", status: 502 }, 502, "delivery_failed"],
+    ["503", { kind: "status", status: 503 }, 502, "delivery_failed"],
+    ["504 of the upstream itself", { kind: "status", status: 504 }, 502, "delivery_failed"],
+    ["202", customJson(202, { status: true, message: "later" }), 502, "delivery_failed"],
+    ["302", { kind: "custom", status: 302, headers: { location: "/v1" }, body: "" }, 502, "delivery_failed"],
+    ["HTML", { kind: "html" }, 502, "delivery_failed"],
+    ["an empty body", { kind: "empty" }, 502, "delivery_failed"],
+    ["a socket dropped before the request was read", { kind: "drop_before_reading" }, 502, "delivery_failed"],
+    ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 502, "delivery_failed"],
+    ["401", { kind: "unauthorized" }, 502, "delivery_failed"],
+    ["403", refusal(403, "Your address"), 502, "delivery_failed"],
+    ["429, and again 429", { kind: "rate_limited", retryAfterS: 0 }, 502, "delivery_failed"],
+    ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
+    ["400", refusal(400), 502, "delivery_failed"],
     ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret words"] }), 422, "validation_failed"],
-    ["422 about something else", refusal(422, "Bad", { channel: ["No"] }), 503, "provider_unavailable"],
-    ["422 about the reference", refusal(422, "Bad", { reference: ["Taken"] }), 503, "provider_unavailable"],
-    ["200 without a result", finding(undefined), 503, "provider_unavailable"],
-    ["200 with a list as its result", finding([{ first_name: "Ngozi" }]), 503, "provider_unavailable"],
-    ["200 with an empty result", finding({}), 503, "provider_unavailable"],
-    ["200 with nothing but the number", finding({ nin: "12345678900" }), 503, "provider_unavailable"],
+    ["422 about something else", refusal(422, "Bad", { channel: ["No"] }), 502, "delivery_failed"],
+    ["422 about the reference", refusal(422, "Bad", { reference: ["Taken"] }), 502, "delivery_failed"],
+    ["200 without a result", finding(undefined), 502, "delivery_failed"],
+    ["200 with a list as its result", finding([{ first_name: "Ngozi" }]), 502, "delivery_failed"],
+    ["200 with an empty result", finding({}), 502, "delivery_failed"],
+    ["200 with nothing but the number", finding({ nin: "12345678900" }), 502, "delivery_failed"],
     [
       "200 with a result whose transaction failed",
       finding({ first_name: "Ngozi" }, { ...upstreamTransaction, status: "failed" }),
-      503,
-      "provider_unavailable",
+      502,
+      "delivery_failed",
     ],
     [
       "200 with a result and status false",
       customJson(200, { status: false, message: "No", data: { result: { first_name: "Ngozi" } } }),
-      503,
-      "provider_unavailable",
+      502,
+      "delivery_failed",
     ],
-    ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 503, "provider_unavailable"],
+    ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 502, "delivery_failed"],
   ];
   test.each(outcomes)("%s", async (_name, fault, status, code) => {
     const { caller, answer, repeat } = await service.verifyUnder({ ...fault, path: VERIFY_NIN }, { reference: "once" });
@@ -314,7 +315,7 @@ describe("a live check without a result is refunded", () => {
 
   test("a field that a NIN check does not have is not blamed on the caller", async () => {
     const { answer } = await service.verifyUnder(refusal(422, "Bad", { bvn: ["No"], network: ["No"] }));
-    expect(answer.status).toBe(503);
+    expect(answer.status).toBe(502);
     expect(answer.body.errors).toBeUndefined();
   });
 
@@ -329,8 +330,8 @@ describe("a live check without a result is refunded", () => {
     await settleTransaction(service.ledger, row, takenBack, deadlineIn(5_000));
 
     const answer = await pending;
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
     expect(answer.body.data).toBeUndefined();
     expect(await caller.balance()).toBe(FUNDS);
     const again = await service.call("POST", VERIFY_NIN, { key: caller.key, body });

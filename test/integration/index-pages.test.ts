@@ -29,7 +29,8 @@ beforeAll(async () => {
       created_at: isoTime(NOON_MS + age_ms),
     }),
   );
-  for (const row of rows) expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  for (const row of rows)
+    expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
 });
 afterEach(() => {
   vi.restoreAllMocks();

@@ -20,6 +20,7 @@ import {
 } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet } from "../../shared/wallet/wallet.ts";
+import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../builders/faulty-ledger.ts";
 import { emulatorClient } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
@@ -47,9 +48,15 @@ const anOrderOf = (accountId: string, changes: Partial<TransactionRow> = {}): Tr
     attempt: randomUUID(),
     ...changes,
   });
+/** Enough time for every retry. */
+const enough = (): Deadline => deadlineIn(29_000);
+/** 29 s, less 5 s for each write: from the third on the upstream's share begins. */
+const timeAfter = (writes: () => number) => () => 29_000 - writes() * 5_000;
+const transactWrite = z.object({ ClientRequestToken: z.string(), TransactItems: z.array(z.unknown()) });
+
 const anOpenOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
   const row = anOrderOf(await ledger.aWallet(500), changes);
-  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "opened" });
   return row;
 };
 
@@ -58,7 +65,7 @@ describe("the debit", () => {
     const accountId = await ledger.aWallet(700);
     const row = anOrderOf(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
-    expect(await openTransaction(ledger, row, [record])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, row, [record], enough())).toEqual({ kind: "opened" });
     expect(await readTransaction(ledger, row.pk)).toEqual(row);
     expect(await itemAt(record.pk)).toEqual(record);
     expect(await readWallet(ledger, accountId)).toMatchObject({
@@ -70,51 +77,49 @@ describe("the debit", () => {
 
   test("of a test order needs no wallet", async () => {
     const row = anOrderOf("acc_without_wallet", { mode: "test" });
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "opened" });
   });
 
   test("takes the last kobo, and from a kobo less it takes nothing", async () => {
     const accountId = await ledger.aWallet(999.99);
-    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
-    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "insufficient_balance" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [], enough())).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [], enough())).toEqual({ kind: "insufficient_balance" });
     expect(await ledger.balanceOf(accountId)).toBe(499.99);
-    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(500)), [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(500)), [], enough())).toEqual({
+      kind: "opened",
+    });
   });
 
   test("of an order that stands already says which, and takes nothing, even from an empty wallet", async () => {
     const row = await anOpenOrder();
     const again = { ...row, attempt: randomUUID() };
-    expect(await openTransaction(ledger, again, [])).toEqual({ kind: "exists", row });
+    expect(await openTransaction(ledger, again, [], enough())).toEqual({ kind: "exists", row });
     expect(await ledger.balanceOf(row.account_id)).toBe(0);
   });
 
   test("that meets a conflict is made in the next round", async () => {
     const accountId = await ledger.aWallet(500);
     const seen = ledger.firstWrites(1, "conflict");
-    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [], enough())).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(2);
     expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 
-  test("that meets conflicts for 2 s is given up: busy, and nothing was written", async () => {
+  test("that meets conflicts until the upstream's share of the time begins is given up: busy, and nothing was written", async () => {
     const accountId = await ledger.aWallet(500);
     const row = anOrderOf(accountId);
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (!isWrite(operation)) return undefined;
-      writes += 1;
-      ledger.now_ms += 1_000;
-      return "conflict";
-    };
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "busy" });
-    expect(writes).toBe(2);
+    const seen = ledger.firstWrites(99, "conflict");
+    expect(await openTransaction(ledger, row, [], { remaining_ms: timeAfter(() => seen.writes) })).toEqual({
+      kind: "busy",
+    });
+    expect(seen.writes).toBe(3);
     expect(await readTransaction(ledger, row.pk)).toBeUndefined();
   });
 
   test("whose answer is lost is asked for again, and is one debit", async () => {
     const accountId = await ledger.aWallet(1_000);
     const seen = ledger.firstWrites(1, "answer_lost");
-    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [], enough())).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(TRIES + 1);
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
@@ -122,33 +127,78 @@ describe("the debit", () => {
   test("whose answer is lost twice is found by a read", async () => {
     const accountId = await ledger.aWallet(1_000);
     const seen = ledger.firstWrites(99, "answer_lost");
-    expect(await openTransaction(ledger, anOrderOf(accountId), [])).toEqual({ kind: "opened" });
+    expect(await openTransaction(ledger, anOrderOf(accountId), [], enough())).toEqual({ kind: "opened" });
     expect(seen.writes).toBe(2 * TRIES);
     expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("is the same request with every retry: the same token after a lost answer, another after a conflict", async () => {
+    const sent: { readonly token: string; readonly items: string }[] = [];
+    const faults: (Fault | undefined)[] = ["conflict", "never_arrives", "never_arrives", "conflict", undefined];
+    ledger.proxy.fault = ({ operation, body }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      const { ClientRequestToken: token, TransactItems } = transactWrite.parse(JSON.parse(body));
+      sent.push({ token, items: JSON.stringify(TransactItems) });
+      ledger.now_ms += 10;
+      return faults.shift();
+    };
+    const row = anOrderOf(await ledger.aWallet(500));
+    expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "opened" });
+    expect(new Set(sent.map(({ items }) => items)).size).toBe(1);
+    const tokens = sent.map(({ token }) => token);
+    const [first, second, third, fourth, fifth] = tokens;
+    expect([third, fourth]).toEqual([second, second]);
+    expect(new Set([first, second, fifth]).size).toBe(3);
+  });
+
+  test("whose first copy was lost within the SDK's own retries and then meets too small a balance is in doubt", async () => {
+    let writes = 0;
+    ledger.proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      return writes === 1 ? "never_arrives" : undefined;
+    };
+    const doubt = { kind: "doubt", lookedUp: true };
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(499)), [], enough())).toEqual(doubt);
+    expect(writes).toBe(2);
+  });
+
+  test("that was only throttled within the SDK's own retries is certain to be beyond the balance", async () => {
+    let writes = 0;
+    ledger.proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      return writes === 1 ? "throttled" : undefined;
+    };
+    const poor = anOrderOf(await ledger.aWallet(499));
+    expect(await openTransaction(ledger, poor, [], enough())).toEqual({ kind: "insufficient_balance" });
   });
 
   test("that is lost twice and not found is in doubt, not refused", async () => {
     const row = anOrderOf(await ledger.aWallet(1_000));
     ledger.firstWrites(99, "never_arrives");
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: true });
+    expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "doubt", lookedUp: true });
   });
 
   test("that is lost twice beside another request's order is that order", async () => {
     const row = await anOpenOrder();
     ledger.firstWrites(99, "never_arrives");
-    expect(await openTransaction(ledger, { ...row, attempt: randomUUID() }, [])).toEqual({ kind: "exists", row });
+    expect(await openTransaction(ledger, { ...row, attempt: randomUUID() }, [], enough())).toEqual({
+      kind: "exists",
+      row,
+    });
   });
 
   test("that is lost twice and cannot be looked up is in doubt", async () => {
     const row = anOrderOf(await ledger.aWallet(1_000));
     ledger.proxy.fault = () => "never_arrives";
-    expect(await openTransaction(ledger, row, [])).toEqual({ kind: "doubt", lookedUp: false });
+    expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "doubt", lookedUp: false });
   });
 
   test("that is lost once and then meets too small a balance is in doubt: the lost one may have taken it", async () => {
     ledger.firstWrites(1, "never_arrives");
     const doubt = { kind: "doubt", lookedUp: true };
-    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(499)), [])).toEqual(doubt);
+    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(499)), [], enough())).toEqual(doubt);
   });
 
   test("that is lost once and then meets conflicts until the time is up is in doubt, not busy", async () => {
@@ -156,17 +206,16 @@ describe("the debit", () => {
     ledger.proxy.fault = ({ operation }) => {
       if (!isWrite(operation)) return undefined;
       writes += 1;
-      ledger.now_ms += 500;
       return writes <= TRIES ? "never_arrives" : "conflict";
     };
     const doubt = { kind: "doubt", lookedUp: true };
-    expect(await openTransaction(ledger, anOrderOf(await ledger.aWallet(500)), [])).toEqual(doubt);
-    expect(writes).toBe(TRIES + 2);
+    const row = anOrderOf(await ledger.aWallet(500));
+    expect(await openTransaction(ledger, row, [], { remaining_ms: timeAfter(() => writes) })).toEqual(doubt);
+    expect(writes).toBe(TRIES + 1);
   });
 });
 
 const failed: Verdict = { status: "failed", failure: { code: "delivery_failed" } };
-const enough = (): Deadline => deadlineIn(20_000);
 /** Time for one attempt at the first look, and just not enough for another at the second. */
 const lastRound = (): Deadline => {
   const looks = [20_000];
@@ -228,7 +277,7 @@ describe("the write that settles", () => {
 
   test("fails a test order without a wallet", async () => {
     const row = anOrderOf("acc_without_wallet", { mode: "test" });
-    await openTransaction(ledger, row, []);
+    await openTransaction(ledger, row, [], enough());
     expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "applied" });
   });
 
@@ -337,12 +386,11 @@ describe("the booking of money", () => {
     expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
-  test("that meets nothing but conflicts is given up after 9 rounds, aloud", async () => {
+  test("that meets nothing but conflicts for 10 s is given up, aloud", async () => {
     const accountId = await ledger.aWallet(0);
-    const seen = ledger.firstWrites(99, "conflict");
-    const fundingId = randomUUID();
-    await expect(fundWallet(ledger, { accountId, fundingId, amountKobo })).rejects.toThrow();
-    expect(seen.writes).toBe(9);
+    const seen = ledger.neverFree();
+    await expect(fundWallet(ledger, { accountId, fundingId: randomUUID(), amountKobo })).rejects.toThrow();
+    expect(seen.writes).toBe(3);
     ledger.proxy.fault = () => undefined;
     expect(await ledger.balanceOf(accountId)).toBe(0);
   });

@@ -30,7 +30,7 @@ const purchaseTable: Readonly<Record<string, Expected>> = {
   "08000000002": { upstream: "processing, then success", ...unknown },
   "08000000003": { upstream: "processing, then failed", ...unknown },
   "08000000004": { upstream: "processing for ever", ...unknown },
-  "08000000005": { upstream: "400: our balance there is empty", ...refunded(503, "provider_unavailable") },
+  "08000000005": { upstream: "400: our balance there is empty", ...refunded(502, "delivery_failed") },
   "08000000006": { upstream: "503", ...unknown },
   "08000000007": { upstream: "no answer in 20 s", ...unknown },
   "08000000008": { upstream: "success, announced twice", ...delivered },
@@ -40,9 +40,9 @@ const checkTable: Readonly<Record<string, Expected>> = {
   "0": { upstream: "a full record", ...delivered },
   "1": { upstream: "404", ...refunded(404, "record_not_found") },
   "2": { upstream: "422 about the number", ...refunded(422, "validation_failed") },
-  "3": { upstream: "503", ...refunded(503, "provider_unavailable") },
+  "3": { upstream: "503", ...refunded(502, "delivery_failed") },
   "4": { upstream: "a minimal record", ...delivered },
-  "5": { upstream: "400: our balance there is empty", ...refunded(503, "provider_unavailable") },
+  "5": { upstream: "400: our balance there is empty", ...refunded(502, "delivery_failed") },
   "6": { upstream: "no answer in 20 s", ...refunded(504, "provider_timeout") },
 };
 

@@ -68,7 +68,7 @@ const openFor = async (accountId: string, changes: Partial<TransactionRow> = {})
     updated_at: at,
     ...changes,
   });
-  expect(await openTransaction(ledgerAt(), row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledgerAt(), row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return row;
 };
 

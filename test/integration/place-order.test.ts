@@ -53,6 +53,8 @@ const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
   if (error instanceof ServiceError) return error;
   throw new Error("No refusal", { cause: error });
 };
+/** The upstream's share of the time has begun: a debit is tried once. */
+const NO_PATIENCE: Deadline = { remaining_ms: () => 16_000 };
 const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
 const UNSENT: Wish["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
@@ -147,7 +149,7 @@ describe("the same reference again", () => {
     expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ row, replayed: true });
   });
 
-  test("for another order that cannot be had is that order's refusal", async () => {
+  test("for another order with a wrong value is that order's refusal: values are looked at before references", async () => {
     const accountId = await ledger.aWallet(1_000);
     await place(aWish(accountId));
     const other = aWish(accountId, { fields: ["b"], quote: gone });
@@ -156,6 +158,56 @@ describe("the same reference again", () => {
     expect(await refusalOf(place(unnamed))).toMatchObject({ code: "plan_unavailable" });
     const unknown = aWish(accountId, { reference: "order-2", quote: gone });
     expect(await refusalOf(place(unknown))).toMatchObject({ code: "plan_unavailable" });
+  });
+});
+
+describe("an error before the debit that could be read as the fate of an earlier order", () => {
+  const broken = () => Promise.reject(new Error("The catalog's table is away"));
+  const unavailable = () => Promise.reject(new ServiceError("provider_unavailable", { retryAfterS: 40 }));
+  const conflicting = (call: { operation: string; body: string }) => (isDebit(call) ? "conflict" : undefined);
+  const unreadable = (call: { operation: string; body: string }) =>
+    call.operation === "GetItem" ? "never_arrives" : conflicting(call);
+
+  test.each([
+    ["a busy wallet", undefined],
+    ["a quote that is refused", unavailable],
+    ["a quote that breaks", broken],
+  ])("%s: a repeat gets its order, another order 422, and a new order the error", async (_name, quote) => {
+    const accountId = await ledger.aWallet(1_000);
+    const { row } = await place(aWish(accountId));
+    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+    const code = quote === broken ? "internal_error" : "provider_unavailable";
+    ledger.proxy.fault = quote ? () => undefined : conflicting;
+    expect(await place(aWish(accountId, changes), depsWith(), NO_PATIENCE)).toEqual({ row, replayed: true });
+    const refusalFor = (other: Partial<Wish>) =>
+      refusalOf(place(aWish(accountId, { ...changes, ...other }), depsWith(), NO_PATIENCE));
+    expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
+    expect(await refusalFor({ reference: "order-2" })).toMatchObject({ code });
+    expect(await refusalFor({ reference: undefined })).toMatchObject({ code });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test.each([
+    ["a busy wallet", undefined],
+    ["a quote that is refused", unavailable],
+    ["a quote that breaks", broken],
+  ])("%s, while the ledger cannot be read, is no error of ours where a reference was sent", async (_name, quote) => {
+    const accountId = await ledger.aWallet(1_000);
+    await place(aWish(accountId));
+    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+    ledger.proxy.fault = unreadable;
+    const placed = place(aWish(accountId, changes), depsWith(), NO_PATIENCE);
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    const unnamed = place(aWish(accountId, { ...changes, reference: undefined }), depsWith(), NO_PATIENCE);
+    expect((await refusalOf(unnamed)).code).toBe(quote === broken ? "internal_error" : "provider_unavailable");
+  });
+
+  test("secrets that cannot be read are no error of ours where a reference was sent, and internal_error where none was", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const deps = depsWith({ naming: () => Promise.reject(new Error("Secrets Manager is away")) });
+    await expect(place(aWish(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect((await refusalOf(place(aWish(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 });
 
@@ -173,14 +225,10 @@ describe("an order that is refused before the debit", () => {
   });
 
   test("at a busy wallet is told to come back in a second", async () => {
-    vi.spyOn(Math, "random").mockReturnValue(0);
-    ledger.proxy.fault = (call) => {
-      if (!isDebit(call)) return undefined;
-      ledger.now_ms += 1_000;
-      return "conflict";
-    };
+    ledger.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
     const deps = depsWith();
-    const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
+    const wish = aWish(await ledger.aWallet(1_000), { fulfil: UNSENT });
+    const refusal = await refusalOf(place(wish, deps, NO_PATIENCE));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 1 } });
     expect(deps.queued).toEqual([]);
   });
@@ -189,9 +237,10 @@ describe("an order that is refused before the debit", () => {
     const deps = depsWith();
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
     const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
-    expect(refusal.code).toBe("provider_unavailable");
+    expect(refusal.code).toBe("delivery_failed");
+    expect(refusal.details.retryAfterS).toBeUndefined();
     const reference = refusal.details.transactionReference;
-    const verdict = { status: "failed", failure: { code: "provider_unavailable" } };
+    const verdict = { status: "failed", failure: { code: "delivery_failed" } };
     expect(deps.queued).toEqual([
       { message: expect.objectContaining({ kind: "verdict", mode: "live", verdict }), delay_s: 60 },
     ]);
@@ -209,7 +258,7 @@ describe("an order that is refused before the debit", () => {
     expect(deps.queued).toHaveLength(1);
     const unnamed = await refusalOf(place(aWish(accountId, { reference: undefined, fulfil: UNSENT }), deps));
     expect(unnamed).toMatchObject({
-      code: "provider_unavailable",
+      code: "delivery_failed",
       details: { transactionReference: expect.any(String) },
     });
   });

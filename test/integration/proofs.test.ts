@@ -62,7 +62,7 @@ const anOrder = async (accountId: string, changes: Partial<TransactionRow> = {})
     updated_at: at,
     ...changes,
   });
-  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return row;
 };
 const aDelivery = async (accountId: string): Promise<void> => {

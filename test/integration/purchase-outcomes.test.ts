@@ -166,7 +166,7 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
   });
 });
 
-describe("trouble that is ours: 503 provider_unavailable, refunded, none of the upstream's words", () => {
+describe("trouble that is ours: 502 delivery_failed, refunded, none of the upstream's words", () => {
   const ours: readonly (readonly [string, Fault])[] = [
     ["401", { kind: "unauthorized", path }],
     ["403", refusal(403, "Your secret account")],
@@ -176,11 +176,12 @@ describe("trouble that is ours: 503 provider_unavailable, refunded, none of the 
   ];
   test.each(ours)("%s", async (_name, fault) => {
     const { caller, answer, row } = await buyUnder(fault);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
+    expect(answer.headers.get("x-transaction-reference")).not.toBeNull();
     expect(answer.headers.get("retry-after")).toBeNull();
     expect(JSON.stringify(answer.body)).not.toMatch(/secret|insufficient/i);
-    expect(row).toMatchObject({ status: "failed", failure: { code: "provider_unavailable" } });
+    expect(row).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
     expect(await caller.balance()).toBe(1_000);
     // The limit that the upstream named must be over before the next case.
     if (fault.kind === "rate_limited") await new Promise((wake) => setTimeout(wake, fault.retryAfterS * 1_000));

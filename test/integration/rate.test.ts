@@ -157,3 +157,28 @@ test("a request whose stale counters cannot be removed is admitted all the same"
     gates.proxy.fault = () => undefined;
   }
 });
+
+describe("a count that meets a change of the key's account", () => {
+  test.each(["conflict", "throttled"] as const)("with %s, is made once the change is through", async (fault) => {
+    const { key } = await gates.anAccount();
+    let left = 4;
+    gates.proxy.fault = ({ operation }) => {
+      if (operation !== "UpdateItem" || left === 0) return undefined;
+      left -= 1;
+      return fault;
+    };
+    expect(await remainingOf(gates.withKey(key))).toBe(59);
+    expect(left).toBe(0);
+  });
+
+  test("that does not end is given up after 2 s, as a request about which nothing is known", async () => {
+    const { key } = await gates.anAccount();
+    gates.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
+    const start_ms = Date.now();
+    await expect(gates.withKey(key)).rejects.toMatchObject({ name: "TransactionConflictException" });
+    expect(Date.now() - start_ms).toBeGreaterThan(1_900);
+    expect(Date.now() - start_ms).toBeLessThan(4_000);
+    gates.proxy.fault = () => undefined;
+    expect(await remainingOf(gates.withKey(key))).toBe(59);
+  });
+});

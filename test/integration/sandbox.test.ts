@@ -66,7 +66,7 @@ describe("with a catalog", () => {
     ["08000000003", 200, "processing", null],
     ["08000000004", 200, "processing", null],
     ["08000000005", 400, undefined, "insufficient_balance"],
-    ["08000000006", 503, "failed", "provider_unavailable"],
+    ["08000000006", 503, undefined, "provider_unavailable"],
     ["08000000007", 200, "processing", null],
     ["08000000008", 200, "success", null],
     ["08000000009", 200, "success", null],
@@ -98,6 +98,7 @@ describe("with a catalog", () => {
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
       expect(reference === null).toBe(standing === undefined);
+      expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
       if (status === 200) expect(transactionOf(answer)).toMatchObject({ status: standing, reference });
       if (reference !== null) expect(await viewOf(reference)).toMatchObject({ status: standing, error_code: code });
       await expectUntouched(answer);
@@ -139,6 +140,18 @@ describe("with a catalog", () => {
     expect(repeat.headers.get("x-transaction-reference")).toBe(reference);
   });
 
+  test("a 503 uses no reference: another order under it is placed", async () => {
+    const reference = "refused-before-the-debit";
+    const refused = { key, body: anOrder({ phone_number: "08000000006", reference }) };
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const answer = await service.call("POST", BUY_DATA, refused);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("idempotent-replayed")).toBeNull();
+    }
+    const other = await service.call("POST", BUY_DATA, { key, body: anOrder({ reference }) });
+    expect(transactionOf(other).status).toBe("success");
+  });
+
   const identityRows: readonly (readonly [string, number, string | null])[] = [
     ["0", 200, null],
     ["1", 404, "record_not_found"],
@@ -149,6 +162,8 @@ describe("with a catalog", () => {
     ["6", 504, "provider_timeout"],
     ["7", 200, null],
   ];
+  const isBeforeDebit = (code: string | null): boolean =>
+    code === "insufficient_balance" || code === "provider_unavailable";
   const zeroesOf = (field: string): string => (field === "phone_number" ? "0800000000" : "0000000000");
   const identityCases = identityRoutes.flatMap((route) =>
     identityRows.map(([digit, status, code]) => ({
@@ -174,7 +189,8 @@ describe("with a catalog", () => {
         expect(answer.status).toBe(status);
         expect(answer.headers.get("x-error-code")).toBe(code);
         expect(Object.keys(answer.body.errors ?? {})).toEqual(status === 422 ? [field] : []);
-        expect(answer.headers.get("x-transaction-reference") === null).toBe(code === "insufficient_balance");
+        expect(answer.headers.get("x-transaction-reference") === null).toBe(isBeforeDebit(code));
+        expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
         if (status === 200) {
           const { transaction, result } = checkOf(answer);
           expect(transaction).toMatchObject({ title: product.title, amount: product.naira, status: "success" });

@@ -204,7 +204,7 @@ describe("an event", () => {
       created_at: isoTime(NOON_MS - 30_000),
       ...changes,
     });
-    await openTransaction(ledgerAt(NOON_MS), row, []);
+    await openTransaction(ledgerAt(NOON_MS), row, [], deadlineIn(29_000));
     return row;
   };
   const balanceOf = async (accountId: string): Promise<number> =>

@@ -327,16 +327,18 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
     const begun_ms = performance.now();
     expect((await list(caller)).references).toEqual(rows.map(referenceOf));
     expect(seen.batches).toBe(3);
-    // It is given time: 100 ms, and then 200 ms.
-    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(290);
+    // It is given time: at least 20 ms each.
+    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(38);
   });
 
   test("for ever, an error is better than a list with holes", async () => {
     const caller = newCaller();
     await keepMany(caller, 3);
     const seen = leavingOut(1, Number.POSITIVE_INFINITY);
+    const begun_ms = performance.now();
     await expect(list(caller)).rejects.toThrow("kept leaving out");
-    expect(seen.batches).toBe(5);
+    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(2_900);
+    expect(seen.batches).toBeGreaterThan(3);
   });
 });
 

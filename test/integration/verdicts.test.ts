@@ -36,7 +36,7 @@ const apply = (message: VerdictMessage | EventMessage, deadline: Deadline = dead
 /** An order of the sandbox has no wallet, and so nothing but itself. */
 const anOrder = async (changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
   const row = aTransactionRow({ pk: transactionPk(randomUUID()), mode: "test", attempt: randomUUID(), ...changes });
-  expect(await openTransaction(ledger, row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return row;
 };
 const aVerdict = (row: TransactionRow, changes: Partial<VerdictMessage> = {}): VerdictMessage => ({
@@ -361,13 +361,12 @@ describe("an operator's decision", () => {
   });
 
   test.each([
-    ["nothing but conflicts is given up after 9 rounds", "conflict", 9],
-    ["no answer is not made again: it may have been made", "never_arrives", 2],
-  ] as const)("that meets %s", async (_name, fault, writes) => {
-    vi.spyOn(Math, "random").mockReturnValue(0);
+    ["nothing but conflicts for 10 s is given up", () => ledger.neverFree(), 3],
+    ["no answer is not made again: it may have been made", () => firstDecisions(99, "never_arrives"), 2],
+  ] as const)("that meets %s", async (_name, meet, writes) => {
     const row = await anOrder();
     later();
-    const seen = firstDecisions(99, fault);
+    const seen = meet();
     await expect(resolveTransaction(ledger, row, "failed", decision)).rejects.not.toBeInstanceOf(OperatorError);
     expect(seen.writes).toBe(writes);
     expect(await stands(row)).toBe("processing");

@@ -57,7 +57,7 @@ const open = async (
     updated_at: isoTime(at_ms),
     ...changes,
   };
-  expect(await openTransaction(ledgerAt(at_ms), row, [])).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledgerAt(at_ms), row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return row;
 };
 

@@ -110,7 +110,7 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
 
 /** The answer to a debit in doubt, too: it names the transaction that was perhaps made, and that is taken back if it was. */
 export const mayBeInDoubt = (answer: Answer): boolean =>
-  answer.kind === "transaction" && answer.code === "provider_unavailable";
+  answer.kind === "transaction" && answer.code === "delivery_failed";
 
 const plans = [
   { plan_id: 101, price: 500 },

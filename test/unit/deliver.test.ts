@@ -44,9 +44,9 @@ describe("what the provider said, and what the ledger is told", () => {
       { status: "failed", failure: { code: "validation_failed", fields: ["phone_number"] } },
     ],
     [
-      "trouble that is ours is a provider that is not available",
+      "trouble that is ours is a failed delivery: the reference is used up",
       { kind: "ours", reason: "key", ...facts },
-      { status: "failed", failure: { code: "provider_unavailable" }, ...kept },
+      { status: "failed", failure: { code: FAILED }, ...kept },
     ],
   ])("%s", async (_name, outcome, verdict) => {
     expect(await toldOf(outcome)).toEqual({ verdict });
@@ -102,6 +102,14 @@ describe("what the operator hears of it", () => {
   test("is an alarm where the trouble is ours, but not in the sandbox, where it is meant", async () => {
     expect(await saidOf({ kind: "ours", reason: "key" })).toContain("upstream.trouble_is_ours");
     expect(await saidOf({ kind: "ours", reason: "key" }, "test")).toBe("");
+  });
+
+  test("is a warning that is counted, and no alarm, where the upstream's rate limit refused the order", async () => {
+    const said = await saidOf({ kind: "ours", reason: "rate_limited" });
+    expect(said).toContain('"level":"warn","event":"upstream.rate_limited"');
+    expect(said).toContain('"UpstreamRateLimited":1');
+    expect(said).not.toMatch(/trouble_is_ours|Alarms/);
+    expect(await saidOf({ kind: "ours", reason: "rate_limited" }, "test")).toBe("");
   });
 
   test("is a line where the outcome is unknown, but not where it is under way", async () => {

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { collisionOf, waitForTurn } from "../../shared/wallet/ledger.ts";
+import { describe, expect, test } from "vitest";
+import { collisionOf } from "../../shared/wallet/ledger.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
 const $metadata = {};
@@ -38,6 +38,10 @@ describe("an error of a ledger write", () => {
     },
   );
 
+  test("an earlier copy that is still being carried out is neither lost nor refused", () => {
+    expect(collisionOf(named("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
+  });
+
   test("a failed condition on the wallet alone is a refusal without a row", () => {
     expect(collisionOf(cancelled(PASSED, REFUSED))).toMatchObject({ kind: "refused", row: undefined });
   });
@@ -55,37 +59,11 @@ describe("an error of a ledger write", () => {
     ["a cancellation that gives no reasons", new TransactionCanceledException({ $metadata, message: "" })],
     ["a cancellation whose reasons name no code", cancelled({}, {})],
     ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
+    ["a token that was sent with other parameters", named("IdempotentParameterMismatchException")],
     ["a time-out", named("TimeoutError")],
     ["something that is not an error", { name: "ThrottlingException" }],
     ["nothing at all", undefined],
   ])("%s says nothing about the write", (_name, error) => {
     expect(collisionOf(error)).toEqual({ kind: "lost", error });
-  });
-});
-
-describe("the wait for a turn", () => {
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  });
-
-  test.each([
-    [0, 20],
-    [1, 40],
-    [4, 320],
-    [5, 400],
-    [50, 400],
-  ])("in round %i is at most %i ms", async (round, ceiling_ms) => {
-    vi.useFakeTimers();
-    vi.spyOn(Math, "random").mockReturnValue(1);
-    let isOver = false;
-    const turn = waitForTurn(round).then(() => {
-      isOver = true;
-    });
-    await vi.advanceTimersByTimeAsync(ceiling_ms - 1);
-    expect(isOver).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    await turn;
-    expect(isOver).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { deadlineIn, upstreamBudget_ms } from "../../shared/platform/deadline.ts";
-import { isoTime, jitter_ms, minuteOf, secondsToNextMinute } from "../../shared/platform/time.ts";
+import { deadlineIn, debitPatience_ms, upstreamBudget_ms } from "../../shared/platform/deadline.ts";
+import { isoTime, minuteOf, secondsToNextMinute } from "../../shared/platform/time.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -37,12 +37,6 @@ test("a wait in seconds is never so short that the old minute still counts, at 6
   expect(early).toEqual([]);
 });
 
-test("jitter stays between 0 and its ceiling in 1,000 tries, and is not always the same", () => {
-  const waits = Array.from({ length: 1_000 }, () => jitter_ms(20));
-  expect(waits.every((wait) => wait >= 0 && wait < 20)).toBe(true);
-  expect(new Set(waits).size).toBeGreaterThan(900);
-});
-
 describe("the upstream gets", () => {
   test.for([
     [29_000, 20_000],
@@ -63,4 +57,9 @@ test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms a
   expect(deadline.remaining_ms()).toBe(40);
   now_ms += 41;
   expect(deadline.remaining_ms()).toBe(-1);
+});
+
+test("a debit waits for its wallet until 16 s are left: 10 s for the upstream and 6 s for settling", () => {
+  expect(debitPatience_ms({ remaining_ms: () => 29_000 })).toBe(13_000);
+  expect(debitPatience_ms({ remaining_ms: () => 16_000 })).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { collisionOf, waitForTurn } from "../../../shared/wallet/ledger.ts";
+import { operatorAttempts } from "../../../shared/wallet/ledger.ts";
 import { type Item, readItems, scanTable } from "../table-scan.ts";
 import { type ItemKind, kindOf, type Movement, movementOf, type Step } from "./kinds.ts";
 
@@ -22,7 +22,6 @@ export type CarriedItems = {
 };
 
 const WRITES_AT_ONCE = 25;
-const ROUNDS_MAX = 8;
 
 /**
  * Copies what the new ledger lacks, and takes forward what it has at an earlier stage. Every write has the condition that its item
@@ -113,7 +112,8 @@ const write = async (
 ): Promise<Step> => {
   let here = found;
   let tried: Step | undefined;
-  for (let round = 0; ; round += 1) {
+  const nextAttempt = operatorAttempts();
+  for (;;) {
     const step = compare(item, here);
     // What a lost answer has hidden was written by this very run.
     if (step.kind !== "copy" && step.kind !== "update") return step.kind === "present" && tried ? tried : step;
@@ -122,8 +122,7 @@ const write = async (
       await db.send(new PutCommand({ TableName: to, ...putOf(item, step) }));
       return step;
     } catch (error) {
-      if (round === ROUNDS_MAX) throw error;
-      if (collisionOf(error).kind !== "refused") await waitForTurn(round);
+      if (!(await nextAttempt())) throw error;
       here = (await readItems(db, to, [item.pk])).get(item.pk);
     }
   }

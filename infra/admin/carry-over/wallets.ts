@@ -106,7 +106,7 @@ const correct = async (
   if (audit === undefined || (isRight && wrongCheckpoint === undefined)) return isRight ? "right" : "corrected";
   const details = { before_kobo: wallet.balance_kobo, after_kobo: balance_kobo };
   try {
-    await writeInTurn({ db, table, clock }, [
+    await writeInTurn({ db }, [
       {
         Update: {
           TableName: table,

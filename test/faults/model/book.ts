@@ -28,15 +28,20 @@ export type Status = "processing" | "success" | "failed";
 
 /** How a request that was charged stands as soon as it is answered, if nothing disturbs it; undefined where nothing is made. */
 export const purchaseEnds = (mode: Mode, reaction: Reaction): Status | undefined => {
-  if (reaction === "isPoor") return mode === "live" ? "failed" : undefined;
+  if (isRefusedBeforeDebit(mode, reaction)) return undefined;
+  if (reaction === "isPoor") return "failed";
   if (reaction === "delivers") return "success";
   if (mode === "live") return "processing";
-  return reaction === "cannotDeliver" || reaction === "isDown" ? "failed" : "processing";
+  return reaction === "cannotDeliver" ? "failed" : "processing";
 };
 export const checkEnds = (mode: Mode, search: Search): Status | undefined => {
   if (search === "found") return "success";
-  return search === "isPoor" && mode === "test" ? undefined : "failed";
+  return isRefusedBeforeDebit(mode, search) ? undefined : "failed";
 };
+
+/** The sandbox refuses these before a transaction is made. */
+const isRefusedBeforeDebit = (mode: Mode, what: Reaction | Search): boolean =>
+  mode === "test" && (what === "isPoor" || what === "isDown");
 
 /** A transaction, as whoever wrote down every request and every event would know it. */
 export type Entry = {

@@ -1,0 +1,43 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { sleep } from "./time.ts";
+
+const BASE_MS = 20;
+/** Higher caps save attempts at a busy item, and make the last contenders wait longer. */
+const CAP_MS = 1_000;
+
+/** Waits before the next attempt. Resolves with false, at once, when no time is left for one. */
+export type NextAttempt = () => Promise<boolean>;
+
+/**
+ * The one way to wait between attempts: decorrelated jitter. Each wait is random, between the base and three times the wait
+ * before, so that contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ */
+export const backoff = (remaining_ms: () => number): NextAttempt => {
+  let wait_ms = BASE_MS;
+  return async () => {
+    const left_ms = remaining_ms();
+    if (left_ms <= 0) return false;
+    wait_ms = Math.min(CAP_MS, BASE_MS + Math.random() * (3 * wait_ms - BASE_MS));
+    await sleep(Math.min(wait_ms, left_ms));
+    return true;
+  };
+};
+
+const CONTENTION_REASONS = new Set([
+  "TransactionConflict",
+  "ThrottlingError",
+  "ProvisionedThroughputExceeded",
+  "RequestLimitExceeded",
+]);
+const CONTENTION_ERRORS = new Set([
+  "TransactionConflictException",
+  "ThrottlingException",
+  "ProvisionedThroughputExceededException",
+  "RequestLimitExceeded",
+]);
+
+/** Another transaction held an item, or DynamoDB throttled: nothing was written, and the call can be made again. */
+export const isContention = (error: unknown): boolean =>
+  error instanceof TransactionCanceledException
+    ? (error.CancellationReasons ?? []).some(({ Code = "" }) => CONTENTION_REASONS.has(Code))
+    : error instanceof Error && CONTENTION_ERRORS.has(error.name);

@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { expect, inject, test } from "vitest";
+import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import { permissionSchema } from "../../shared/contract/routes.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboSchema } from "../../shared/platform/money.ts";
+import { queueHandler } from "../../shared/platform/queue-handler.ts";
+import { applyStatus } from "../../shared/status/apply-status.ts";
+import { type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
+import { namingFrom } from "../../shared/wallet/naming.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { transactionPk } from "../../shared/wallet/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
+import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
+import { aLambdaContext } from "../builders/lambda-context.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
+import { emulatorClient, freshTables } from "../builders/tables.ts";
+import { aTransactionRow } from "../builders/transaction-row.ts";
+
+/**
+ * Goal: a busy wallet makes callers wait, and neither refuses them nor loses a kobo.
+ * Method: the strict layer holds the items of each transaction, as AWS does. test/load/contention.load.ts has the larger form.
+ */
+const SEED = 20_261_122;
+
+test.each([{ debits: 120, within_ms: 0, hold_ms: 25 }])(
+  "of $debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms, none is refused",
+  {
+    timeout: 40_000,
+  },
+  async (contention) => {
+    const { debits } = contention;
+    const { outcomes, cancelled, takenKobo } = await contend(inject("dynamodbEndpoint"), contention, SEED);
+    expect(new Set(outcomes)).toEqual(new Set(["opened"]));
+    expect(takenKobo).toBe(debits * PRICE_KOBO);
+    expect(cancelled / debits).toBeLessThan(12);
+  },
+);
+
+test("requests during changes of their account are answered by the account as it stands, whatever items the changes hold", {
+  timeout: 40_000,
+}, async () => {
+  const gates = await openGates();
+  const { key, keyId, accountId } = await gates.anAccount();
+  gates.proxy.beStrict(holding(40), SEED);
+  const store = { ...gates.store, db: emulatorClient(gates.proxy.endpoint) };
+  const changes = async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await setWhitelist(store, accountId, [OFFICE, `198.51.100.${round}`]);
+      await setAccountStatus(store, accountId, "restricted");
+      await setAccountStatus(store, accountId, "active");
+    }
+    await rotateKey(store, accountId, keyId, MINUTE_MS);
+  };
+  const requests = async () => {
+    const verdicts = new Set<string>();
+    for (let request = 0; request < 50; request += 1) verdicts.add(await verdictOf(gates.withKey(key)));
+    return verdicts;
+  };
+  const [verdicts] = await Promise.all([requests(), changes()]);
+  expect(verdicts).toContain("admitted");
+  expect([...verdicts].filter((verdict) => !["admitted", "account_restricted"].includes(verdict))).toEqual([]);
+  expect(gates.proxy.strict?.counts.conflict).toBeGreaterThan(0);
+  await gates.proxy.stop();
+});
+
+test("ten refunds of one wallet in a batch of the status queue are settled in sequence: none meets another", async () => {
+  const { db, ledgerTable: table } = await freshTables();
+  const accountId = `acc_${randomUUID()}`;
+  const funds = koboSchema.parse(10 * PRICE_KOBO);
+  await db.send(new PutCommand({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } }));
+  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
+  const rows = Array.from({ length: 10 }, () =>
+    aTransactionRow({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
+  );
+  for (const row of rows) expect((await openTransaction(ledger, row, [], deadlineIn(29_000))).kind).toBe("opened");
+
+  const strict = proxy.beStrict(holding(15), SEED);
+  const key = "k".repeat(32);
+  const naming = namingFrom({ value: async () => key, refetch: async () => key });
+  const handler = queueHandler(statusMessage, applyStatus({ ledger, naming }));
+  const Records = rows.map(({ pk, attempt }, index) => {
+    const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const message: StatusMessage = { kind: "verdict", mode: "live", transaction: pk, attempt, verdict };
+    return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
+  });
+  expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });
+  expect((await readWallet(ledger, accountId)).balance_kobo).toBe(funds);
+  expect(strict.counts.conflict).toBe(0);
+  await proxy.stop();
+});
+
+const PURCHASES = 40;
+test("40 purchases of one wallet at once, with holds of 15 ms, bound tokens and 1 in 15 answers lost, are exact, and each repeat replays", {
+  timeout: 90_000,
+}, async () => {
+  const service = await startTestService();
+  const caller = await service.newCaller({ naira: PURCHASES * ORDER_NAIRA + 100 });
+  const keys = [caller.key];
+  for (let index = 1; index < PURCHASES; index += 1) {
+    const made = await createKey(service.accounts, caller.accountId, {
+      mode: "live",
+      permissions: permissionSchema.options,
+    });
+    keys.push(made.key);
+  }
+  const strict = service.proxy.beStrict(holding(15, { lostAnswers: 1 / 15 }), SEED);
+  /** How often each request's answers were lost; the SDK sends a call twice with the same body. */
+  const losses = new Map<string, number>();
+  service.proxy.strict = {
+    ...strict,
+    handle: async (operation, body) => {
+      const answer = await strict.handle(operation, body);
+      if (answer.lost) losses.set(body, (losses.get(body) ?? 0) + 1);
+      return answer;
+    },
+  };
+  const buy = (index: number): Promise<Response> =>
+    fetch(`${service.baseUrl}${BUY_DATA}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys[index]}`, "content-type": "application/json" },
+      body: JSON.stringify(anOrder({ reference: `at-once-${index}` })),
+    });
+
+  const answers = await Promise.all(keys.map((_, index) => buy(index)));
+  const unanswered = answers.filter(({ status }) => status !== 200);
+  for (const { status, headers } of unanswered) {
+    expect([status, headers.get("x-error-code")]).toEqual([500, null]);
+  }
+  const lostTwice = [...losses.values()].filter((count) => count > 1).length;
+  expect(unanswered.length).toBeLessThanOrEqual(lostTwice);
+  expect(strict.counts.conflict).toBeGreaterThan(PURCHASES);
+  expect(strict.counts.answer_lost).toBeGreaterThan(5);
+  expect(strict.counts.token_mismatch).toBe(0);
+
+  strict.calm();
+  service.proxy.strict = strict;
+  for (const [index, first] of answers.entries()) {
+    const again = await service.call("POST", BUY_DATA, {
+      key: keys[index] ?? "",
+      body: anOrder({ reference: `at-once-${index}` }),
+    });
+    expect(again.status).toBe(200);
+    if (first.status !== 200) continue;
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.headers.get("x-transaction-reference")).toBe(first.headers.get("x-transaction-reference"));
+    expect(transactionOf(again).status).toBe("success");
+  }
+  expect(await caller.balance()).toBe(100);
+  const references = service.simulator.state.purchases.map(({ reference }) => reference);
+  expect(references).toHaveLength(PURCHASES);
+  expect(new Set(references).size).toBe(PURCHASES);
+  expect(strict.notSimulated).toEqual([]);
+  await service.stop();
+});

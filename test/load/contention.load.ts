@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { type Contended, contend, PRICE_KOBO } from "../builders/contention.ts";
+import { reportFigures, spread, tally } from "./figures.ts";
+
+/** Goal: what a busy wallet costs its callers in time, and us in write units. The table is in docs/reliability.md. */
+const folder = mkdtempSync(join(tmpdir(), "contention-"));
+let dynamodb: Awaited<ReturnType<typeof startDynoxide>>;
+beforeAll(async () => {
+  dynamodb = await startDynoxide({
+    pidFile: join(folder, "dynoxide.pid"),
+    logFile: join(folder, "dynoxide.log"),
+  });
+});
+afterAll(async () => {
+  await dynamodb.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What AWS charges at most for a cancelled debit: two items of up to 1 KB, each prepared and committed. */
+const CANCELLED_UNITS = 4;
+const SEEDS = [1, 2, 3];
+
+const bursts = [
+  { debits: 20, within_ms: 0, refusedShareMax: 0 },
+  { debits: 60, within_ms: 0, refusedShareMax: 0 },
+  { debits: 120, within_ms: 0, refusedShareMax: 0 },
+  { debits: 300, within_ms: 1_000, refusedShareMax: 0.01 },
+];
+const cases = bursts.flatMap((burst) => [8, 15, 25].map((hold_ms) => ({ ...burst, hold_ms })));
+
+describe.each(cases)("$debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms", (one) => {
+  test(`are refused in at most ${one.refusedShareMax * 100} % of cases, and the money is exact`, async () => {
+    const runs: Contended[] = [];
+    for (const seed of SEEDS) runs.push(await contend(dynamodb.endpoint, one, seed));
+    const outcomes = runs.flatMap((run) => run.outcomes);
+    const cancelled = runs.reduce((sum, run) => sum + run.cancelled, 0) / outcomes.length;
+    reportFigures(`contention, ${one.debits} in ${one.within_ms} ms, held ${one.hold_ms} ms`, {
+      outcomes: tally(outcomes),
+      ...spread(runs.flatMap(({ waits_ms }) => waits_ms)),
+      cancelled: cancelled.toFixed(1),
+      cancelledUnits: (cancelled * CANCELLED_UNITS).toFixed(0),
+    });
+    for (const run of runs) {
+      const opened = run.outcomes.filter((kind) => kind === "opened").length;
+      expect(run.takenKobo).toBe(opened * PRICE_KOBO);
+      expect(1 - opened / one.debits).toBeLessThanOrEqual(one.refusedShareMax);
+    }
+  });
+});

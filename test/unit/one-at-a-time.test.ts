@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { oneAtATime } from "../../shared/platform/one-at-a-time.ts";
+
+/** Work that a test ends when it likes. */
+const open = () => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  return { work: () => promise, resolve, reject };
+};
+const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
+
+test("work on one key is done in sequence, and work on another key beside it", async () => {
+  const inSequence = oneAtATime();
+  const begun: string[] = [];
+  const gates = [open(), open()];
+  const [first, second] = gates.map(({ work }, index) =>
+    inSequence("a", () => {
+      begun.push(`a${index}`);
+      return work();
+    }),
+  );
+  expect(await inSequence("b", async () => "b")).toBe("b");
+  await turn();
+  expect(begun).toEqual(["a0"]);
+  gates[0]?.resolve("one");
+  expect(await first).toBe("one");
+  await turn();
+  expect(begun).toEqual(["a0", "a1"]);
+  gates[1]?.resolve("two");
+  expect(await second).toBe("two");
+});
+
+test("work that fails does not hold up what follows on its key, and fails for its own caller only", async () => {
+  const inSequence = oneAtATime();
+  const failing = inSequence("a", () => Promise.reject(new Error("first")));
+  const following = inSequence("a", async () => "second");
+  await expect(failing).rejects.toThrow("first");
+  expect(await following).toBe("second");
+});
