@@ -9,7 +9,7 @@ import { localClient } from "./local-aws.ts";
 import { SettingsError } from "./settings.ts";
 
 const HOST = "127.0.0.1";
-const READY_MS_MAX = 10_000;
+const READY_MS_MAX = 20_000;
 const END_MS_MAX = 500;
 
 export type LocalDynamoDb = {
@@ -29,14 +29,35 @@ export const dynamoDbElsewhere = (endpoint: string): LocalDynamoDb => ({
 });
 
 /** Starts dynoxide with its tables in `databaseFile`, or in memory without one. */
-export const startDynoxide = async (files: {
-  readonly databaseFile?: string;
-  readonly pidFile: string;
-  readonly logFile: string;
+export const startDynoxide = ({
+  databaseFile,
+  ...files
+}: Files & { readonly databaseFile?: string }): Promise<LocalDynamoDb> => {
+  const store = databaseFile === undefined ? [] : ["--db-path", databaseFile];
+  return startEmulator({
+    name: "dynoxide",
+    program: dynoxideBinary(),
+    args: (port) => ["--host", HOST, "--port", String(port), ...store],
+    files,
+  });
+};
+
+type Files = { readonly pidFile: string; readonly logFile: string };
+
+/** Starts a program that answers as DynamoDB does, at a free port of this machine. It ends with this process. */
+export const startEmulator = async ({
+  name,
+  program,
+  args,
+  files,
+}: {
+  readonly name: string;
+  readonly program: string;
+  readonly args: (port: number) => readonly string[];
+  readonly files: Files;
 }): Promise<LocalDynamoDb> => {
   const port = await freePort();
-  const store = files.databaseFile === undefined ? [] : ["--db-path", files.databaseFile];
-  const child = spawnTied(dynoxideBinary(), ["--host", HOST, "--port", String(port), ...store], files.logFile);
+  const child = spawnTied(program, args(port), files.logFile);
   const ended = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
     child.once("exit", () => resolve());
@@ -57,7 +78,7 @@ export const startDynoxide = async (files: {
   const endpoint = `http://${HOST}:${port}`;
   if (!(await Promise.race([answers(endpoint), ended.then(() => false)]))) {
     await stop();
-    throw new Error(`The local DynamoDB (dynoxide) did not start; ${files.logFile} may say why`);
+    throw new Error(`The local DynamoDB (${name}) did not start; ${files.logFile} may say why`);
   }
   return { endpoint, ...(child.pid !== undefined && { pid: child.pid }), broke, stop };
 };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { startTestDynamoDb } from "./test-dynamodb.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -16,10 +16,7 @@ declare module "vitest" {
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = mkdtempSync(join(tmpdir(), "tests-"));
-  const emulator = await startDynoxide({
-    pidFile: join(folder, "dynoxide.pid"),
-    logFile: join(folder, "dynoxide.log"),
-  });
+  const emulator = await startTestDynamoDb(folder);
   project.provide("dynamodbEndpoint", emulator.endpoint);
   return async () => {
     await emulator.stop();

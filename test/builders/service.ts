@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
 import { startService } from "../../infra/local/service.ts";
 import type { Simulator } from "../../infra/local/simulator/server.ts";
 import { tableNames } from "../../infra/local/tables.ts";
@@ -22,6 +21,7 @@ import type { EndpointStore } from "../../shared/webhook/endpoint.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
+import { startTestDynamoDb } from "./test-dynamodb.ts";
 
 /** An answer of the service, its body parsed. */
 export type Answer = {
@@ -98,10 +98,7 @@ export const startTestService = async ({
   readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
 } = {}): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), "service-test-"));
-  const dynamodb = await startDynoxide({
-    pidFile: join(folder, "dynoxide.pid"),
-    logFile: join(folder, "dynoxide.log"),
-  });
+  const dynamodb = await startTestDynamoDb(folder);
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readTransaction } from "../../shared/wallet/lookup.ts";
-import { pkOfReference } from "../../shared/wallet/transaction.ts";
+import { ownedKeys } from "../../shared/wallet/index-pages.ts";
+import { readTransaction, readTransactions } from "../../shared/wallet/lookup.ts";
+import { ownerOf, pkOfReference, referenceOf } from "../../shared/wallet/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { seeded } from "../builders/seeded.ts";
 import {
@@ -11,10 +12,12 @@ import {
   type TestCaller,
   type TestService,
 } from "../builders/service.ts";
+import { strictNames, strictSettings } from "../strict/settings.ts";
 
 /**
  * Goal: whatever the table does to a write, no money is lost or taken twice, and no error speaks of a purchase that was charged.
- * Method: a proxy on the wire between the real SDK and the emulator raises conflicts, loses answers and delays writes.
+ * Method: a proxy on the wire between the real SDK and the emulator raises conflicts, loses answers and delays writes; or it does
+ * all that AWS documents, as test/strict has it.
  */
 let service: TestService;
 beforeAll(async () => {
@@ -94,6 +97,64 @@ describe("100 simultaneous purchases on one wallet", () => {
     });
     expect(charged).toBeGreaterThan(90);
   });
+});
+
+describe("40 simultaneous purchases on one wallet", () => {
+  const COUNT = 40;
+  const FUNDED_NAIRA = 30_000;
+  const seed = Date.now() % 1_000_000_000;
+
+  test.each(strictNames)(
+    `are exact, and an error is only about what was not charged (AWS: %s, seed ${seed})`,
+    { timeout: 60_000 },
+    async (name) => {
+      const caller = await service.newCaller({ naira: FUNDED_NAIRA });
+      const keys = [caller.key, await caller.newKey()];
+      const settings = strictSettings[name];
+      const strict = settings && service.proxy.beStrict(settings, seed);
+      const send = async (index: number) => {
+        const response = await fetch(`${service.baseUrl}${BUY_DATA}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${keys[index % 2]}`, "content-type": "application/json" },
+          body: JSON.stringify(anOrder({ reference: `strict-${index}` })),
+        });
+        const { headers } = response;
+        return {
+          status: response.status,
+          code: headers.get("x-error-code"),
+          replayed: headers.get("idempotent-replayed"),
+        };
+      };
+      const answers = await Promise.all(Array.from({ length: COUNT }, (_, index) => send(index)));
+      service.proxy.strict = undefined;
+      expect(strict?.notSimulated ?? []).toEqual([]);
+
+      const rows = new Map((await rowsOf(caller)).map((row) => [row.caller_reference, row]));
+      const kept = [...rows.values()].filter(({ status }) => status !== "failed");
+      expect(await caller.balance()).toBe(FUNDED_NAIRA - kept.length * 500);
+      for (const [index, { status, code }] of answers.entries()) {
+        const row = rows.get(`strict-${index}`);
+        const isUncharged = row === undefined || row.status === "failed";
+        if (code !== null) expect(isUncharged, `purchase ${index}: ${status} ${code}`).toBe(true);
+        if (status === 200) expect(isUncharged, `purchase ${index}: 200`).toBe(false);
+        const orders = service.simulator.state.requests.filter(
+          ({ reference }) => row !== undefined && reference === referenceOf(row),
+        );
+        expect(orders.length, `orders of purchase ${index}`).toBeLessThanOrEqual(1);
+        if (row?.status === "success") expect(orders).toHaveLength(1);
+      }
+
+      for (const [index, { status }] of answers.entries()) {
+        if (status === 200) expect(await send(index)).toEqual({ status: 200, code: null, replayed: "true" });
+      }
+      expect(await caller.balance()).toBe(FUNDED_NAIRA - kept.length * 500);
+    },
+  );
+
+  const rowsOf = async ({ accountId }: TestCaller) => {
+    const range = { from: "0000", to: "9999" };
+    return readTransactions(service.ledger, await ownedKeys(service.ledger, ownerOf(accountId, "live"), range));
+  };
 });
 
 describe("the debit", () => {

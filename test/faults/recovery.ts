@@ -22,6 +22,7 @@ const ABANDONED_MS = 6 * 60_000;
 export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
   const { world } = stage;
   world.plan = () => undefined;
+  world.strict()?.calm();
   if (help === "everybody") {
     await repeatUnanswered(stage);
     await reportOrders(stage);
@@ -41,7 +42,10 @@ export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
 export const comeToRest = async (world: World): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await world.pump.once();
-    if ((await world.pump.waiting()) === 0) return;
+    if ((await world.pump.waiting()) === 0) {
+      world.strict()?.passLag();
+      return;
+    }
     jump(ROUND_MS);
   }
   throw new Error(`The queues are not empty after ${ROUNDS_MAX} rounds`);

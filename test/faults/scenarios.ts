@@ -11,6 +11,7 @@ import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
 import { jump } from "./world/clock.ts";
+import type { PumpManner } from "./world/pump.ts";
 
 /** A piece of life whose effects are counted, and then disturbed one by one. */
 export type Scenario = {
@@ -86,6 +87,15 @@ const resolve =
   };
 
 const EVENT_PATIENCE_MS = 190_000;
+/** An event whose transaction the index does not show yet is looked at again after 5 s. */
+const LOOK_AGAIN_MS = 6_000;
+
+/** Delivers events, also those whose transaction the index shows a little later. */
+const applyEvents = async ({ world }: Stage, manner?: PumpManner): Promise<void> => {
+  await world.pump.once(manner);
+  jump(LOOK_AGAIN_MS);
+  await world.pump.once(manner);
+};
 
 /** An event of an unknown reference that says `failed`: only an operator may believe it. */
 const leaveUnmatched = async (stage: Stage): Promise<void> => {
@@ -143,7 +153,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (stage) => {
       await stage.ask(routes.buyData, order("order-1", numbers.endsWell));
       await report(stage, "success");
-      await stage.world.pump.once();
+      await applyEvents(stage);
     },
     ends: ["success"],
   },
@@ -151,7 +161,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (stage) => {
       await stage.ask(routes.buyData, order("order-1", numbers.endsBadly));
       await report(stage, "failed");
-      await stage.world.pump.once();
+      await applyEvents(stage);
     },
     ends: ["failed"],
   },
@@ -170,8 +180,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await stage.ask(routes.buyData, order("order-1", numbers.endsWell));
     },
     act: async (stage) => {
-      for (const status of ["success", "success", "success", "failed"] as const) await report(stage, status);
-      await stage.world.pump.once();
+      for (let copy = 0; copy < 3; copy += 1) await report(stage, "success");
+      await applyEvents(stage);
+      // The contrary speaks against an end that we know of: whichever came first would be believed.
+      if ((await onlyTransaction(stage)).status === "success") await report(stage, "failed");
+      await applyEvents(stage);
     },
     ends: ["success"],
   },
@@ -181,7 +194,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     act: async (stage) => {
       for (const status of ["failed", "failed"] as const) await report(stage, status);
-      await stage.world.pump.once("at_once");
+      await applyEvents(stage, "at_once");
     },
     ends: ["failed"],
   },

@@ -8,13 +8,22 @@ const BROKEN = ["request.broke", "message.broke", "invocation.failed", "promise.
 /** AWS, that is its stand-in on this machine, did not answer in 2 s: that is for the load to bring about, and what follows from it. */
 const AWS_TIMEOUT = '"error":"TimeoutError"';
 const UNKNOWN_AFTER_TIMEOUT = '"error":"OutcomeUnknown"';
+/** What strict AWS says where no try of ours got through: the request then fails without an effect. */
+const AWS_REFUSALS = [
+  "ThrottlingException",
+  "ProvisionedThroughputExceededException",
+  "TransactionConflictException",
+  "TransactionCanceledException",
+].map((name) => `"error":"${name}"`);
 
 /** The service's log tells of nothing that broke, except what was meant to. */
 export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typeof BROKEN)[number][] = []): void => {
   const events = BROKEN.filter((event) => !meant.includes(event));
   const lines = service.logLines();
   const broken = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
-  const isStrain = (line: string): boolean => line.includes(AWS_TIMEOUT) || line.includes(UNKNOWN_AFTER_TIMEOUT);
+  const strain = [AWS_TIMEOUT, UNKNOWN_AFTER_TIMEOUT, ...(service.strict ? AWS_REFUSALS : [])];
+  const isStrain = (line: string): boolean => strain.some((text) => line.includes(text));
+  expect(service.strict?.notSimulated ?? []).toEqual([]);
   expect(broken.filter((line) => !isStrain(line))).toEqual([]);
   expect(lines.filter((line) => !line.startsWith("{"))).toEqual([]);
 };
@@ -23,4 +32,5 @@ export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typ
 export const strainOn = (service: ServiceProcess): Figures => ({
   "AWS calls given up": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
   "peak memory_mb": service.peakMemory_mb(),
+  ...(service.strict && { "strict AWS": service.strict.counts }),
 });

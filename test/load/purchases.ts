@@ -1,6 +1,7 @@
 import { expect, vi } from "vitest";
 import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
+import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { newApps } from "./apps.ts";
 import { expectBalancesWereNeverNegative, expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
@@ -28,6 +29,8 @@ const WALLETS = 20;
 const POOR_WALLETS = 2;
 /** Every 11th request repeats an order: 10 % of the orders. */
 const REPEAT_EVERY = 11;
+/** A message whose delivery AWS disturbed comes again after 3 minutes. */
+const ANNOUNCED_MS_MAX = 300_000;
 /** Below the limit of 60 a minute even if all came in one minute, with room for repeats. */
 const ORDERS_PER_KEY = 40;
 
@@ -39,9 +42,12 @@ export const runPurchases = async (wish: {
   readonly orders: number;
   readonly concurrency: number;
   readonly settles: boolean;
+  /** How AWS behaves towards the service; the seed decides the details. */
+  readonly aws?: { readonly setting: StrictName; readonly seed: number };
 }): Promise<void> => {
-  const { orders, concurrency, settles } = wish;
-  const service = await startServiceProcess();
+  const { orders, concurrency, settles, aws } = wish;
+  const settings = aws && strictSettings[aws.setting];
+  const service = await startServiceProcess(settings && { strict: { settings, seed: aws.seed } });
   const receiver = await startReceiver();
   const client = newClient(service.baseUrl);
   try {
@@ -70,7 +76,7 @@ export const runPurchases = async (wish: {
     const rows = byReference(books.transactions);
     const ended = books.transactions.filter(({ status }) => status !== "processing").length;
     await vi.waitFor(() => expect(announcements(receiver.received).statuses.size).toBe(ended), {
-      timeout: 60_000,
+      timeout: ANNOUNCED_MS_MAX,
       interval: 100,
     });
     expectMoneyIsExact(books);
@@ -83,7 +89,7 @@ export const runPurchases = async (wish: {
     if (settles) expect(stillOpen).toEqual([]);
     expectNothingBroke(service);
 
-    reportFigures("purchases", {
+    reportFigures(settings === undefined ? "purchases" : `purchases, AWS: ${aws?.setting}, seed ${aws?.seed}`, {
       orders,
       requests: apps.outcomes.length,
       wallets: WALLETS,

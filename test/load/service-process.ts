@@ -16,8 +16,11 @@ import { permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
+import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { until } from "../builders/until.ts";
+import type { StrictDynamoDb } from "../strict/dynamodb.ts";
+import type { StrictSettings } from "../strict/settings.ts";
 
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
@@ -36,8 +39,10 @@ export type ServiceProcess = {
   readonly baseUrl: string;
   /** In this process, so that a run can tell it what to do and see what it got. */
   readonly simulator: Simulator;
-  /** What an operator has: tables, queues and secrets. */
+  /** What an operator has: tables, queues and secrets. It goes past a strict layer. */
   readonly desk: Desk;
+  /** What stands before the service's tables, if anything. */
+  readonly strict: StrictDynamoDb | undefined;
   readonly newAccount: (wish: {
     readonly naira: number;
     readonly keys: number;
@@ -55,9 +60,14 @@ export type ServiceProcess = {
  * (callers, upstream, apps' endpoints) is in this one. The tables are in memory: how fast this machine's disk is, is not asked.
  */
 export const startServiceProcess = async (
-  options: { readonly dynamodbEndpoint?: string; readonly slowAnswerMs?: number } = {},
+  options: {
+    readonly dynamodbEndpoint?: string;
+    readonly slowAnswerMs?: number;
+    /** How the tables behave towards the service, from the moment that it has started. */
+    readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
+  } = {},
 ): Promise<ServiceProcess> => {
-  const { dynamodbEndpoint, slowAnswerMs } = options;
+  const { dynamodbEndpoint, slowAnswerMs, strict } = options;
   const folder = mkdtempSync(join(tmpdir(), "load-test-"));
   const paths = { service: join(folder, "service.json"), log: join(folder, "log") };
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
@@ -68,6 +78,7 @@ export const startServiceProcess = async (
   const dynamodb = dynamodbEndpoint
     ? dynamoDbElsewhere(dynamodbEndpoint)
     : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
+  const proxy = strict && (await startDynamoDbProxy(dynamodb.endpoint));
   const log = openSync(paths.log, "w");
   const child = spawn(process.execPath, ["infra/local/start.ts"], {
     stdio: ["ignore", log, log],
@@ -78,7 +89,7 @@ export const startServiceProcess = async (
       SERVICE_FILE: paths.service,
       UPSTREAM_BASE_URL: simulator.baseUrl,
       UPSTREAM_LIVE_KEY: liveKey,
-      DYNAMODB_ENDPOINT: dynamodb.endpoint,
+      DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint,
     },
   });
   closeSync(log);
@@ -99,6 +110,7 @@ export const startServiceProcess = async (
     baseUrl: details.base_url,
     simulator,
     desk,
+    strict: strict && proxy?.beStrict(strict.settings, strict.seed),
     newAccount: async ({ naira, keys, mode = "live" }) => {
       const { account_id: accountId } = await createAccount(desk.accounts, { name: "load", whitelist: ["127.0.0.1"] });
       const amountKobo = koboFromNaira(naira);
@@ -121,6 +133,7 @@ export const startServiceProcess = async (
       await ended;
       process.off("exit", endWithUs);
       await simulator.stop();
+      await proxy?.stop();
       await dynamodb.stop();
       rmSync(folder, { recursive: true, force: true });
     },

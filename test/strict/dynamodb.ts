@@ -11,27 +11,17 @@ import {
   throttledAnswer,
 } from "./answers.ts";
 import { chanceOf } from "./chance.ts";
+import { type Counts, newCounts } from "./counts.ts";
 import { imagesOf, reasonsWithoutEffect } from "./emulator.ts";
 import { newHistory, TABLE_VIEW } from "./history.ts";
 import { newHolds } from "./holds.ts";
-import { laggingQuery } from "./index-query.ts";
-import { type Item, item, stringIn, tableShapes } from "./items.ts";
+import { type Item, tableShapes } from "./items.ts";
+import { newReads } from "./reads.ts";
 import type { StrictSettings } from "./settings.ts";
 import { newThrottles, type Touch } from "./throttles.ts";
 import { newTokens } from "./tokens.ts";
 import type { Forward, WireAnswer } from "./wire.ts";
 import { singleWrite, transactionWrites, type Write } from "./writes.ts";
-
-/** What AWS did that the emulator would not have done. */
-export type Intervention =
-  | "conflict"
-  | "throttled"
-  | "answer_lost"
-  | "answer_slow"
-  | "stale_read"
-  | "token_in_progress"
-  | "token_mismatch"
-  | "token_replayed";
 
 export type StrictAnswer = WireAnswer & {
   /** The call took effect, and its answer never comes. */
@@ -44,7 +34,7 @@ export type StrictDynamoDb = {
   /** Answers one operation as AWS documents it. */
   readonly handle: (operation: string, body: string) => Promise<StrictAnswer>;
   /** How often it did what the emulator would not have done. */
-  readonly counts: Readonly<Record<Intervention, number>>;
+  readonly counts: Readonly<Counts>;
   /** Requests that it cannot answer as AWS would, which it refused: a test ends with none, or the layer must learn them. */
   readonly notSimulated: string[];
   /** From now on nothing happens by chance; holds of transactions, tokens and lag go on. */
@@ -64,6 +54,7 @@ const realTime: StrictTime = {
   hurry: 1,
 };
 
+const READS = new Set(["GetItem", "BatchGetItem", "Query", "Scan"]);
 const SINGLE_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 /** They write or read items in ways that nobody here uses, and would pass the layer by. */
 const NOT_SIMULATED = /^(BatchWriteItem|TransactGetItems|Execute|BatchExecute)/;
@@ -92,21 +83,9 @@ export const strictDynamoDb = ({
   const history = newHistory(now);
   const throttledMs = { min: settings.throttledMs.min / hurry, max: settings.throttledMs.max / hurry };
   const throttles = newThrottles(() => active.throttling, throttledMs, chance, now);
-  const counts: Record<Intervention, number> = {
-    conflict: 0,
-    throttled: 0,
-    answer_lost: 0,
-    answer_slow: 0,
-    stale_read: 0,
-    token_in_progress: 0,
-    token_mismatch: 0,
-    token_replayed: 0,
-  };
+  const { counts, counted } = newCounts();
   const notSimulated: string[] = [];
-  const counted = (what: Intervention, answer: WireAnswer): WireAnswer => {
-    counts[what] += 1;
-    return answer;
-  };
+  const reads = newReads({ forward, shapes, history, throttles, counted, lags: settings.lagMaxMs > 0 });
 
   const touchOf = ({ table, id, indexes }: Write): Touch => ({ kind: "Write", table, id, indexes });
 
@@ -193,45 +172,11 @@ export const strictDynamoDb = ({
     }
   };
 
-  const get = async (body: string): Promise<WireAnswer> => {
-    const request = getBody.parse(JSON.parse(body));
-    const { partition } = await shapes(request.TableName);
-    const id = JSON.stringify([request.TableName, stringIn(request.Key, partition)]);
-    const throttled = throttles.refusalOf({ kind: "Read", table: request.TableName, id, indexes: [] });
-    if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
-    const former = request.ConsistentRead ? undefined : history.former({ table: request.TableName, id }, TABLE_VIEW);
-    if (former === undefined) return forward("GetItem", body);
-    if (request.ProjectionExpression !== undefined) throw new Error("a stale read of some attributes");
-    const { image } = former;
-    return counted("stale_read", { status: 200, body: JSON.stringify(image === undefined ? {} : { Item: image }) });
-  };
-
-  const query = async (body: string): Promise<WireAnswer> => {
-    const request = queryTarget.parse(JSON.parse(body));
-    const { TableName: table, IndexName: index } = request;
-    const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index] });
-    if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
-    const behind = history.behind(table, index);
-    if (behind.size === 0) return forward("Query", body);
-    const lagging = await laggingQuery(forward, await shapes(table), JSON.parse(body), behind);
-    return lagging === undefined ? forward("Query", body) : counted("stale_read", lagging);
-  };
-
-  /** Strong reads of many keys, and of whole tables, are never stale and never throttled here. */
-  const readMany = async (operation: string, body: string): Promise<WireAnswer> => {
-    if (settings.lagMaxMs > 0 && !isStrong(operation, body)) {
-      throw new Error("without ConsistentRead");
-    }
-    return forward(operation, body);
-  };
-
   const answerTo = async (operation: string, body: string, isLost: boolean): Promise<WireAnswer> => {
     if (NOT_SIMULATED.test(operation)) throw new Error("not in use here");
     if (SINGLE_WRITES.has(operation)) return write(operation, body);
     if (operation === "TransactWriteItems") return transact(body, isLost);
-    if (operation === "GetItem") return get(body);
-    if (operation === "Query") return query(body);
-    if (operation === "BatchGetItem" || operation === "Scan") return readMany(operation, body);
+    if (READS.has(operation)) return reads(operation, body);
     return forward(operation, body);
   };
 
@@ -263,18 +208,3 @@ const transactionBody = z.object({
   TransactItems: z.array(z.unknown()),
   ReturnConsumedCapacity: z.string().optional(),
 });
-
-const getBody = z.object({
-  TableName: z.string(),
-  Key: item,
-  ConsistentRead: z.boolean().default(false),
-  ProjectionExpression: z.string().optional(),
-});
-const queryTarget = z.object({
-  TableName: z.string(),
-  IndexName: z.string("Only queries of indexes are simulated"),
-});
-const strongly = z.object({ ConsistentRead: z.literal(true) });
-const strongBatch = z.object({ RequestItems: z.record(z.string(), strongly) });
-const isStrong = (operation: string, body: string): boolean =>
-  (operation === "Scan" ? strongly : strongBatch).safeParse(JSON.parse(body)).success;

@@ -61,3 +61,14 @@ export const strictSettings = {
 } as const satisfies Readonly<Record<string, StrictSettings | undefined>>;
 
 export type StrictName = keyof typeof strictSettings;
+
+const isStrictName = (name: string): name is StrictName => Object.hasOwn(strictSettings, name);
+export const strictNames: readonly StrictName[] = Object.keys(strictSettings).filter(isStrictName);
+
+/** The settings of a run: all, or the one that STRICT_SETTING names. */
+export const chosenSettings = (): readonly StrictName[] => {
+  const name = process.env.STRICT_SETTING;
+  if (name === undefined) return strictNames;
+  if (!isStrictName(name)) throw new Error(`STRICT_SETTING is none of ${strictNames.join(" | ")}`);
+  return [name];
+};

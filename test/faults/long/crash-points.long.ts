@@ -1,24 +1,36 @@
 import { afterAll } from "vitest";
+import { chosenSettings } from "../../strict/settings.ts";
 import { type Count, crashPoints, everything } from "../crash-points.ts";
 import { faults } from "../world/effects.ts";
 
-const counts: Count[] = [];
-crashPoints(everything, (count) => {
-  counts.push(count);
-  console.info(`${count.scenario}: ${count.effects} effects, ${sumOf(count)} cases`);
-});
+/** What repeats a run that was printed. */
+const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 
-const sumOf = ({ cases }: Count): number => [...cases.values()].reduce((total, count) => total + count, 0);
+const counts: Count[] = [];
+const tell = (count: Count): void => {
+  counts.push(count);
+  const { setting, seed, scenario, effects, unmet } = count;
+  console.info(`${setting}, seed ${seed}: ${scenario}: ${effects} effects, ${casesOf(count)} cases, ${unmet} unmet`);
+};
+crashPoints({ extent: everything, settings: chosenSettings(), seed: SEED, tell });
+
+const casesOf = ({ cases }: Count): number => sum([...cases.values()]);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+const table = (rows: readonly (readonly (string | number)[])[]): string =>
+  rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 afterAll(() => {
-  const heads = ["scenario", "effects", ...faults, "cases"];
-  const rows = counts.map((count) => [
-    count.scenario,
-    count.effects,
-    ...faults.map((fault) => count.cases.get(fault) ?? 0),
-    sumOf(count),
-  ]);
-  const sums = heads.slice(1).map((_, column) => rows.reduce((total, row) => total + Number(row[column + 1]), 0));
-  const lines = [heads, heads.map(() => "---"), ...rows, ["all", ...sums]];
-  console.info(lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n"));
+  for (const [setting, of] of Map.groupBy(counts, ({ setting }) => setting)) {
+    const heads = [`scenario (AWS: ${setting})`, "effects", ...faults, "cases", "unmet"];
+    const rows = of.map((count) => [
+      count.scenario,
+      count.effects,
+      ...faults.map((fault) => count.cases.get(fault) ?? 0),
+      casesOf(count),
+      count.unmet,
+    ]);
+    const sums = heads.slice(1).map((_, column) => sum(rows.map((row) => Number(row[column + 1]))));
+    console.info(table([heads, heads.map(() => "---"), ...rows, ["all", ...sums]]));
+  }
 });

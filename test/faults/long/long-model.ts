@@ -19,6 +19,11 @@ export const longModel = (part: (typeof PARTS)[number]): void => {
     const run = await runModel(STEPS, seed, ({ steps, programs }) => {
       console.info(`model ${part}: ${steps} of ${STEPS} steps in ${programs} programs, seed ${seed}`);
     });
+    const rows = [...run.bySetting].map(
+      ([setting, { steps, interventions }]) => `| ${setting} | ${steps} | ${interventions} |`,
+    );
+    console.info(`model ${part}: ${run.steps} steps without a violation, seed ${seed}`);
+    console.info(["| AWS | steps | interventions |", "| --- | --- | --- |", ...rows].join("\n"));
     expect(run.steps).toBeGreaterThanOrEqual(STEPS);
   });
 };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { chosenSettings, type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData } from "../invariants.ts";
 import { openAppEndpoint } from "../stage.ts";
 import { openWorld } from "../world/world.ts";
@@ -12,7 +13,14 @@ const WORLD_PROGRAMS = 4;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 3;
 
-export type ModelRun = { readonly seed: number; readonly programs: number; readonly steps: number };
+export type ModelRun = {
+  readonly seed: number;
+  readonly programs: number;
+  readonly steps: number;
+  /** The same by the setting of AWS, with how often AWS did what the emulators would not have done. */
+  readonly bySetting: ReadonlyMap<StrictName, Done>;
+};
+type Done = { readonly steps: number; readonly interventions: number };
 
 /**
  * Runs random programs against the real handlers and stores until that many steps are done, and compares them with the books.
@@ -23,34 +31,54 @@ export const runModel = async (
   seed: number,
   tell: (run: ModelRun) => void = () => {},
 ): Promise<ModelRun> => {
-  let run: ModelRun = { seed, programs: 0, steps: 0 };
+  const settings = chosenSettings();
+  const bySetting = new Map<StrictName, Done>();
+  let run: ModelRun = { seed, programs: 0, steps: 0, bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
-    const steps = await runInWorld(seed + round);
-    run = { seed, programs: run.programs + WORLD_PROGRAMS, steps: run.steps + steps };
+    const settingOf = (program: number): StrictName =>
+      settings[(round * WORLD_PROGRAMS + program) % settings.length] ?? "perfect";
+    for (const [name, done] of await runInWorld(seed + round, settingOf)) {
+      const before = bySetting.get(name) ?? { steps: 0, interventions: 0 };
+      const interventions = before.interventions + done.interventions;
+      bySetting.set(name, { steps: before.steps + done.steps, interventions });
+      run = { ...run, steps: run.steps + done.steps };
+    }
+    run = { ...run, programs: run.programs + WORLD_PROGRAMS };
     tell(run);
   }
   return run;
 };
 
-/** Resolves with how many steps were done. */
-const runInWorld = async (seed: number): Promise<number> => {
+/** Runs some programs, each under the setting that is its own. Resolves with what was done in each. */
+const runInWorld = async (
+  seed: number,
+  settingOf: (program: number) => StrictName,
+): Promise<readonly (readonly [StrictName, Done])[]> => {
   const world = await openWorld();
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
-  let steps = 0;
+  const done: (readonly [StrictName, Done])[] = [];
   const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
+    const name = settingOf(programsRun);
     programsRun += 1;
     if (programsRun % RESTART_EVERY === 0) await world.restart();
+    world.beStrict(undefined, 0);
     await world.strike("refresh-catalog");
     const play = await openPlay(world, endpoint);
-    await fc.asyncModelRun(() => ({ model: {}, real: play }), program);
-    await endPlay(play);
-    steps += [...program].length;
+    world.beStrict(strictSettings[name], seed * WORLD_PROGRAMS + programsRun);
+    try {
+      await fc.asyncModelRun(() => ({ model: {}, real: play }), program);
+      await endPlay(play);
+    } catch (error) {
+      console.error(`Failed under the setting "${name}", program ${programsRun} of the world of seed ${seed}`);
+      throw error;
+    }
+    done.push([name, { steps: [...program].length, interventions: world.strict()?.interventions() ?? 0 }]);
   });
   try {
     await fc.assert(property, { seed, numRuns: WORLD_PROGRAMS, endOnFailure: true });
     expect(await keptPersonalData(world)).toEqual([]);
-    return steps;
+    return done;
   } finally {
     world.plan = () => undefined;
     await endpoint.stop();

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { findByCallerReference, readTransactions } from "../../../shared/wallet/lookup.ts";
 import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
 import { readWallet } from "../../../shared/wallet/wallet.ts";
@@ -10,7 +11,7 @@ import { transactionsOf, violations } from "../invariants.ts";
 import { comeToRest, leaveStage, resolveOpen } from "../recovery.ts";
 import { type AppEndpoint, FUNDED_NAIRA, type Stage, setStage } from "../stage.ts";
 import { jump } from "../world/clock.ts";
-import type { Fault } from "../world/effects.ts";
+import type { Ending, Fault } from "../world/effects.ts";
 import type { Answer, World } from "../world/world.ts";
 import { type AccountBook, balanceOf, type Entry, entryKey, newBook, type Status } from "./book.ts";
 
@@ -42,15 +43,17 @@ export type Disturbance = { readonly at: number; readonly fault: Fault };
 /** An upstream that said 429 is left alone for so long. */
 const UPSTREAM_PAUSE_MS = 31_000;
 
-/** Does something, and disturbs it. True if the disturbance happened. */
+/** Does something, and disturbs it. True if the disturbance happened, or if AWS did what the emulators would not have done. */
 export const disturbed = async (
   { world }: Play,
   disturbance: Disturbance | undefined,
   work: () => Promise<unknown>,
 ): Promise<boolean> => {
+  const before = world.strict()?.interventions();
+  const wasIntervened = (): boolean => world.strict()?.interventions() !== before;
   if (disturbance === undefined) {
     await work();
-    return false;
+    return wasIntervened();
   }
   let count = 0;
   world.plan = () => {
@@ -60,7 +63,36 @@ export const disturbed = async (
   await work();
   world.plan = () => undefined;
   if (disturbance.fault === "throttled") jump(UPSTREAM_PAUSE_MS);
-  return count >= disturbance.at;
+  return count >= disturbance.at || wasIntervened();
+};
+
+/** A request that must be answered rightly, unless it was disturbed and says that it cannot be answered now: then undefined. */
+export const callUndisturbed = async (
+  play: Play,
+  ...request: Parameters<World["call"]>
+): Promise<Answer | undefined> => {
+  let answer: Answer | undefined;
+  const happened = await disturbed(play, undefined, async () => {
+    answer = await play.world.call(...request);
+  });
+  if (happened && (answer === undefined || answer.statusCode >= 500)) return undefined;
+  if (answer === undefined) throw new Error(`${request[0].path} was not answered`);
+  return answer;
+};
+
+const COMMAND_TRIES_MAX = 20;
+
+/** An operator's command, given until it has an end; one that AWS disturbs is given again. */
+export const giveUntilEnded = async <Result>(
+  play: Play,
+  command: () => Promise<Ending<Result>>,
+): Promise<Ending<Result>> => {
+  for (let tries = 1; ; tries += 1) {
+    const before = play.world.strict()?.interventions();
+    const ending = await command();
+    const isEnded = ending.kind === "returned" || (ending.kind === "threw" && ending.error instanceof OperatorError);
+    if (isEnded || tries === COMMAND_TRIES_MAX || play.world.strict()?.interventions() === before) return ending;
+  }
 };
 
 const REQUESTS_A_MINUTE = 25;
@@ -144,6 +176,7 @@ const ABANDONED_MS = 6 * MINUTE_MS;
 /** Lets everything end, and looks at all of it. */
 export const endPlay = async (play: Play): Promise<void> => {
   const { world, actors } = play;
+  world.strict()?.calm();
   await comeToRest(world);
   jump(ABANDONED_MS);
   await world.strike("watch-ledger");

@@ -13,7 +13,7 @@ export const jump = (by_ms: number): void => {
 };
 
 /** Waits before another try are this much shorter than they say; time-outs are whole seconds, and stay. */
-const HURRY = 20;
+export const HURRY = 20;
 const TIMEOUT_MS_MIN = 1_000;
 const wait = globalThis.setTimeout;
 

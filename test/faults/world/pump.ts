@@ -19,6 +19,7 @@ import { localClient } from "../../../infra/local/local-aws.ts";
 import { deadLettersOf, type LocalQueues } from "../../../infra/local/queues.ts";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
+import type { Journey, StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
 
@@ -47,6 +48,8 @@ export const pumping = async (parts: {
   readonly dynamodb: string;
   readonly ledgerTable: string;
   readonly invoke: Invoke;
+  /** How the queues deliver at that moment; undefined is each message once, in order. */
+  readonly strict: () => StrictAws | undefined;
 }): Promise<Pump> => {
   const { sqs, invoke } = parts;
   const stream = await readerOf(parts.dynamodb, parts.ledgerTable);
@@ -76,14 +79,20 @@ export const pumping = async (parts: {
     const { Messages = [] } = await sqs.client.send(
       new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
     );
-    const done: Message[] = [];
-    const deliver = async (message: Message): Promise<void> => {
+    const done = new Set<Message>();
+    const deliver = async (message: Message, journey: Journey): Promise<void> => {
       const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
-      if (answer !== undefined && failuresOf(answer) === 0) done.push(message);
+      if (answer !== undefined && failuresOf(answer) === 0 && journey !== "again_later") done.add(message);
     };
-    if (manner === "at_once") await Promise.all(Messages.map(deliver));
-    else for (const message of Messages) await deliver(message);
-    if (done.length > 0) await forget(name, done);
+    const strict = parts.strict();
+    const deliveries = (strict?.ordered(Messages) ?? Messages).flatMap((message) => {
+      const journey = strict?.journey() ?? "once";
+      const times = journey === "later" ? 0 : journey === "twice" ? 2 : 1;
+      return Array.from({ length: times }, () => () => deliver(message, journey));
+    });
+    if (manner === "at_once") await Promise.all(deliveries.map((delivery) => delivery()));
+    else for (const delivery of deliveries) await delivery();
+    if (done.size > 0) await forget(name, [...done]);
     return Messages.length > 0;
   };
 

@@ -26,11 +26,13 @@ import type { EndpointStore } from "../../../shared/webhook/endpoint.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
+import type { StrictSettings } from "../../strict/settings.ts";
 import { interceptAws } from "./aws-faults.ts";
 import { hurry } from "./clock.ts";
 import { type Ending, type FaultPlan, runs, runUnder } from "./effects.ts";
 import { interceptHttp } from "./http-faults.ts";
 import { type Pump, pumping } from "./pump.ts";
+import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 const FUNCTIONS = new URL("../../../functions/", import.meta.url);
 /** What the upstream lets wait it never answers; what it ends later it ends when a test says so. */
@@ -66,6 +68,10 @@ export type World = {
   readonly logged: string[];
   /** What every run meets from now on. */
   plan: FaultPlan;
+  /** How AWS behaves towards our code; undefined is the emulators as they are. */
+  readonly strict: () => StrictAws | undefined;
+  /** From now on AWS behaves so. What the strict layer before it could not answer is an error. */
+  readonly beStrict: (settings: StrictSettings | undefined, seed: number) => void;
   /** Has our code do something, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
   /** A request of an app's, by way of the gateway; undefined where it gets no answer of ours. */
@@ -119,7 +125,8 @@ export const openWorld = async (): Promise<World> => {
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const putBack = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
   let invoke = await loadFunctions(functionNames, FUNCTIONS);
-  const passAws = interceptAws();
+  let strict: StrictAws | undefined;
+  const passAws = interceptAws(() => strict);
   const passHttp = await interceptHttp();
   const putTimeBack = hurry();
 
@@ -131,6 +138,12 @@ export const openWorld = async (): Promise<World> => {
   const world: Pick<World, "plan" | "run"> = {
     plan: () => undefined,
     run: (work) => runUnder(world.plan, work),
+  };
+  const endStrict = (): void => {
+    const { notSimulated = [] } = strict?.dynamodb ?? {};
+    strict?.close();
+    strict = undefined;
+    if (notSimulated.length > 0) throw new Error(`The strict layer must learn: ${notSimulated.join("\n")}`);
   };
   const invoked: Invoke = async (name, event) => {
     const ending = await world.run(() => invoke(name, event));
@@ -148,6 +161,11 @@ export const openWorld = async (): Promise<World> => {
     naming: await namingFrom(secret(secretsClient(), "reference-key"))(),
     tables,
     logged,
+    strict: () => strict,
+    beStrict: (settings: StrictSettings | undefined, seed: number) => {
+      endStrict();
+      if (settings !== undefined) strict = strictAws(dynamodb, settings, seed);
+    },
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
       const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
       return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
@@ -165,7 +183,7 @@ export const openWorld = async (): Promise<World> => {
     strike: async (schedule: "refresh-catalog" | "watch-ledger") => {
       await invoked(schedule, {}).catch(() => undefined);
     },
-    pump: await pumping({ sqs, dynamodb, ledgerTable, invoke: invoked }),
+    pump: await pumping({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
     deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
     restart: async () => {
       invoke = await loadFunctions(functionNames, FUNCTIONS);
@@ -181,6 +199,7 @@ export const openWorld = async (): Promise<World> => {
       putBack();
       await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop(), stopDynamodb()]);
       rmSync(folder, { recursive: true, force: true });
+      endStrict();
     },
   });
 };

@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/integration/**/*.test.ts"],
+    // It counts 4 write units for an item of a transaction, where AWS documents 2; see docs/decisions/0010-strict-dynamodb.md.
+    exclude: ["test/integration/budgets.test.ts"],
+    globalSetup: ["test/builders/emulators.ts"],
+    reporters: ["default", new ClosingLine()],
+    silent: "passed-only",
+    // A Java process each, which is slower to start and to answer than dynoxide.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
+  },
+});
