@@ -60,7 +60,7 @@ const upstreamKey: Check = async (desk) => {
   if (answer === "status_403")
     return wrong("or our address is refused (403)", "Have the upstream whitelist our addresses");
   if (fetched.reason === "unreachable")
-    return wrong(`no answer: ${answer}`, "Ask the upstream; purchases answer 503 until then");
+    return wrong(`no answer: ${answer}`, "Ask the upstream; purchases answer 502 and are refunded until then");
   return wrong(`is taken, but the catalog is ${fetched.reason}`, "admin catalog diff; ask the upstream");
 };
 
