@@ -226,13 +226,13 @@ describe("balances computed anew", () => {
       String(Object(item).pk).startsWith("transaction#"),
     );
     await settle(old, aTransactionRow(Object(row)), { status: "success" });
-    const proof = await proveWallet(old, accountId);
-    if (proof === undefined) throw new Error("The wallet was not proved");
-    await keepProof(old, accountId, proof);
     await restore();
+    const proof = await proveWallet(restored, accountId);
+    if (proof === undefined) throw new Error("The wallet was not proved");
+    await keepProof(restored, accountId, proof);
     await recompute();
     expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
-    // An entry of before the checkpoint, as from a machine with a slow clock.
+    // An entry in the old ledger of before the restored one's checkpoint.
     now_ms -= 2 * DAY_MS;
     await fund("late", 100);
     await carry();
