@@ -1,14 +1,15 @@
 import * as z from "zod";
-import { koboFromNairaOrUndefined } from "../platform/money.ts";
+import { upstreamReference } from "../contract/upstream-event.ts";
+import { koboFromSentNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import { type CheckOutcome, FOREIGN_NOT_FOUND, type OrderField, type Outcome, type UpstreamFacts } from "./provider.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
   .object({
-    reference: z.string().min(1).max(100).optional().catch(undefined),
+    reference: upstreamReference.optional().catch(undefined),
     status: z.string().optional().catch(undefined),
-    amount: z.number().optional().catch(undefined),
+    amount: z.unknown().optional(),
   })
   .catch({});
 
@@ -137,7 +138,7 @@ const saysInsufficient = (message: string): boolean => /\b(insufficient|not enou
 const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
 
 const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
-  const amountKobo = transaction?.amount === undefined ? undefined : koboFromNairaOrUndefined(transaction.amount);
+  const amountKobo = koboFromSentNaira(transaction?.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
     ...(amountKobo !== undefined && { upstreamAmountKobo: amountKobo }),

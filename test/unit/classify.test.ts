@@ -418,6 +418,15 @@ describe("what the upstream calls the order, and what it charged", () => {
     expect(answer(200, body)).toMatchObject({ kind: "delivered", upstreamAmountKobo: 55_00 });
   });
 
+  test("is read from a reference that is a number, and from an amount in text, as in an event", () => {
+    const body = { status: true, data: { transaction: { status: "success", reference: 4_711, amount: "480.00" } } };
+    expect(answer(200, body)).toEqual({
+      kind: "delivered",
+      upstreamReference: "4711",
+      upstreamAmountKobo: 480_00,
+    });
+  });
+
   test("is kept of a transaction that stands in a 422 or in a 500", () => {
     for (const status of [422, 500]) {
       const outcome = answer(status, refusal({ data: transaction("processing") }));
@@ -428,8 +437,8 @@ describe("what the upstream calls the order, and what it charged", () => {
   test.for([
     ["a reference of 101 characters", { reference: "x".repeat(101) }, { upstreamAmountKobo: 480_00 }],
     ["an empty reference", { reference: "" }, { upstreamAmountKobo: 480_00 }],
-    ["a reference that is a number", { reference: 7 }, { upstreamAmountKobo: 480_00 }],
-    ["an amount in text", { amount: "480" }, { upstreamReference: "DATA_UP1" }],
+    ["a reference that is a fraction", { reference: 7.5 }, { upstreamAmountKobo: 480_00 }],
+    ["an amount in words", { amount: "NGN 480" }, { upstreamReference: "DATA_UP1" }],
     ["a negative amount", { amount: -480 }, { upstreamReference: "DATA_UP1" }],
     ["an amount with half a kobo", { amount: 480.005 }, { upstreamReference: "DATA_UP1" }],
     ["an amount beyond counting", { amount: 1e300 }, { upstreamReference: "DATA_UP1" }],
