@@ -6,7 +6,7 @@ import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { receiveStatus } from "../../shared/status/receive-status.ts";
+import { alarmIfNotJson, receiveStatus } from "../../shared/status/receive-status.ts";
 import { statusQueue } from "../../shared/status/status-queue.ts";
 import { admitUpstream, isVouchedFor } from "../../shared/status/upstream-gate.ts";
 import { parseUpstreamSignature } from "../../shared/status/upstream-signature.ts";
@@ -30,5 +30,5 @@ const deps = {
 
 /** Takes the upstream's events in: refuses what does not come from it, and queues the rest. */
 export const handler = apiHandler("receive-status", admitUpstream(gate), {
-  receiveStatus: operation(routes.receiveStatus, receiveStatus(deps)),
+  receiveStatus: alarmIfNotJson(operation(routes.receiveStatus, receiveStatus(deps))),
 });

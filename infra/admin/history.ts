@@ -1,4 +1,4 @@
-import { type EventRow, eventId, listEvents } from "../../shared/status/event-records.ts";
+import { type EventRow, eventId, listEvents, saysOf } from "../../shared/status/event-records.ts";
 import { type AuditRow, readActs } from "../../shared/wallet/audit.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import { type TransactionRow, transactionId } from "../../shared/wallet/transaction.ts";
@@ -57,7 +57,7 @@ const updated = (row: TransactionRow): Happening => ({
 const received = (event: EventRow): Happening => ({
   at: event.created_at,
   what: "event",
-  details: `${eventId(event)} says ${event.says}, ${event.reason}, ${event.state}`,
+  details: `${eventId(event)} says ${saysOf(event)}, ${event.reason}, ${event.state}`,
 });
 
 const told = ({ attempts, state, repeat, webhook_id, created_at }: DeliveryRow): readonly Happening[] => {

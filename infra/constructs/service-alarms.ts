@@ -37,6 +37,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
   "status.amount_differs":
     "The upstream charges another amount than we take, for a purchase or a check: correct our price, or ask the upstream.",
   "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
+  "status.event_refused":
+    "The upstream sends events that are no JSON object: open purchases do not end by themselves. Ask the upstream what it sends.",
   "status.left_to_operator":
     "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
   "upstream.foreign_answer":

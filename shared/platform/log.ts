@@ -30,6 +30,7 @@ export type AlarmEvent =
   | "request.broke"
   | "status.amount_differs"
   | "status.contradicted"
+  | "status.event_refused"
   | "status.left_to_operator"
   | "upstream.foreign_answer"
   | "upstream.trouble_is_ours"

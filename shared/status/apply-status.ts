@@ -14,14 +14,14 @@ import {
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { hasOwnMac } from "./event-mac.ts";
-import { type EventReason, recordEvent } from "./event-records.ts";
+import { type EventReason, recordEvent, recordUnreadable } from "./event-records.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,
   type NamedTransaction,
   openTransactions,
 } from "./open-transactions.ts";
-import type { EventMessage, StatusMessage, VerdictMessage } from "./status-queue.ts";
+import type { EventMessage, StatusMessage, UnreadableMessage, VerdictMessage } from "./status-queue.ts";
 
 export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<Naming> };
 /** With what settles: a batch's messages are applied at once, and several may refund one wallet. */
@@ -30,8 +30,16 @@ type Applying = ApplyDeps & { readonly settle: typeof settleTransaction };
 /** Applies one message by one conditional write. A duplicate, or a verdict on what has ended, changes nothing. */
 export const applyStatus = (deps: ApplyDeps) => {
   const applying: Applying = { ...deps, settle: settlingInSequence() };
-  return (message: StatusMessage, deadline: Deadline): Promise<MessageResult> =>
-    message.kind === "verdict" ? applyVerdict(applying, message, deadline) : applyEvent(applying, message, deadline);
+  return (message: StatusMessage, deadline: Deadline): Promise<MessageResult> => {
+    switch (message.kind) {
+      case "verdict":
+        return applyVerdict(applying, message, deadline);
+      case "event":
+        return applyEvent(applying, message, deadline);
+      case "unreadable_event":
+        return keepUnreadable(deps, message);
+    }
+  };
 };
 
 const isFinal = (status: keyof typeof transitions): boolean => transitions[status].length === 0;
@@ -99,9 +107,9 @@ const applyToNamed = async (
  * raised its alarm when it was learnt.
  */
 const compareAmount = async ({ ledger }: ApplyDeps, named: NamedTransaction, event: EventMessage): Promise<void> => {
-  if (event.amount_kobo === named.amount_kobo) return;
+  if (event.amount_kobo === undefined || event.amount_kobo === named.amount_kobo) return;
   const row = await readTransaction(ledger, named.pk);
-  if (event.amount_kobo !== undefined && row?.upstream_amount_kobo === event.amount_kobo) return;
+  if (row?.upstream_amount_kobo === event.amount_kobo) return;
   alertIfAmountDiffers(named, event.amount_kobo);
 };
 
@@ -169,6 +177,23 @@ const stillWaits_s = (age_ms: number): number | undefined => {
 const verdictOf = ({ status, reference, amount_kobo }: EventMessage): Verdict => {
   const facts = { upstream_reference: reference, upstream_amount_kobo: amount_kobo };
   return status === "success" ? { status, ...facts } : { status, failure: { code: "delivery_failed" }, ...facts };
+};
+
+/** Keeps it with its transaction, where its reference names one: that one may stand as the opposite of what was reported. */
+const keepUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMessage): Promise<MessageResult> => {
+  const { reference, problem } = message;
+  const transaction = reference === undefined ? undefined : (await findNamed(ledger, reference))?.pk;
+  await recordUnreadable(ledger, message, transaction);
+  const reason = "unreadable";
+  log.alarm("status.left_to_operator", { reason, problem, upstream_reference: reference, transaction });
+  return { kind: "done", outcome: reason };
+};
+
+/** The one transaction that a reference names, the upstream's or our own. */
+const findNamed = async (ledger: Ledger, reference: string): Promise<NamedTransaction | undefined> => {
+  const [named, ...others] = await findByUpstreamReference(ledger, reference);
+  if (others.length > 0) return undefined;
+  return named ?? findByOwnReference(ledger, reference);
 };
 
 const leaveToOperator = async (

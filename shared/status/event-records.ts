@@ -6,9 +6,9 @@ import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
-import type { EventMessage } from "./status-queue.ts";
+import type { EventMessage, UnreadableMessage } from "./status-queue.ts";
 
-/** Why an event was not applied. */
+/** Why an event that could be read was not applied. */
 const eventReason = z.enum([
   /** It speaks against how its transaction ended. */
   "contradiction",
@@ -25,50 +25,94 @@ export type EventReason = z.infer<typeof eventReason>;
 
 /** The owner under which events stand in the index by time. */
 export const EVENTS_OWNER = "events";
+/** The reason of an event that could not be read. */
+const UNREADABLE = "unreadable";
+const HASH_LENGTH = 32;
 const PK_PREFIX = "event#";
 const ID_PREFIX = "event_";
 
 /** What operators call an event. */
 export const eventId = ({ pk }: Pick<EventRow, "pk">): string => `${ID_PREFIX}${pk.slice(PK_PREFIX.length)}`;
 
-/** What the operator decides about: one item an event, however often it came. */
-export const eventRow = z.object({
+const kept = {
   pk: z.string(),
   owner: z.literal(EVENTS_OWNER),
-  reason: eventReason,
   /** `open` until the operator matched or discarded it. */
   state: z.enum(["open", "matched", "discarded"]),
-  reference: z.string(),
-  says: z.enum(["success", "failed"]),
-  type: z.string(),
-  amount_kobo: koboSchema.optional(),
-  phone_masked: z.string().optional(),
   /** The transaction that it is about, where that is known. */
   transaction: z.string().optional(),
   created_at: z.iso.datetime(),
+};
+
+export const readableRow = z.object({
+  ...kept,
+  reason: eventReason,
+  reference: z.string(),
+  says: z.enum(["success", "failed"]),
+  type: z.string().optional(),
+  amount_kobo: koboSchema.optional(),
+  phone_masked: z.string().optional(),
 });
+export type ReadableRow = z.infer<typeof readableRow>;
+
+/** What it says is not known: it can only be discarded. */
+const unreadableRow = z.object({
+  ...kept,
+  reason: z.literal(UNREADABLE),
+  reference: z.string().optional(),
+  problem: z.string(),
+});
+
+/** What the operator decides about: one item an event, however often it came. */
+export const eventRow = z.discriminatedUnion("reason", [readableRow, unreadableRow]);
 export type EventRow = z.infer<typeof eventRow>;
 
+/** What an event says, in a word or a few. */
+export const saysOf = (event: EventRow): string => (event.reason === UNREADABLE ? event.problem : event.says);
+
 /** Keeps an event for the operator. A repeat of the same event changes nothing. */
-export const recordEvent = async (
-  { db, table, clock }: Ledger,
+export const recordEvent = (
+  ledger: Ledger,
   event: EventMessage,
   reason: EventReason,
   transaction?: string,
-): Promise<void> => {
-  const Item: EventRow = {
-    pk: `${PK_PREFIX}${hashOf(event)}`,
-    owner: EVENTS_OWNER,
+): Promise<void> =>
+  keep(ledger, {
+    ...keptNow(ledger, hashOf(event), transaction),
     reason,
-    state: "open",
     reference: event.reference,
     says: event.status,
-    type: event.type,
+    ...(event.type !== undefined && { type: event.type }),
     ...(event.amount_kobo !== undefined && { amount_kobo: event.amount_kobo }),
     ...(event.phone && { phone_masked: event.phone.masked }),
-    ...(transaction !== undefined && { transaction }),
-    created_at: isoTime(clock()),
-  };
+  });
+
+/** The same for an event that cannot be read. */
+export const recordUnreadable = (
+  ledger: Ledger,
+  { digest, reference, problem }: UnreadableMessage,
+  transaction?: string,
+): Promise<void> =>
+  keep(ledger, {
+    ...keptNow(ledger, digest.slice(0, HASH_LENGTH), transaction),
+    reason: UNREADABLE,
+    ...(reference !== undefined && { reference }),
+    problem,
+  });
+
+const keptNow = (
+  { clock }: Ledger,
+  hash: string,
+  transaction: string | undefined,
+): z.infer<z.ZodObject<typeof kept>> => ({
+  pk: `${PK_PREFIX}${hash}`,
+  owner: EVENTS_OWNER,
+  state: "open",
+  ...(transaction !== undefined && { transaction }),
+  created_at: isoTime(clock()),
+});
+
+const keep = async ({ db, table }: Ledger, Item: EventRow): Promise<void> => {
   try {
     await db.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
   } catch (error) {
@@ -95,6 +139,6 @@ export const listEvents = async (ledger: Ledger, from: string): Promise<readonly
 /** Over what the event says, not over when it came. */
 const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
   createHash("sha256")
-    .update(JSON.stringify([reference, status, amount_kobo ?? null, type, phone?.hmac ?? null]))
+    .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))
     .digest("base64url")
-    .slice(0, 32);
+    .slice(0, HASH_LENGTH);

@@ -8,7 +8,7 @@ import { BATCH_KEYS_MAX, readItems } from "../wallet/batch-read.ts";
 import { ownedKeyPages, ownedKeys } from "../wallet/index-pages.ts";
 import { collisionOf, type Ledger } from "../wallet/ledger.ts";
 import { ownerOf, transactionRow } from "../wallet/transaction.ts";
-import { EVENTS_OWNER, eventRow } from "./event-records.ts";
+import { EVENTS_OWNER, readableRow } from "./event-records.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** What a run of the clock spends on this at most: the next run, a minute later, goes on. */
@@ -112,7 +112,7 @@ const maskableTransaction = transactionRow
   });
 
 /** An event is kept with the beginning and the end of its number. */
-const maskableEvent = eventRow
+const maskableEvent = readableRow
   .pick({ pk: true, phone_masked: true, created_at: true })
   .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
     return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };

@@ -1,12 +1,12 @@
 import type * as z from "zod";
-import { type FieldErrors, ServiceError } from "../contract/errors.ts";
-import { TRANSACTION_UPDATED, type upstreamEvent, upstreamEventData } from "../contract/upstream-event.ts";
-import type { Call } from "../platform/api-handler.ts";
-import { invalid } from "../platform/api-request.ts";
-import { koboFromNairaOrUndefined } from "../platform/money.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { upstreamEvent } from "../contract/upstream-event.ts";
+import type { BoundOperation, Call } from "../platform/api-handler.ts";
+import { log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import type { Naming } from "../wallet/naming.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";
+import { readEvent } from "./read-event.ts";
 import type { StatusQueue } from "./status-queue.ts";
 
 export type ReceiveDeps = {
@@ -16,41 +16,58 @@ export type ReceiveDeps = {
   readonly clock: Clock;
 };
 
-/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event. */
+/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or what could be read of it. */
 export const receiveStatus =
   ({ statusQueue, naming, isVouchedFor, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
-    if (input.event !== TRANSACTION_UPDATED) {
-      return { message: "This event is not supported", data: { outcome: "ignored" as const } };
+    const read = readEvent(input);
+    if (read.kind === "ignored") {
+      return { message: "This event needs no action", data: { outcome: "ignored" as const } };
     }
-    const { reference, status, amount, type, phone_number } = parseData(input.data);
     const keyed = await naming();
-    const amount_kobo = koboFromNairaOrUndefined(amount);
+    if (read.kind === "unreadable") {
+      const digest = keyed.subject("upstream_event", JSON.stringify(input));
+      const { reference, problem } = read;
+      const about = reference === undefined ? {} : { reference };
+      await statusQueue.send({ kind: "unreadable_event", mode: "live", digest, ...about, problem }, 0, deadline);
+      return { message: "The event could not be read and is kept", data: { outcome: "accepted" as const } };
+    }
+    const { reference, status, amountKobo, type, phoneNumber } = read;
+    // Whatever its transaction costs, this is another amount.
+    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: reference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
       received_at: isoTime(clock()),
       reference,
       status,
-      type,
-      ...(amount_kobo !== undefined && { amount_kobo }),
-      ...(phone_number && {
-        phone: { hmac: keyed.subject("phone_number", phone_number), masked: masked(phone_number) },
+      ...(type !== undefined && { type }),
+      ...(amountKobo !== undefined && amountKobo !== "unreadable" && { amount_kobo: amountKobo }),
+      ...(phoneNumber !== undefined && {
+        phone: { hmac: keyed.subject("phone_number", phoneNumber), masked: masked(phoneNumber) },
       }),
     };
     await statusQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 
-const parseData = (data: unknown): z.output<typeof upstreamEventData> => {
-  if (data === undefined) throw new ServiceError("missing_parameter", { fields: { data: ["Is required"] } });
-  const parsed = upstreamEventData.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const fields: FieldErrors = Object.fromEntries(
-    parsed.error.issues.map((issue) => [`data.${issue.path.join(".")}`, [issue.message]]),
-  );
-  throw invalid(fields);
-};
+/**
+ * Alarms where the upstream, past the gate, sends a body that is no JSON object. It is refused, so that a later copy may be
+ * readable, but the upstream may have changed how it sends events, and then none arrives.
+ */
+export const alarmIfNotJson = (bound: BoundOperation): BoundOperation => ({
+  ...bound,
+  serve: async (caller, request, deadline) => {
+    try {
+      return await bound.serve(caller, request, deadline);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "invalid_json") {
+        log.alarm("status.event_refused", { request_id: request.requestContext.requestId });
+      }
+      throw error;
+    }
+  },
+});
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
 const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

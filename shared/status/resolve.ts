@@ -4,7 +4,7 @@ import { type Actor, auditOf, auditPut } from "../wallet/audit.ts";
 import { collisionOf, type Ledger, writeInTurn } from "../wallet/ledger.ts";
 import { type Settleable, settlingWrites, type Verdict } from "../wallet/settle.ts";
 import { isCheck, referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
-import { type EventRow, eventId } from "./event-records.ts";
+import { type EventRow, eventId, type ReadableRow, saysOf } from "./event-records.ts";
 
 /** Who decides, and why. */
 export type Decision = Actor & { readonly why: string };
@@ -45,6 +45,11 @@ export const matchEvent = async (
   decision: Decision,
 ): Promise<void> => {
   assertUndecided(event);
+  if (event.reason === "unreadable") {
+    throw new OperatorError(
+      `${eventId(event)} cannot be read (${event.problem}): end its transaction with transactions resolve, then discard it`,
+    );
+  }
   assertOpen(row, ledger.clock());
   if (row.mode !== "live") throw new OperatorError(`${referenceOf(row)} is of the sandbox: no event is about it`);
   // Under our own reference an event says nothing of what the upstream calls the order.
@@ -68,7 +73,7 @@ export const matchEvent = async (
 export const discardEvent = async (ledger: Ledger, event: EventRow, decision: Decision): Promise<void> => {
   assertUndecided(event);
   const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
-  const audit = auditOf({ ...act, details: { event: eventId(event), says: event.says } }, ledger.clock());
+  const audit = auditOf({ ...act, details: { event: eventId(event), says: saysOf(event) } }, ledger.clock());
   const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
   if (outcome.kind === "refused") throw new OperatorError(`${eventId(event)} was decided by somebody else meanwhile`);
 };
@@ -76,7 +81,7 @@ export const discardEvent = async (ledger: Ledger, event: EventRow, decision: De
 const verdictOf = (status: "success" | "failed"): Verdict =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
 
-const upstreamFacts = ({ reference, amount_kobo }: EventRow) => ({
+const upstreamFacts = ({ reference, amount_kobo }: ReadableRow) => ({
   upstream_reference: reference,
   ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
 });
@@ -93,7 +98,7 @@ const isFinal = (row: TransactionRow): OperatorError =>
     `${referenceOf(row)} is ${row.status} since ${row.updated_at}, and that is final: wallet adjust corrects what is wrong`,
   );
 
-const assertName = ({ upstream_reference, ...row }: TransactionRow, event: EventRow): void => {
+const assertName = ({ upstream_reference, ...row }: TransactionRow, event: ReadableRow): void => {
   if (upstream_reference === undefined || upstream_reference === event.reference) return;
   throw new OperatorError(
     `The upstream calls ${referenceOf(row)} ${upstream_reference}, and the event is about ${event.reference}`,

@@ -28,15 +28,27 @@ const eventMessage = z.object({
   mac: z.string().max(100).optional(),
   reference: z.string(),
   status: z.enum(["success", "failed"]),
-  /** Absent where the amount is no whole number of kobo. */
+  /** Absent where none was sent, or one that is no whole number of kobo. */
   amount_kobo: koboSchema.optional(),
-  type: z.string(),
+  type: z.string().optional(),
   phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
 });
 export type EventMessage = z.infer<typeof eventMessage>;
 
+/** What the upstream reported in words that we do not know. It changes no money, and so carries no MAC: it is kept for the operator. */
+const unreadableMessage = z.object({
+  kind: z.literal("unreadable_event"),
+  mode: z.literal("live"),
+  /** A keyed hash of what was sent: the same event is kept once. */
+  digest: z.string().regex(/^[\w-]{43}$/),
+  reference: z.string().max(100).optional(),
+  /** What could not be read, and the status: `reference absent, status reversed`. */
+  problem: z.string().regex(/^[\x20-\x7e]{1,200}$/),
+});
+export type UnreadableMessage = z.infer<typeof unreadableMessage>;
+
 /** A message of the status queue. It holds no personal data. */
-export const statusMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage]);
+export const statusMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage, unreadableMessage]);
 export type StatusMessage = z.infer<typeof statusMessage>;
 export type VerdictMessage = z.infer<typeof verdictMessage>;
 

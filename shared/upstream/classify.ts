@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { koboFromNairaOrUndefined } from "../platform/money.ts";
+import { upstreamReference } from "../contract/upstream-event.ts";
+import { koboFromSentNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import {
   type CheckOutcome,
@@ -13,9 +14,9 @@ import {
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
   .object({
-    reference: z.string().min(1).max(100).optional().catch(undefined),
+    reference: upstreamReference.optional().catch(undefined),
     status: z.string().optional().catch(undefined),
-    amount: z.number().optional().catch(undefined),
+    amount: z.unknown().optional(),
   })
   .catch({});
 
@@ -35,8 +36,12 @@ type AnswerBody = z.infer<typeof answerBody>;
 
 /** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
 const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
-/** Refusals whose cause is our key, our address or our limit. */
+/** Refusals whose cause is our key, our address or our limit: the upstream's gate gives them before an order begins. */
 const OURS = new Set([401, 403, 429]);
+/** Refusals that a gateway or a router gives too, for a request that it does not pass on to the application. */
+const GATEWAY = new Set([404, 405, 413, 415]);
+/** Reason of an `unknown` outcome: a refusing status whose body may hide that the order was delivered. */
+const UNREADABLE_BODY = "unreadable_body";
 
 /**
  * What an answer to an order means. The one place that decides between delivered, refused, ours and unknown. `fields` are the
@@ -45,13 +50,16 @@ const OURS = new Set([401, 403, 429]);
  * Some bodies outweigh a refusal's status, because the order may have been delivered: a transaction that is not `failed`, a
  * duplicate reference (we never use one twice, so that a first copy arrived), wording that says that the order is not finished. An
  * explicit `failed` outweighs wording, but not `errors.reference`: it may describe the second copy only.
+ *
+ * A body that cannot be read may hold any of these. Then the status alone refuses only where the application never saw the order.
  */
 export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "ours", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
 
   const { status } = result;
-  const body = parsedBody(result.body);
+  const text = textOf(result);
+  const body = parsedBody(text);
   const transaction = body?.data.transaction ?? undefined;
   const facts = factsOf(transaction);
   if (transaction !== undefined && transaction.status !== "failed") {
@@ -63,19 +71,23 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   if (!isRefusal) {
     return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}`, ...facts };
   }
-  const message = body?.message ?? "";
   const isFailed = transaction !== undefined;
   const namesReference = body !== undefined && Object.hasOwn(body.errors, "reference");
+  const message = body === undefined ? text : (body.message ?? "");
   if (namesReference || (!isFailed && saysDuplicate(message))) {
     return { kind: "unknown", reason: "duplicate_reference", ...facts };
   }
   if (OURS.has(status)) return { kind: "ours", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
+  if (body === undefined) {
+    const isUnseen = text === "" || (GATEWAY.has(status) && isGatewayPage(text, result.headers["content-type"]));
+    return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
+  }
   if (saysInsufficient(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
   if (!isFailed && saysUnfinished(message)) return { kind: "unknown", reason: "unfinished" };
   if (mentionsBalance(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
   return {
     kind: "refused",
-    fields: status === 422 && body !== undefined ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
+    fields: status === 422 ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
     ...facts,
   };
 };
@@ -88,9 +100,10 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
 export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): CheckOutcome => {
   const outcome = classify(result, fields);
   if (result.kind !== "answered") return withoutRecord(outcome);
-  const body = parsedBody(result.body);
+  const body = parsedBody(textOf(result));
   const facts = factsOf(body?.data.transaction ?? undefined);
-  if (outcome.kind === "refused" && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
+  const isUnreadable = outcome.kind === "unknown" && outcome.reason === UNREADABLE_BODY;
+  if ((outcome.kind === "refused" || isUnreadable) && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
     const isEnvelope = body?.status === false && body.message !== undefined;
     return isEnvelope ? { kind: "no_record", ...facts } : { kind: "unknown", reason: FOREIGN_NOT_FOUND, ...facts };
   }
@@ -119,17 +132,28 @@ const saysUnfinished = (message: string): boolean =>
     message,
   );
 
+/** Whether a text is a page of a gateway or router: not compressed, not JSON nor a part of it, and not about a transaction. */
+const isGatewayPage = (text: string, mediaType = ""): boolean =>
+  !/json/i.test(mediaType) &&
+  !/[^\P{Cc}\t\r\n]/u.test(text) &&
+  !/^["{[]|(["']|&#?\w{1,6};)\s*:/.test(text) &&
+  !/\btransaction\b/i.test(text) &&
+  !saysUnfinished(text);
+
 const saysInsufficient = (message: string): boolean => /\b(insufficient|not enough)\b/i.test(message);
 
 const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
 
 const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
-  const amountKobo = transaction?.amount === undefined ? undefined : koboFromNairaOrUndefined(transaction.amount);
+  const amountKobo = koboFromSentNaira(transaction?.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
     ...(amountKobo !== undefined && { upstreamAmountKobo: amountKobo }),
   };
 };
+
+/** A body without the blanks around it; a byte order mark is one of them. */
+const textOf = ({ body }: Extract<Exchange, { kind: "answered" }>): string => body.trim();
 
 const parsedBody = (text: string): AnswerBody | undefined => {
   try {

@@ -84,6 +84,9 @@ const attempt = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Prom
     outgoing.end(request.body);
   });
 
+/** Without a byte order mark in front, which RFC 8259 lets a parser ignore. */
+const utf8 = new TextDecoder();
+
 const readAnswer = (incoming: IncomingMessage, bytesMax: number, finish: (result: Exchange) => void): void => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -98,7 +101,7 @@ const readAnswer = (incoming: IncomingMessage, bytesMax: number, finish: (result
       kind: "answered",
       status: incoming.statusCode ?? 0,
       headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()])),
-      body: Buffer.concat(chunks).toString("utf8"),
+      body: utf8.decode(Buffer.concat(chunks)),
     }),
   );
 };

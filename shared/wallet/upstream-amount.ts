@@ -4,11 +4,11 @@ import type { TransactionRow } from "./transaction.ts";
 
 /**
  * Alerts where the upstream charged another amount for a live transaction than its account paid: more costs us money, and less
- * means that our price is wrong. `upstreamAmountKobo` is undefined where the upstream's amount is no whole number of kobo.
+ * means that our price is wrong.
  */
 export const alertIfAmountDiffers = (
   { pk, mode, amount_kobo }: Pick<TransactionRow, "pk" | "mode" | "amount_kobo">,
-  upstreamAmountKobo: Kobo | undefined,
+  upstreamAmountKobo: Kobo,
 ): void => {
   if (mode !== "live" || upstreamAmountKobo === amount_kobo) return;
   log.alarm("status.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });

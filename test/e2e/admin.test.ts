@@ -235,6 +235,28 @@ describe("an event", () => {
   });
 });
 
+test("an event that cannot be read is shown with its order, cannot be matched, and is discarded", async () => {
+  const { key } = await service.newApp();
+  const { reference } = await service.buy(key, "08000000004");
+  const control = service.details.upstream.base_url.replace(/\/v1$/, "/_simulator/events");
+  await fetch(control, { method: "POST", body: JSON.stringify({ reference, status: "reversed" }) });
+  const listed = await vi.waitFor(async () => {
+    const { events } = await adminJson(eventList, "events", "list");
+    const found = events.find((each) => each.transaction === reference);
+    expect(found).toMatchObject({ reason: "unreadable", says: "status reversed", type: null, amount: null });
+    return found;
+  }, 10_000);
+  const event = listed?.event ?? "";
+  const matched = await admin("events", "match", event, reference, "--why", "same order");
+  expect(matched).toMatchObject({ code: 2, stdout: "" });
+  expect(matched.stderr).toContain("cannot be read (status reversed)");
+  expect((await admin("transactions", "show", reference)).stdout).toContain(
+    `${event} says status reversed, unreadable, open`,
+  );
+  await service.adminJson(["events", "discard", event, "--why", "the upstream says that it meant another order"]);
+  expect((await admin("events", "list")).stdout).not.toContain(event);
+});
+
 test("a webhook is tested, switched off and on, and its secret rotated", async () => {
   const { account } = await service.newApp();
   const secret = z.object({ webhook_secret: z.string() });

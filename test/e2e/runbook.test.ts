@@ -100,6 +100,17 @@ const contradiction: Situation = {
   },
 };
 
+const reversal: Situation = {
+  begin: async () => {
+    const { account, buy } = await anApp();
+    const { reference } = await buy("08031234567");
+    await control("POST", "/events", { reference, status: "reversed" });
+    const upstream = service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "";
+    const event = await vi.waitFor(() => eventNamed(upstream), 10_000);
+    return { account, reference, event };
+  },
+};
+
 const endpointDown: Situation = {
   begin: async () => {
     const from = isoTime(Date.now() - 1_000);
@@ -207,6 +218,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "A purchase is stuck": stuckPurchase,
   "An event fits nothing": unmatchedEvent,
   "An event contradicts an end": contradiction,
+  "An event cannot be read": reversal,
   "An app's endpoint is down": endpointDown,
   "A key leaked": leakedKey,
   "The upstream's balance is empty": emptyUpstream,

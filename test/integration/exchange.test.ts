@@ -92,6 +92,11 @@ describe("an answer", () => {
     expect(await post(url)).toMatchObject({ kind: "answered", body: '{"name":"é"}' });
   });
 
+  test("is given without the byte order mark in front of it", async () => {
+    const { url } = await aRawServer((socket) => socket.end(response("\uFEFF{}")));
+    expect(await post(url)).toMatchObject({ kind: "answered", body: "{}" });
+  });
+
   test("may take 19 s once the connection stands: the 5 s are for connecting only", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { url, seen, sockets } = await aRawServer(() => {});

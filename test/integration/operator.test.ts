@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findAccount } from "../../shared/access/account-store.ts";
@@ -9,7 +9,14 @@ import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { type EventRow, eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
+import {
+  eventId,
+  findEvent,
+  listEvents,
+  type ReadableRow,
+  recordEvent,
+  recordUnreadable,
+} from "../../shared/status/event-records.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
 import { adjustWallet } from "../../shared/wallet/adjustment.ts";
 import { auditOf, readActs, recordAct } from "../../shared/wallet/audit.ts";
@@ -73,12 +80,12 @@ const openFor = async (accountId: string, changes: Partial<TransactionRow> = {})
 };
 
 /** An event that nobody could apply. */
-const anEvent = async (says: "success" | "failed", reference = `U-${randomUUID()}`): Promise<EventRow> => {
+const anEvent = async (says: "success" | "failed", reference = `U-${randomUUID()}`): Promise<ReadableRow> => {
   const received_at = isoTime(NOON_MS);
   const event = { kind: "event", mode: "live", received_at, status: says, type: "data" } as const;
   await recordEvent(ledgerAt(), { ...event, reference, amount_kobo: koboFromNaira(490) }, "no_candidate");
   const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
-  if (row === undefined) throw new Error("The event was not kept");
+  if (row === undefined || row.reason === "unreadable") throw new Error("The event was not kept");
   return row;
 };
 
@@ -217,6 +224,24 @@ describe("a match", () => {
     expect(refusals(results)).toEqual([expect.any(OperatorError)]);
     const ends = await Promise.all(orders.map(async ({ stands }) => (await stands())?.status));
     expect(ends.toSorted()).toEqual(["failed", "processing"]);
+  });
+
+  test("of an event that cannot be read is refused; it can be discarded, and the record says what it was", async () => {
+    const order = await anOrder();
+    const digest = randomBytes(32).toString("base64url");
+    const message = { kind: "unreadable_event", mode: "live", digest, problem: "status reversed" } as const;
+    await recordUnreadable(ledgerAt(), message, order.row.pk);
+    const event = await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`);
+    if (event === undefined) throw new Error("The event was not kept");
+    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(
+      /cannot be read \(status reversed\): end its transaction with transactions resolve/,
+    );
+    expect(await order.stands()).toMatchObject({ status: "processing" });
+    await discardEvent(ledgerAt(), event, decision);
+    expect(await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
+    expect(await readActs(ledgerAt(), order.row.pk)).toMatchObject([
+      { action: "events discard", details: { says: "status reversed" } },
+    ]);
   });
 
   test("of a discarded event is refused, and so is discarding it again", async () => {

@@ -75,6 +75,31 @@ describe("an answer that leaves the outcome unknown: 200 processing, and the deb
     ["200 with status false that speaks of a duplicate reference", refusal(200, "Duplicate reference")],
     ["200 with status false that says pending", refusal(200, "Transaction pending")],
     ["400 that says timed out", refusal(400, "The network timed out")],
+    [
+      "400 with an HTML body",
+      { kind: "custom", path, status: 400, headers: { "content-type": "text/html" }, body: html },
+    ],
+    ["422 with JSON that is cut off", { kind: "custom", path, status: 422, body: '{"status":false,"data":{"transac' }],
+    [
+      "404 with JSON inside a page",
+      {
+        kind: "custom",
+        path,
+        status: 404,
+        headers: { "content-type": "text/html" },
+        body: `<b>Warning</b>: line 7 ${JSON.stringify({ status: false, data: { transaction: { status: "success" } } })}`,
+      },
+    ],
+    [
+      "422 that complains about the reference behind a byte order mark",
+      {
+        kind: "custom",
+        path,
+        status: 422,
+        headers: { "content-type": "application/json" },
+        body: `\uFEFF${JSON.stringify({ status: false, message: "Invalid", errors: { reference: ["Taken"] } })}`,
+      },
+    ],
     ["500 with a failed transaction", withTransaction(500, false, { reference: "U5", status: "failed" })],
   ];
   test.each(unknown)("%s", async (_name, fault) => {
@@ -97,6 +122,14 @@ describe("an answer that leaves the outcome unknown: 200 processing, and the deb
     expect(await caller.balance()).toBe(500);
   });
 
+  test("a success behind a byte order mark is a success", async () => {
+    const transaction = { reference: "UP-78", status: "success", amount: 500 };
+    const body = `\uFEFF${JSON.stringify({ status: true, message: "", data: { transaction } })}`;
+    const { answer, row } = await buyUnder({ kind: "custom", path, status: 200, body });
+    expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
+    expect(row).toMatchObject({ status: "success", upstream_reference: "UP-78" });
+  });
+
   test("what the upstream calls a processing order is on record", async () => {
     const { row } = await buyUnder(
       withTransaction(200, true, { reference: "UP-77", status: "processing", amount: 480 }),
@@ -109,6 +142,11 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
   const refused: readonly (readonly [string, Fault])[] = [
     ["400", refusal(400)],
     ["404", refusal(404)],
+    [
+      "404 with an HTML body",
+      { kind: "custom", path, status: 404, headers: { "content-type": "text/html" }, body: html },
+    ],
+    ["400 without a body", { kind: "custom", path, status: 400, body: "" }],
     ["405", refusal(405)],
     ["413", { kind: "custom", path, status: 413, body: html }],
     ["415", refusal(415)],

@@ -18,7 +18,7 @@ import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { applyStatus } from "../../shared/status/apply-status.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
-import { EVENTS_OWNER, type EventRow, eventRow, listEvents } from "../../shared/status/event-records.ts";
+import { EVENTS_OWNER, type EventRow, eventRow, listEvents, saysOf } from "../../shared/status/event-records.ts";
 import { type EventMessage, type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
@@ -88,23 +88,79 @@ describe("the entrance", () => {
   });
 
   test.each([
-    ["an event without data", JSON.stringify({ event: "transaction.updated" }), 400, "data"],
-    ["status processing", event({ ...data, status: "processing" }), 422, "data.status"],
-    ["status junk", event({ ...data, status: 7 }), 422, "data.status"],
-    ["an amount as text", event({ ...data, amount: "500" }), 422, "data.amount"],
-    ["no reference", event({ ...data, reference: undefined }), 422, "data.reference"],
-    ["data as a list", JSON.stringify({ event: "transaction.updated", data: [] }), 422, "data"],
-  ])("refuses %s, and says which field", async (_name, body, status, field) => {
-    const answer = await post(body);
-    expect(answer.status).toBe(status);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+    ["without data", JSON.stringify({ event: "transaction.updated" }), "data absent"],
+    ["of status junk", event({ ...data, status: 7 }), "status number"],
+    ["without a reference", event({ ...data, reference: undefined }), "reference absent, status success"],
+    ["whose data is a list", JSON.stringify({ event: "transaction.updated", data: [] }), "data list of 0"],
+    ["without a name", JSON.stringify({ data }), "event absent, status success"],
+  ])("accepts an event %s, and keeps it for the operator", async (_name, body, problem) => {
+    expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
+    await vi.waitFor(async () => {
+      const kept = (await listEvents(service.ledger, "0000")).filter((each) => saysOf(each) === problem);
+      expect(kept).toMatchObject([{ reason: "unreadable", state: "open" }]);
+    }, 5_000);
+  });
+
+  test("refuses an event that cannot be read where its token or its signature is wrong", async () => {
+    const reversed = event({ ...data, status: "reversed", reference: "U-refused" });
+    expect((await post(reversed, { url: webhook().url.replace(/[^/]+$/, "x".repeat(43)) })).status).toBe(404);
+    expect((await post(reversed, { signature: null })).status).toBe(401);
+    expect((await listEvents(service.ledger, "0000")).map(({ reference }) => reference)).not.toContain("U-refused");
+  });
+
+  test("lets an event with its amount in text and its reference as a number end the order that it is about", async () => {
+    const { key } = await service.newCaller();
+    const transaction = { reference: 90_210, status: "processing", amount: "500.00" };
+    const body = JSON.stringify({ status: true, message: "", data: { transaction } });
+    service.simulator.state.faults.add({ kind: "custom", path: BUY_DATA, status: 200, body });
+    const bought = await service.call("POST", BUY_DATA, { key, body: anOrder() });
+    service.simulator.state.faults.clear();
+    const { reference, status } = transactionOf(bought);
+    expect(status).toBe("processing");
+    const told = { ...data, reference: 90_210, status: "Success", amount: "500.00", type: null };
+    expect((await post(event(told))).status).toBe(200);
+    await vi.waitFor(async () => {
+      const found = await service.call("GET", `/transactions/${reference}`, { key });
+      expect(transactionOf(found).status).toBe("success");
+    }, 5_000);
+  });
+
+  test("keeps an event that says reversed with the order that stands as success, and leaves the order", async () => {
+    const { key, balance } = await service.newCaller();
+    const { reference } = transactionOf(await service.call("POST", BUY_DATA, { key, body: anOrder() }));
+    const upstream = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
+    for (let copy = 0; copy < 2; copy += 1) {
+      expect((await post(event({ ...data, reference: upstream, status: "reversed" }))).status).toBe(200);
+    }
+    const aboutIt = async () =>
+      (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstream);
+    const transaction = transactionPk(reference.replace(/^DATA_/, ""));
+    await vi.waitFor(
+      async () =>
+        expect(await aboutIt()).toMatchObject([{ reason: "unreadable", problem: "status reversed", transaction }]),
+      5_000,
+    );
+    expect(await balance()).toBe(9_500);
+    expect(await readTransaction(service.ledger, transaction)).toMatchObject({ status: "success" });
   });
 
   test.each([
     ["300 KB", "x".repeat(300 * 1_024)],
     ["half a JSON text", "{"],
-  ])("refuses %s with 400", async (_name, body) => {
+    ["a form", "event=transaction.updated&reference=U-1"],
+    ["a list", "[]"],
+  ])("refuses %s with 400, and raises an alarm", async (_name, body) => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
     expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
+    expect(said.mock.calls.filter(([line]) => String(line).includes("status.event_refused"))).toHaveLength(1);
+  });
+
+  test("refuses half a JSON text under another token without an alarm", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    expect((await post("{", { url: webhook().url.replace(/[^/]+$/, "x".repeat(43)) })).status).toBe(404);
+    expect(said.mock.calls.flat().join()).not.toContain("status.event_refused");
   });
 
   test("is the only way to a refund: a failed that somebody else put on the queue waits for the operator", async () => {
@@ -303,6 +359,8 @@ describe("an event", () => {
       { ...own, amount_kobo: koboFromNaira(1) },
       { ...own, received_at: isoTime(NOON_MS - 1) },
       { ...own, phone: undefined },
+      { ...own, type: undefined },
+      { ...own, amount_kobo: undefined },
       await vouchedFor({ ...event, status: "success" }).then((success) => ({ ...success, status: "failed" as const })),
     ];
     for (const message of forged) {
@@ -375,10 +433,21 @@ describe("an event", () => {
     expect(await amountsAlerted(event)).toEqual([52_000]);
   });
 
-  test("whose amount is no whole number of kobo raises the alarm", async () => {
-    const event = await anEvent({ amount_kobo: undefined });
-    await anOpenOrder({ upstream: event.reference });
-    expect(await amountsAlerted(event)).toEqual([undefined]);
+  test("without an amount and a type is applied to the order that it names, and raises no alarm", async () => {
+    const event = await anEvent({ amount_kobo: undefined, type: undefined });
+    const order = await anOpenOrder({ upstream: event.reference });
+    expect(await amountsAlerted(event, event)).toEqual([]);
+    const settled = await order.stands();
+    expect(settled).toMatchObject({ status: "success" });
+    expect(settled?.upstream_amount_kobo).toBeUndefined();
+  });
+
+  test.each(["amount_kobo", "type", "phone"])("without its %s fits no order that it does not name", async (field) => {
+    const phoneNumber = aPhoneNumber();
+    const order = await anOpenOrder({ phone_number: phoneNumber });
+    const event = await anEvent({ phoneNumber, [field]: undefined });
+    expect(await apply(event, AT_3_MINUTES)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await order.stands()).toMatchObject({ status: "processing" });
   });
 
   test("that is faster than our own write is looked at again after 5 s, and then applied", async () => {

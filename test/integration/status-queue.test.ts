@@ -28,6 +28,14 @@ const event: StatusMessage = {
   phone: { hmac: "h", masked: "0803****567" },
 };
 
+const unreadable: StatusMessage = {
+  kind: "unreadable_event",
+  mode: "live",
+  digest: "d".repeat(43),
+  reference: "U-1",
+  problem: "status reversed",
+};
+
 let sqs: LocalQueues;
 beforeAll(async () => {
   sqs = await startQueues(queues);
@@ -36,7 +44,7 @@ afterAll(() => sqs.stop());
 
 describe("a message", () => {
   test("is in the queue as it was sent, and is read as that", async () => {
-    for (const message of [verdict, event]) {
+    for (const message of [verdict, event, unreadable]) {
       await statusQueue(sqs.client, sqs.url("status")).send(message, 0, deadlineIn(5_000));
       const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("status") }));
       expect(Messages.map(({ Body = "" }) => statusMessage.parse(JSON.parse(Body)))).toEqual([message]);
@@ -60,6 +68,9 @@ describe("a message", () => {
     ["that says neither success nor failed", { ...event, status: "processing" }],
     ["of an amount that is no whole number of kobo", { ...event, amount_kobo: 0.5 }],
     ["with a phone number that is not masked", { ...event, phone: { hmac: "h" } }],
+    ["with a problem that holds control characters", { ...unreadable, problem: "status \u001b[2J" }],
+    ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
+    ["with a digest of another length", { ...unreadable, digest: "d" }],
     ["without the attempt that it speaks of", { ...verdict, attempt: undefined }],
   ] as const)("%s is not read", ([, message]) => {
     expect(statusMessage.safeParse(message).success).toBe(false);

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
@@ -9,12 +9,17 @@ import { applyStatus } from "../../shared/status/apply-status.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
 import { eventId, findEvent, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
-import type { EventMessage, VerdictMessage } from "../../shared/status/status-queue.ts";
+import type {
+  EventMessage,
+  StatusMessage,
+  UnreadableMessage,
+  VerdictMessage,
+} from "../../shared/status/status-queue.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../builders/faulty-ledger.ts";
 import { emulatorClient } from "../builders/tables.ts";
@@ -30,7 +35,7 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
-const apply = (message: VerdictMessage | EventMessage, deadline: Deadline = deadlineIn(20_000)) =>
+const apply = (message: StatusMessage, deadline: Deadline = deadlineIn(20_000)) =>
   applyStatus({ ledger, naming })(message, deadline);
 
 /** An order of the sandbox has no wallet, and so nothing but itself. */
@@ -208,12 +213,12 @@ describe("an event that is kept for the operator", () => {
     });
   });
 
-  test("without an amount, a phone number or a transaction has none", async () => {
-    const { amount_kobo: _amount, ...event } = anEvent();
+  test("without an amount, a type, a phone number or a transaction has none", async () => {
+    const { amount_kobo: _amount, type: _type, ...event } = anEvent();
     await recordEvent(ledger, event, REASON);
     const [row] = await kept(event.reference);
     expect(new Set(Object.keys(row ?? {}))).toEqual(
-      new Set(["pk", "owner", "reason", "state", "reference", "says", "type", "created_at"]),
+      new Set(["pk", "owner", "reason", "state", "reference", "says", "created_at"]),
     );
   });
 
@@ -232,6 +237,7 @@ describe("an event that is kept for the operator", () => {
       bare,
       { ...event, status: "failed" },
       { ...event, type: "airtime" },
+      { ...event, type: undefined },
       { ...event, amount_kobo: koboFromNaira(501) },
       { ...event, phone: { hmac: "other", masked: "0803****567" } },
     ];
@@ -257,6 +263,77 @@ describe("an event that is kept for the operator", () => {
   test("and that cannot be written is not lost: the message fails", async () => {
     ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
     await expect(recordEvent(ledger, anEvent(), REASON)).rejects.toThrow();
+  });
+});
+
+describe("an event that cannot be read", () => {
+  const anUnreadable = (changes: Partial<UnreadableMessage> = {}): UnreadableMessage => ({
+    kind: "unreadable_event",
+    mode: "live",
+    digest: randomBytes(32).toString("base64url"),
+    reference: `U-${randomUUID()}`,
+    problem: "status reversed",
+    ...changes,
+  });
+  const kept = async ({ digest }: UnreadableMessage) => findEvent(ledger, `event_${digest.slice(0, 32)}`);
+
+  test("is kept once, with its problem and its order, and raises an alarm", async () => {
+    const message = anUnreadable();
+    const row = await anOrderCalled(message.reference ?? "");
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    for (let copy = 0; copy < 2; copy += 1) {
+      expect(await apply(message)).toEqual({ kind: "done", outcome: "unreadable" });
+    }
+    const lines = said.mock.calls.map(([line]) => JSON.parse(String(line)));
+    expect(lines[0]).toMatchObject({
+      event: "status.left_to_operator",
+      Alarms: 1,
+      reason: "unreadable",
+      problem: "status reversed",
+      upstream_reference: message.reference,
+      transaction: row.pk,
+    });
+    said.mockRestore();
+    expect(await kept(message)).toEqual({
+      pk: `event#${message.digest.slice(0, 32)}`,
+      owner: "events",
+      state: "open",
+      reason: "unreadable",
+      reference: message.reference,
+      problem: "status reversed",
+      transaction: row.pk,
+      created_at: isoTime(NOON_MS),
+    });
+    expect(await stands(row)).toBe("processing");
+  });
+
+  test("under our own reference is kept with its order", async () => {
+    const { id } = await naming();
+    const row = await anOrder({ pk: transactionPk(id({ accountId: "any", mode: "test" })) });
+    const message = anUnreadable({ reference: referenceOf(row) });
+    await apply(message);
+    expect(await kept(message)).toMatchObject({ transaction: row.pk });
+  });
+
+  test.each([undefined, "U-nobody"])("about the reference %s is kept without an order", async (reference) => {
+    const message = anUnreadable({ reference });
+    await apply(message);
+    const row = await kept(message);
+    expect(row).toMatchObject({ reason: "unreadable", state: "open" });
+    expect(row?.transaction).toBeUndefined();
+  });
+
+  test("about a reference that two orders bear is kept without an order", async () => {
+    const message = anUnreadable();
+    for (let copy = 0; copy < 2; copy += 1) await anOrderCalled(message.reference ?? "");
+    await apply(message);
+    expect((await kept(message))?.transaction).toBeUndefined();
+  });
+
+  test("and that cannot be written is not lost: the message fails", async () => {
+    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+    await expect(apply(anUnreadable())).rejects.toThrow();
   });
 });
 

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { classify, classifyCheck } from "../../shared/upstream/classify.ts";
 
@@ -31,13 +32,7 @@ type Kind = "delivered" | "refused" | "ours" | "unknown";
  * other status every body is unknown.
  */
 const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, key: Kind, limited: Kind])[] = [
-  // What is not an envelope says nothing; a refusing status speaks for itself.
-  ["no bytes", "", "unknown", "refused", "ours", "ours"],
-  ["HTML", "<html><h1>Back soon</h1></html>", "unknown", "refused", "ours", "ours"],
-  ["JSON that is cut off", '{"status":false,"message":"N', "unknown", "refused", "ours", "ours"],
-  ["null", null, "unknown", "refused", "ours", "ours"],
-  ["an array", [], "unknown", "refused", "ours", "ours"],
-  ["a string", '"ok"', "unknown", "refused", "ours", "ours"],
+  // A JSON object that is not an envelope says nothing; a refusing status speaks for itself.
   ["an object without anything", {}, "unknown", "refused", "ours", "ours"],
   ["a status that is no boolean", { status: "error", message: "No." }, "unknown", "refused", "ours", "ours"],
   // A success must show its transaction.
@@ -287,6 +282,97 @@ describe("an answer whose body is", () => {
   });
 });
 
+/** The same object in the encodings that a proxy or a framework may give it. */
+const pending = JSON.stringify(refusal({ data: transaction("processing") }));
+const compressed = gzipSync(pending).toString("utf8");
+const utf16 = Buffer.from(`\uFEFF${pending}`, "utf16le").toString("utf8");
+const json = "application/json; charset=utf-8";
+
+/**
+ * Bodies without a JSON object that we can read, each with its media type, and what they mean with 400 and 422 (which the application gives),
+ * and with 404, 405, 413 and 415 (which a gateway gives too). 401, 403 and 429 are refusals at the upstream's gate whatever the body holds.
+ */
+const unreadable: readonly (readonly [
+  name: string,
+  body: string,
+  type: string | undefined,
+  byApplication: Kind,
+  byGateway: Kind,
+])[] = [
+  ["no bytes", "", undefined, "refused", "refused"],
+  ["no bytes, said to be JSON", "", json, "refused", "refused"],
+  ["blanks and a byte order mark", "\uFEFF \r\n", undefined, "refused", "refused"],
+  ["a page of HTML", "<html><h1>Not Found</h1></html>", "text/html", "unknown", "refused"],
+  [
+    "a page with a style and a load balancer",
+    "<style>p { margin: 0 }</style>Balancer",
+    undefined,
+    "unknown",
+    "refused",
+  ],
+  ["plain text", "404 page not found\n", "text/plain", "unknown", "refused"],
+  ["a page, said to be JSON", "<html><h1>Not Found</h1></html>", json, "unknown", "unknown"],
+  ["a page that holds JSON", `<pre>${pending}</pre>`, "text/html", "unknown", "unknown"],
+  [
+    "a page that holds JSON in entities",
+    `<p>${pending.replaceAll('"', "&quot;")}</p>`,
+    "text/html",
+    "unknown",
+    "unknown",
+  ],
+  [
+    "a page that holds JSON in numbers",
+    `<p>${pending.replaceAll('"', "&#34;")}</p>`,
+    "text/html",
+    "unknown",
+    "unknown",
+  ],
+  ["a warning before the JSON", `<b>Warning</b>: on line 7\n${pending}`, "text/html", "unknown", "unknown"],
+  ["a page about a transaction", "<p>Your transaction was received</p>", "text/html", "unknown", "unknown"],
+  ["a page that says pending", "<p>Pending</p>", "text/html", "unknown", "unknown"],
+  ["JSON that is cut off", pending.slice(0, 60), undefined, "unknown", "unknown"],
+  ["JSON that is cut off after its first character", "{", json, "unknown", "unknown"],
+  ["JSON that is cut off behind a byte order mark", `\uFEFF${pending.slice(0, 60)}`, undefined, "unknown", "unknown"],
+  ["two JSON objects", `${pending}${pending}`, undefined, "unknown", "unknown"],
+  ["JSON in a string", JSON.stringify(pending), undefined, "unknown", "unknown"],
+  ["an array", `[${pending}]`, undefined, "unknown", "unknown"],
+  ["null, said to be JSON", "null", json, "unknown", "unknown"],
+  ["gzip", compressed, undefined, "unknown", "unknown"],
+  ["gzip, said to be a page", compressed, "text/html", "unknown", "unknown"],
+  ["UTF-16", utf16, undefined, "unknown", "unknown"],
+];
+
+describe("an answer without a readable JSON object, whose body is", () => {
+  test.for(unreadable)("%s: refuses an order only if the application never saw it, with each status", (row) => {
+    const [, body, type, byApplication, byGateway] = row;
+    const expected = new Map<number, Kind>([
+      ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
+      ...[400, 422].map((status): [number, Kind] => [status, byApplication]),
+      ...[404, 405, 413, 415].map((status): [number, Kind] => [status, byGateway]),
+      ...[401, 403, 429].map((status): [number, Kind] => [status, "ours"]),
+    ]);
+    expect(expected.size).toBe(400);
+    const headers = { "content-type": type };
+    const wrong = [...expected]
+      .map(([status, kind]) => ({ status, kind, got: classify({ kind: "answered", status, headers, body }, []).kind }))
+      .filter(({ kind, got }) => kind !== got);
+    expect(wrong).toEqual([]);
+  });
+
+  test("words about a duplicate leaves the outcome unknown with every status", () => {
+    const outcomes = Array.from({ length: 400 }, (_, index) => answer(200 + index, "Duplicate transaction").kind);
+    expect(new Set(outcomes)).toEqual(new Set(["unknown"]));
+  });
+});
+
+test("an answer behind a byte order mark means what it means without", () => {
+  for (const [name, body] of rule) {
+    for (const status of [200, 400, 401, 404, 422, 429, 500]) {
+      expect(answer(status, `\uFEFF${JSON.stringify(body)}`), `${status} ${name}`).toEqual(answer(status, body));
+    }
+  }
+});
+
 test("what was never sent is ours, and what got no answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
     expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "ours", reason });
@@ -332,6 +418,15 @@ describe("what the upstream calls the order, and what it charged", () => {
     expect(answer(200, body)).toMatchObject({ kind: "delivered", upstreamAmountKobo: 55_00 });
   });
 
+  test("is read from a reference that is a number, and from an amount in text, as in an event", () => {
+    const body = { status: true, data: { transaction: { status: "success", reference: 4_711, amount: "480.00" } } };
+    expect(answer(200, body)).toEqual({
+      kind: "delivered",
+      upstreamReference: "4711",
+      upstreamAmountKobo: 480_00,
+    });
+  });
+
   test("is kept of a transaction that stands in a 422 or in a 500", () => {
     for (const status of [422, 500]) {
       const outcome = answer(status, refusal({ data: transaction("processing") }));
@@ -342,8 +437,8 @@ describe("what the upstream calls the order, and what it charged", () => {
   test.for([
     ["a reference of 101 characters", { reference: "x".repeat(101) }, { upstreamAmountKobo: 480_00 }],
     ["an empty reference", { reference: "" }, { upstreamAmountKobo: 480_00 }],
-    ["a reference that is a number", { reference: 7 }, { upstreamAmountKobo: 480_00 }],
-    ["an amount in text", { amount: "480" }, { upstreamReference: "DATA_UP1" }],
+    ["a reference that is a fraction", { reference: 7.5 }, { upstreamAmountKobo: 480_00 }],
+    ["an amount in words", { amount: "NGN 480" }, { upstreamReference: "DATA_UP1" }],
     ["a negative amount", { amount: -480 }, { upstreamReference: "DATA_UP1" }],
     ["an amount with half a kobo", { amount: 480.005 }, { upstreamReference: "DATA_UP1" }],
     ["an amount beyond counting", { amount: 1e300 }, { upstreamReference: "DATA_UP1" }],
@@ -405,6 +500,7 @@ describe("an identity check that finds nobody", () => {
   test.for([
     ["an empty object", {}],
     ["no bytes", ""],
+    ["JSON that is cut off", '{"status":false,"message":"No rec'],
     ["HTML", "<html><h1>404 Not Found</h1></html>"],
     ["a gateway's message", { message: "Not Found" }],
     ["an envelope without a message", { status: false }],

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira, koboFromNairaOrUndefined, koboSchema, nairaFromKobo } from "../../shared/platform/money.ts";
+import {
+  koboFromNaira,
+  koboFromNairaOrUndefined,
+  koboFromSentNaira,
+  koboSchema,
+  nairaFromKobo,
+} from "../../shared/platform/money.ts";
 
 describe("NGN become whole kobo", () => {
   test.for([
@@ -31,6 +37,29 @@ describe("NGN become whole kobo", () => {
       if (koboFromNaira(nairaFromKobo(koboSchema.parse(kobo))) !== kobo) lost.push(kobo);
     }
     expect(lost).toEqual([]);
+  });
+});
+
+describe("an amount as another service sends it", () => {
+  test.for([
+    [500, 50_000],
+    [54.019999999999996, 5_402],
+    ["500", 50_000],
+    ["500.00", 50_000],
+    [" 54.02\n", 5_402],
+    ["0.29", 29],
+    ["54.019999999999996", 5_402],
+    ["0", 0],
+  ] as const)("%j is %i kobo", ([sent, kobo]) => {
+    expect(koboFromSentNaira(sent)).toBe(kobo);
+  });
+
+  const wrong: readonly unknown[] = [
+    ...["", " ", ".", "5.", ".5", "-5", "+5", "5e2", "0x10", "1,500.00", "NGN 500", "0.001", "9999999999999999", "NaN"],
+    ...[-5, 0.001, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, {}, [500], 500n],
+  ];
+  test("is no amount where it is no whole number of kobo, or its text is no plain decimal number", () => {
+    expect(wrong.filter((sent) => koboFromSentNaira(sent) !== undefined)).toEqual([]);
   });
 });
 

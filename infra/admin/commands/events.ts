@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { type EventRow, eventId, findEvent, listEvents } from "../../../shared/status/event-records.ts";
+import { type EventRow, eventId, findEvent, listEvents, saysOf } from "../../../shared/status/event-records.ts";
 import { discardEvent, matchEvent } from "../../../shared/status/resolve.ts";
 import { readTransaction } from "../../../shared/wallet/lookup.ts";
 import { referenceOf } from "../../../shared/wallet/transaction.ts";
@@ -65,6 +65,11 @@ const referenceAbout = async (desk: Desk, { transaction }: EventRow): Promise<st
   return row === undefined ? null : referenceOf(row);
 };
 
+const detailsOf = (event: EventRow) =>
+  event.reason === "unreadable"
+    ? { type: null, amount_kobo: undefined, phone_number: null }
+    : { type: event.type ?? null, amount_kobo: event.amount_kobo, phone_number: event.phone_masked ?? null };
+
 const list = async (desk: Desk, { state }: z.output<typeof listInput>): Promise<Report> => {
   const events = (await listEvents(desk.ledger, "0000")).filter((event) => state === "all" || event.state === state);
   const views = await Promise.all(
@@ -73,11 +78,9 @@ const list = async (desk: Desk, { state }: z.output<typeof listInput>): Promise<
       at: event.created_at,
       state: event.state,
       reason: event.reason,
-      upstream_reference: event.reference,
-      says: event.says,
-      type: event.type,
-      amount_kobo: event.amount_kobo,
-      phone_number: event.phone_masked ?? null,
+      upstream_reference: event.reference ?? null,
+      says: saysOf(event),
+      ...detailsOf(event),
       transaction: await referenceAbout(desk, event),
     })),
   );
