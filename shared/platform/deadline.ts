@@ -9,6 +9,10 @@ export const deadlineIn = (budget_ms: number, clock: Clock = systemClock): Deadl
   return { remaining_ms: () => end_ms - clock() };
 };
 
+export const soonest = (one: Deadline, other: Deadline): Deadline => ({
+  remaining_ms: () => Math.min(one.remaining_ms(), other.remaining_ms()),
+});
+
 /** Kept back from the upstream for the writes that follow its answer. */
 const SETTLE_RESERVE_MS = 6_000;
 const UPSTREAM_MS_MAX = 20_000;

@@ -4,8 +4,8 @@ import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import { BATCH_KEYS_MAX, readItems } from "../wallet/batch-read.ts";
-import { ownedKeyPages, ownedKeys } from "../wallet/index-pages.ts";
+import { readItems } from "../wallet/batch-read.ts";
+import { ownedKeyBatches, ownedKeys } from "../wallet/index-pages.ts";
 import { collisionOf, type Ledger } from "../wallet/ledger.ts";
 import { ownerOf, transactionRow } from "../wallet/transaction.ts";
 import { EVENTS_OWNER, readableRow } from "./event-records.ts";
@@ -127,7 +127,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
     let progress = await readProgress(ledger, part.owner);
     if (progress.finished_before >= before) return { masked: 0, isComplete: true };
     const range = { from: progress.position, to: before };
-    for await (const keys of batchesOf(ledger, part.owner, range)) {
+    for await (const keys of ownedKeyBatches(ledger, part.owner, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };
       const items = await readItems(ledger, keys, part.schema);
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
@@ -153,13 +153,6 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
     return { masked: count, isComplete: false };
   }
 };
-
-/** The keys of a page in batches that are read at once. */
-async function* batchesOf(ledger: Ledger, owner: string, range: { readonly from: string; readonly to: string }) {
-  for await (const page of ownedKeyPages(ledger, owner, range)) {
-    for (let start = 0; start < page.length; start += BATCH_KEYS_MAX) yield page.slice(start, start + BATCH_KEYS_MAX);
-  }
-}
 
 const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<number> => {
   let count = 0;

@@ -1,10 +1,10 @@
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
-import { isoTime } from "../platform/time.ts";
+import { isoTime, minuteOf } from "../platform/time.ts";
 import { readCheckpoint } from "../wallet/checkpoint.ts";
-import { ownedKeys } from "../wallet/index-pages.ts";
+import { type IndexKey, ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
-import { keepProof, proveWallet } from "../wallet/proof.ts";
+import { isMismatch, proveAndKeep } from "../wallet/proof.ts";
 import { settleTransaction } from "../wallet/settle.ts";
 import { isCheck, type TransactionRow } from "../wallet/transaction.ts";
 import { openTransactions } from "./open-transactions.ts";
@@ -14,29 +14,39 @@ const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const PROOF_EVERY_MS = 24 * 3_600_000;
-/** No proof begins when no more than this is left: that of a large and busy wallet takes a while. */
-const PROOF_RESERVE_MS = 60_000;
+/** A wallet that was not proved for so long raises an alarm. */
+const UNPROVED_MS_MAX = 25 * 3_600_000;
+/** Proofs end so long after a run's start: with the masking of phone numbers that follows, a run ends before the next one starts. */
+const PROOFS_END_MS = 30_000;
+/** One large wallet must not take the others' time: what it has read is kept for the next run. */
+const PROOF_MS_MAX = 10_000;
+/** Left to the function for its end. */
+const RESERVE_MS = 10_000;
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
 export const watchLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {
   const now_ms = ledger.clock();
+  const proofsDeadline = soonest(deadlineIn(PROOFS_END_MS, ledger.clock), {
+    remaining_ms: () => deadline.remaining_ms() - RESERVE_MS,
+  });
   const open = await openTransactions(ledger, { from: "0000", to: isoTime(now_ms) });
   const age_ms = ({ created_at }: TransactionRow): number => now_ms - Date.parse(created_at);
   const oldest_s = (rows: readonly TransactionRow[]): number =>
     rows.reduce((oldest, row) => Math.max(oldest, Math.floor(age_ms(row) / 1_000)), 0);
 
   const abandoned = open.filter((row) => isCheck(row) && age_ms(row) > CHECK_OPEN_MS_MAX);
-  const refunded = await refundAll(ledger, abandoned, deadline);
-  const mismatches = await proveDue(ledger, deadline);
+  // Before the work: a run that does not come to its end has measured.
   putMetrics(
     {
       OldestOpenSeconds: oldest_s(open),
       StuckTransactions: open.filter((row) => age_ms(row) > STUCK_MS).length,
       OldestUnrefundedSeconds: oldest_s(abandoned),
-      LedgerMismatches: mismatches,
     },
     now_ms,
   );
+  const refunded = await refundAll(ledger, abandoned, deadline);
+  const { proved, mismatches } = await proveDue(ledger, proofsDeadline);
+  if (proved > 0) putMetrics({ LedgerMismatches: mismatches }, now_ms);
   return { open: open.length, refunded, mismatches };
 };
 
@@ -54,30 +64,47 @@ const refundAll = async (ledger: Ledger, rows: readonly TransactionRow[], deadli
 /** The accounts' own owner in the index by time. */
 const ACCOUNTS_OWNER = "accounts";
 
-/** How many wallets differ from what their entries say, by two proofs in a row that say the same. */
-const proveDue = async (ledger: Ledger, deadline: Deadline): Promise<number> => {
+const proveDue = async (ledger: Ledger, deadline: Deadline) => {
   const accounts = await ownedKeys(ledger, ACCOUNTS_OWNER, { from: "0000", to: "9999" });
-  let mismatches = 0;
-  for (const { pk } of accounts) {
-    if (deadline.remaining_ms() < PROOF_RESERVE_MS) break;
+  // Each run begins with another wallet: some that take all of the time in every run do not keep it from the others.
+  const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
+  const results: (ProofResult | undefined)[] = [];
+  for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
+    if (deadline.remaining_ms() <= 0) break;
     try {
-      if (await isProvedWrong(ledger, pk.slice("account#".length))) mismatches += 1;
+      results.push(await proveIfDue(ledger, account, soonest(deadline, deadlineIn(PROOF_MS_MAX, ledger.clock))));
     } catch (error) {
-      log.alarm("ledger.not_proved", { account: pk, ...errorFields(error) });
+      log.alarm("ledger.not_proved", { account: accountIdOf(account), ...errorFields(error) });
     }
   }
-  return mismatches;
+  const proved = results.filter((result) => result !== undefined);
+  return { proved: proved.length, mismatches: proved.filter((result) => result === "mismatch").length };
 };
 
-const isProvedWrong = async (ledger: Ledger, accountId: string): Promise<boolean> => {
+const accountIdOf = ({ pk }: IndexKey): string => pk.slice("account#".length);
+
+type ProofResult = "right" | "differs" | "mismatch";
+
+/** Undefined where the wallet is not due, or could not be proved. */
+const proveIfDue = async (ledger: Ledger, account: IndexKey, deadline: Deadline): Promise<ProofResult | undefined> => {
+  const accountId = accountIdOf(account);
   const before = await readCheckpoint(ledger, accountId);
-  const isDue = ledger.clock() - Date.parse(before.proved_at) >= PROOF_EVERY_MS;
+  const age_ms = (moment: string): number => ledger.clock() - Date.parse(moment);
   // A difference is looked at again in the next run, and not only tomorrow.
-  if (!isDue && before.difference_kobo === 0) return false;
-  const proof = await proveWallet(ledger, accountId);
-  if (proof === undefined) return false;
-  await keepProof(ledger, accountId, proof);
-  const isWrong = proof.difference_kobo !== 0 && proof.difference_kobo === before.difference_kobo;
-  if (isWrong) log.error("ledger.mismatch", { account: accountId, difference_kobo: proof.difference_kobo });
-  return isWrong;
+  if (before.difference_kobo === 0 && age_ms(before.proved_at) < PROOF_EVERY_MS) return undefined;
+  const reading = await proveAndKeep(ledger, before, deadline);
+  if (reading.kind !== "proved") {
+    const unproved_ms = Math.min(age_ms(before.proved_at), age_ms(account.created_at));
+    const isOverdue = unproved_ms > UNPROVED_MS_MAX || before.difference_kobo !== 0;
+    if (isOverdue) log.alarm("ledger.not_proved", { account: accountId, reason: reading.kind });
+    return undefined;
+  }
+  const { difference_kobo } = reading.proof;
+  if (difference_kobo === 0) return "right";
+  if (isMismatch(before, reading.proof)) {
+    log.error("ledger.mismatch", { account: accountId, difference_kobo });
+    return "mismatch";
+  }
+  log.warn("ledger.difference", { account: accountId, difference_kobo });
+  return "differs";
 };

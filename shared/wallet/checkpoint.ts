@@ -1,18 +1,24 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Ledger } from "./ledger.ts";
 
 /**
- * Where the sum of all that was created up to a moment is kept, so that a proof stays short. It reaches only as far as nothing is
- * open: final states never change, and so neither does the sum.
+ * Where the sum of all that was created up to a moment is kept, so that a proof stays short. What has ended never changes; what is
+ * still open is kept by its key, and read again each time.
  */
 const checkpointRow = z.object({
   pk: z.string(),
   account_id: z.string(),
+  /** An open transaction counts as debited. */
   sum_kobo: z.int(),
   up_to: z.iso.datetime(),
+  /** The version that the wallet had if only this sum had moved it. An earlier release did not keep it. */
+  version: z.int().optional(),
+  /** The transactions of this sum that were open when they were last read. */
+  open_keys: z.array(z.string()).default([]),
   proved_at: z.iso.datetime(),
-  /** Of the latest proof. Two equal ones in a row are believed. */
+  /** Of the latest proof. Two in a row that are not 0 are a mismatch. */
   difference_kobo: z.int(),
 });
 export type Checkpoint = z.infer<typeof checkpointRow>;
@@ -22,14 +28,17 @@ const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
 const checkpointPk = (accountId: string): string => `proof#${accountId}`;
 
 /** The checkpoint of a wallet that was never proved: a proof from it reads everything. */
-export const firstCheckpoint = (accountId: string): Checkpoint => ({
-  pk: checkpointPk(accountId),
-  account_id: accountId,
-  sum_kobo: 0,
-  up_to: THE_BEGINNING,
-  proved_at: THE_BEGINNING,
-  difference_kobo: 0,
-});
+export const firstCheckpoint = (accountId: string) =>
+  ({
+    pk: checkpointPk(accountId),
+    account_id: accountId,
+    sum_kobo: 0,
+    up_to: THE_BEGINNING,
+    version: 0,
+    open_keys: [],
+    proved_at: THE_BEGINNING,
+    difference_kobo: 0,
+  }) satisfies Checkpoint;
 
 export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): Promise<Checkpoint> => {
   const Key = { pk: checkpointPk(accountId) };
@@ -39,4 +48,20 @@ export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): 
 
 export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpoint): Promise<void> => {
   await db.send(new PutCommand({ TableName: table, Item: checkpoint }));
+};
+
+/** Writes nothing where the checkpoint is not `before` any more: another run has read more of this wallet meanwhile. */
+export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
+  try {
+    await db.send(
+      new PutCommand({
+        TableName: table,
+        Item: next,
+        ConditionExpression: "attribute_not_exists(pk) OR (proved_at = :proved_at AND up_to = :up_to)",
+        ExpressionAttributeValues: { ":proved_at": before.proved_at, ":up_to": before.up_to },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
 };

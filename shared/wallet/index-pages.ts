@@ -1,5 +1,6 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { BATCH_KEYS_MAX } from "./batch-read.ts";
 import type { Ledger } from "./ledger.ts";
 
 const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
@@ -28,6 +29,17 @@ export async function* ownedKeyPages(
     yield z.array(indexKey).parse(Items);
     start = LastEvaluatedKey;
   } while (start !== undefined);
+}
+
+/** The same in batches that are read at once. */
+export async function* ownedKeyBatches(
+  ledger: Ledger,
+  owner: string,
+  range: Range,
+): AsyncGenerator<readonly IndexKey[], void, void> {
+  for await (const page of ownedKeyPages(ledger, owner, range)) {
+    for (let start = 0; start < page.length; start += BATCH_KEYS_MAX) yield page.slice(start, start + BATCH_KEYS_MAX);
+  }
 }
 
 /** All of them. */

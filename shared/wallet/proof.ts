@@ -1,12 +1,19 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import * as z from "zod";
+import { backoff } from "../platform/backoff.ts";
+import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
-import { type Checkpoint, firstCheckpoint, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { entriesOwner } from "./funding.ts";
-import { ownedKeys } from "./index-pages.ts";
+import { BATCH_KEYS_MAX } from "./batch-read.ts";
+import { type Checkpoint, firstCheckpoint, readCheckpoint, replaceCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import type { Ledger } from "./ledger.ts";
 import { readTransactions } from "./lookup.ts";
-import { ownerOf, type TransactionRow } from "./transaction.ts";
+import {
+  type Movement,
+  movementAfterDebit,
+  movementOf,
+  readEntryMovements,
+  totalOf,
+  transactionKeys,
+} from "./movements.ts";
+import { advanceBase, baseOf, type ProofBase } from "./proof-base.ts";
 import { readWallet } from "./wallet.ts";
 
 /** What proves a wallet: fundings and adjustments minus transactions that are not `failed` equal the balance. All in kobo. */
@@ -17,135 +24,136 @@ export type Proof = {
   readonly difference_kobo: number;
 };
 
-/** The index lags behind the table by moments: what is younger is summed anew each time. */
-const SETTLED_AGE_MS = 3_600_000;
 /** What was made so long before a reading is in the index by then: a request ends after 29 s, and the index lags by moments. */
 const INDEXED_AGE_MS = 120_000;
-const PROOF_ROUNDS_MAX = 5;
+/** What is older is added to the base, and found there by every later proof. */
+const SETTLED_AGE_MS = 3_600_000;
+const PROOF_ROUNDS_MAX = 12;
+/** So many rounds without a change of the wallet take about a second: the index has caught up with it. */
+const QUIET_ROUNDS = 6;
+
+const noDeadline: Deadline = { remaining_ms: () => Number.POSITIVE_INFINITY };
+
+/** Two differences in a row are a mismatch, whatever their amounts: a leak may grow between them. */
+export const isMismatch = (
+  before: Pick<Proof, "difference_kobo">,
+  { difference_kobo }: Pick<Proof, "difference_kobo">,
+): boolean => before.difference_kobo !== 0 && difference_kobo !== 0;
+
+/** Proves one wallet, and writes nothing; undefined while it is too busy to be proved. */
+export const proveWallet = async (ledger: Ledger, accountId: string): Promise<Proof | undefined> =>
+  proofIn(await readFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline));
 
 /**
- * Proves one wallet; undefined while it is too busy to be proved. The wallet's version tells whether something was written
- * meanwhile: then what may have changed is read again, which takes a moment, however much there is in all.
- */
-export const proveWallet = async (
-  ledger: Ledger,
-  accountId: string,
-  given?: Checkpoint,
-): Promise<Proof | undefined> => {
-  const checkpoint = given ?? (await readCheckpoint(ledger, accountId));
-  const movements = new Map<string, Movement>();
-  let from = checkpoint.up_to;
-  for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
-    const begun_ms = ledger.clock();
-    const before = await readWallet(ledger, accountId);
-    const mayHaveEnded = [...movements.values()].filter(({ isOpen }) => isOpen);
-    const read = [
-      ...(await readTransactions(ledger, mayHaveEnded)).map(movementOf),
-      ...(await movementsSince(ledger, accountId, from)),
-    ];
-    for (const movement of read) movements.set(movement.pk, movement);
-    const after = await readWallet(ledger, accountId);
-    if (before.version === after.version) {
-      const expected_kobo = checkpoint.sum_kobo + sum([...movements.values()]);
-      const { balance_kobo } = after;
-      return { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
-    }
-    // What has ended never changes, and what is open is read by its key.
-    const indexed = isoTime(begun_ms - INDEXED_AGE_MS);
-    if (indexed > from) from = indexed;
-  }
-  return undefined;
-};
-
-const AGREEING_ROUNDS_MAX = 6;
-
-/** A proof without a difference, or one whose difference was the same in the reading before; undefined where no two agree. */
-const agreedProof = async (
-  prove: () => Promise<Proof | undefined>,
-  pause: () => Promise<void>,
-  before?: Proof,
-): Promise<Proof | undefined> => {
-  let last = before;
-  for (let round = 0; round < AGREEING_ROUNDS_MAX; round += 1) {
-    const proof = await prove();
-    if (proof === undefined || proof.difference_kobo === 0) return proof;
-    if (proof.difference_kobo === last?.difference_kobo) return proof;
-    last = proof;
-    await pause();
-  }
-  return undefined;
-};
-
-/**
- * Proves one wallet for a person, who acts on the result at once. A difference may come from an index that lags: it counts once two
- * readings with a `pause` between them agree. It may also come from a checkpoint that does not hold an entry which was written with
- * an earlier time: the confirmed difference is that of a reading of everything, and a checkpoint that this refutes is reset.
+ * Proves one wallet for a person, who acts on the result at once. A mismatch may also come from a checkpoint that does not hold an
+ * entry which was written with an earlier time: it is confirmed by a reading of everything, and a checkpoint that this refutes is
+ * reset.
  */
 export const confirmedProof = async (
   ledger: Ledger,
   accountId: string,
   pause: () => Promise<void>,
 ): Promise<Proof | undefined> => {
-  const proof = await agreedProof(() => proveWallet(ledger, accountId), pause);
-  if (proof === undefined || proof.difference_kobo === 0) return proof;
-  const everything = () => proveWallet(ledger, accountId, firstCheckpoint(accountId));
-  const whole = await agreedProof(everything, pause, proof);
-  if (whole !== undefined && whole.difference_kobo !== proof.difference_kobo) {
+  const first = await proveWallet(ledger, accountId);
+  if (first === undefined || first.difference_kobo === 0) return first;
+  await pause();
+  const second = await proveWallet(ledger, accountId);
+  if (second === undefined || !isMismatch(first, second)) return second;
+  const whole = proofIn(await readFrom(ledger, firstCheckpoint(accountId), noDeadline));
+  if (whole !== undefined && whole.difference_kobo !== second.difference_kobo) {
     await writeCheckpoint(ledger, firstCheckpoint(accountId));
   }
   return whole;
 };
 
-/** Keeps the result of a proof, and moves the checkpoint forward as far as everything has ended. */
-export const keepProof = async (ledger: Ledger, accountId: string, proof: Proof): Promise<void> => {
-  const before = await readCheckpoint(ledger, accountId);
+/**
+ * Proves one wallet and keeps the result in its checkpoint. Without a result it keeps how far the reading came, so that the next run
+ * goes on from there.
+ */
+export const proveAndKeep = async (
+  ledger: Ledger,
+  before: Checkpoint,
+  deadline: Deadline = noDeadline,
+): Promise<Reading> => {
+  const reading = await readFrom(ledger, before, deadline);
+  const proof = proofIn(reading);
+  const result = proof && { proved_at: isoTime(ledger.clock()), difference_kobo: proof.difference_kobo };
+  // A wrong sum is not made the base of later proofs.
+  const isRight = (proof ?? before).difference_kobo === 0;
+  if (isRight || result)
+    await replaceCheckpoint(ledger, before, { ...before, ...(isRight && reading.base), ...result });
+  return reading;
+};
+
+export type Reading =
+  | { readonly kind: "proved"; readonly proof: Proof; readonly base: ProofBase }
+  /** The wallet was changed in every round, or the time was up. */
+  | { readonly kind: "busy" | "out_of_time"; readonly base: ProofBase };
+
+const proofIn = (reading: Reading): Proof | undefined => (reading.kind === "proved" ? reading.proof : undefined);
+
+const readFrom = async (ledger: Ledger, checkpoint: Checkpoint, deadline: Deadline): Promise<Reading> => {
+  const { account_id } = checkpoint;
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
-  const movements = (await movementsSince(ledger, accountId, before.up_to)).filter(({ at }) => at <= limit);
-  const firstOpen = movements.find(({ isOpen }) => isOpen)?.at;
-  const settled = movements.filter(({ at }) => firstOpen === undefined || at < firstOpen);
-  // A wrong sum is not made the ground of later proofs.
-  const moves = proof.difference_kobo === 0 ? settled : [];
-  const next: Checkpoint = {
-    ...before,
-    sum_kobo: before.sum_kobo + sum(moves),
-    up_to: moves.at(-1)?.at ?? before.up_to,
-    proved_at: isoTime(ledger.clock()),
-    difference_kobo: proof.difference_kobo,
-  };
-  await writeCheckpoint(ledger, next);
+  const { base, isInTime } = await advanceBase(ledger, account_id, baseOf(checkpoint), limit, deadline);
+  return isInTime ? readRounds(ledger, account_id, base, deadline) : { kind: "out_of_time", base };
 };
 
-/** Something that moved a wallet, or may still move it back: kobo, signed. */
-type Movement = { readonly pk: string; readonly at: string; readonly kobo: number; readonly isOpen: boolean };
-
-const entryRow = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
-
-/** Oldest first, and strictly after `up_to`. */
-const movementsSince = async (ledger: Ledger, accountId: string, up_to: string): Promise<readonly Movement[]> => {
-  const range = { from: up_to, to: "9999" };
-  const transactions = await readTransactions(ledger, await ownedKeys(ledger, ownerOf(accountId, "live"), range));
-  const entries = await readEntries(ledger, await ownedKeys(ledger, entriesOwner(accountId), range));
-  const movements: Movement[] = [
-    ...transactions.map(movementOf),
-    ...entries.map(({ pk, created_at, amount_kobo }) => ({ pk, at: created_at, kobo: amount_kobo, isOpen: false })),
-  ];
-  return movements.filter(({ at }) => at > up_to).sort((one, other) => (one.at < other.at ? -1 : 1));
-};
-
-const movementOf = ({ pk, created_at, amount_kobo, status }: TransactionRow): Movement => ({
-  pk,
-  at: created_at,
-  kobo: status === "failed" ? 0 : -amount_kobo,
-  isOpen: status === "processing",
-});
-
-const readEntries = async ({ db, table }: Ledger, keys: readonly { readonly pk: string }[]) => {
-  const entries: z.infer<typeof entryRow>[] = [];
-  for (const { pk } of keys) {
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
-    entries.push(entryRow.parse(Item));
+/**
+ * Reads what the base does not hold, and then the wallet. The wallet's version counts its changes: a reading that has found as many is
+ * exact, however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version that never agrees (of a
+ * wallet that was restored, or refunded twice) is accepted once the wallet has been quiet for some rounds.
+ */
+const readRounds = async (ledger: Ledger, accountId: string, base: ProofBase, deadline: Deadline): Promise<Reading> => {
+  const recent = new Map(base.open_keys.map((pk) => [pk, stillOpen(pk, base.up_to)]));
+  let from = base.up_to;
+  let last_version: number | undefined;
+  let quietRounds = 0;
+  const nextAttempt = backoff(deadline.remaining_ms);
+  for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
+    const indexed = isoTime(ledger.clock() - INDEXED_AGE_MS);
+    if (!(await readRecent(ledger, accountId, base, { recent, from }, deadline))) return { kind: "out_of_time", base };
+    const { version, balance_kobo } = await readWallet(ledger, accountId);
+    const { kobo, changes } = totalOf(recent.values());
+    const uncounted = version - (base.version + changes);
+    quietRounds = version === last_version ? quietRounds + 1 : 0;
+    if (uncounted === 0 || quietRounds === QUIET_ROUNDS) {
+      const expected_kobo = base.sum_kobo + kobo;
+      const proof = { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
+      return { kind: "proved", proof, base: { ...base, version: base.version + uncounted } };
+    }
+    last_version = version;
+    if (indexed > from) from = indexed;
+    if (!(await nextAttempt())) return { kind: "out_of_time", base };
   }
-  return entries;
+  return { kind: "busy", base };
 };
 
-const sum = (movements: readonly Movement[]): number => movements.reduce((total, { kobo }) => total + kobo, 0);
+const stillOpen = (pk: string, at: string): Movement => ({ pk, at, kobo: 0, changes: 0, isOpen: true });
+
+/** Reads what was created since `from` and is not known yet, and what was open; false where the time was up. */
+const readRecent = async (
+  ledger: Ledger,
+  accountId: string,
+  base: ProofBase,
+  { recent, from }: { readonly recent: Map<string, Movement>; readonly from: string },
+  deadline: Deadline,
+): Promise<boolean> => {
+  const range = { from, to: "9999" };
+  for (const entry of await readEntryMovements(ledger, accountId, range)) {
+    if (entry.at > base.up_to) recent.set(entry.pk, entry);
+  }
+  const keys = await transactionKeys(ledger, accountId, range);
+  const unread = [
+    ...[...recent.values()].filter(({ isOpen }) => isOpen),
+    ...keys.filter(({ pk, created_at }) => created_at > base.up_to && !recent.has(pk)),
+  ];
+  const inBase = new Set(base.open_keys);
+  for (let start = 0; start < unread.length; start += BATCH_KEYS_MAX) {
+    if (deadline.remaining_ms() <= 0) return false;
+    for (const row of await readTransactions(ledger, unread.slice(start, start + BATCH_KEYS_MAX))) {
+      recent.set(row.pk, inBase.has(row.pk) ? movementAfterDebit(row) : movementOf(row));
+    }
+  }
+  return true;
+};

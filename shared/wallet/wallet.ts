@@ -4,7 +4,7 @@ import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** One account's wallet. `version` rises with every change of the balance, so that a proof notices writes during it. */
+/** One account's wallet. `version` counts the changes of the balance: by it a proof knows that it has found them all. */
 const walletRow = z.object({
   pk: z.string(),
   account_id: z.string(),

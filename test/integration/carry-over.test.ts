@@ -12,7 +12,7 @@ import { readCheckpoint } from "../../shared/wallet/checkpoint.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
-import { keepProof, proveWallet } from "../../shared/wallet/proof.ts";
+import { proveAndKeep, proveWallet } from "../../shared/wallet/proof.ts";
 import { settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
 import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
@@ -227,9 +227,7 @@ describe("balances computed anew", () => {
     );
     await settle(old, aTransactionRow(Object(row)), { status: "success" });
     await restore();
-    const proof = await proveWallet(restored, accountId);
-    if (proof === undefined) throw new Error("The wallet was not proved");
-    await keepProof(restored, accountId, proof);
+    await proveAndKeep(restored, await readCheckpoint(restored, accountId));
     await recompute();
     expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
     // An entry in the old ledger of before the restored one's checkpoint.

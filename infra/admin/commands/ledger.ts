@@ -3,7 +3,8 @@ import * as z from "zod";
 import { accountIds } from "../../../shared/access/account-store.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { SERVICE } from "../../../shared/wallet/audit.ts";
-import { keepProof } from "../../../shared/wallet/proof.ts";
+import { readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
+import { proveAndKeep } from "../../../shared/wallet/proof.ts";
 import { type CarriedItems, carryItems } from "../carry-over/items.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
@@ -73,9 +74,7 @@ const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<type
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
   const verified = dryRun ? [] : await verifyWallets(ledger, present, say);
-  for (const { account_id, proof } of verified) {
-    if (proof !== undefined) await keepProof(ledger, account_id, proof);
-  }
+  for (const { account_id } of verified) await proveAndKeep(ledger, await readCheckpoint(ledger, account_id));
   return reportOf({ from, to: ledger.table, dryRun, items, wallets, verified });
 };
 

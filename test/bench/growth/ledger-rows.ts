@@ -40,7 +40,12 @@ export const openBusyAccount = async (
   const amountKobo = koboFromNaira((transactions + 1) * PRICE_NAIRA);
   await fundWallet(aYearAgo, { accountId, fundingId: `first-${accountId}`, amountKobo });
   const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
-  await db.send(new UpdateCommand(walletDebit(ledger, accountId, spent).Update));
+  const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, spent).Update;
+  // A debit for each, and a refund for those that failed.
+  const changes = transactions + transactions - succeeded(transactions);
+  await db.send(
+    new UpdateCommand({ ...debit, ExpressionAttributeValues: { ...ExpressionAttributeValues, ":one": changes } }),
+  );
   return { accountId, key, keyId, transactions };
 };
 

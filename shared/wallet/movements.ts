@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { readItems } from "./batch-read.ts";
+import { entriesOwner } from "./funding.ts";
+import { type IndexKey, ownedKeyBatches, ownedKeys } from "./index-pages.ts";
+import type { Ledger } from "./ledger.ts";
+import { ownerOf, type TransactionRow } from "./transaction.ts";
+
+/** What one transaction or entry has done to its wallet so far. */
+export type Movement = {
+  readonly pk: string;
+  readonly at: string;
+  /** Signed. */
+  readonly kobo: number;
+  /** By how much it raised the wallet's version: by one for each debit, refund or entry. */
+  readonly changes: number;
+  /** A refund may still follow. */
+  readonly isOpen: boolean;
+};
+
+export const movementOf = ({ pk, created_at, amount_kobo, status }: TransactionRow): Movement => ({
+  pk,
+  at: created_at,
+  kobo: status === "failed" ? 0 : -amount_kobo,
+  changes: status === "failed" ? 2 : 1,
+  isOpen: status === "processing",
+});
+
+/** What a transaction has done since its debit. */
+export const movementAfterDebit = (row: TransactionRow): Movement => {
+  const { kobo, changes, ...rest } = movementOf(row);
+  return { ...rest, kobo: kobo + row.amount_kobo, changes: changes - 1 };
+};
+
+export const totalOf = (movements: Iterable<Movement>): { readonly kobo: number; readonly changes: number } => {
+  const total = { kobo: 0, changes: 0 };
+  for (const { kobo, changes } of movements) {
+    total.kobo += kobo;
+    total.changes += changes;
+  }
+  return total;
+};
+
+type Range = { readonly from: string; readonly to: string };
+
+/** The keys of an account's live transactions, oldest first. */
+export const transactionKeyBatches = (ledger: Ledger, accountId: string, range: Range) =>
+  ownedKeyBatches(ledger, ownerOf(accountId, "live"), range);
+
+export const transactionKeys = (ledger: Ledger, accountId: string, range: Range): Promise<readonly IndexKey[]> =>
+  ownedKeys(ledger, ownerOf(accountId, "live"), range);
+
+const entryItem = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
+
+/** An account's fundings and adjustments. */
+export const readEntryMovements = async (
+  ledger: Ledger,
+  accountId: string,
+  range: Range,
+): Promise<readonly Movement[]> => {
+  const keys = await ownedKeys(ledger, entriesOwner(accountId), range);
+  const entries = await readItems(ledger, keys, entryItem);
+  return entries.map(({ pk, created_at, amount_kobo }) => ({
+    pk,
+    at: created_at,
+    kobo: amount_kobo,
+    changes: 1,
+    isOpen: false,
+  }));
+};
