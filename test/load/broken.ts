@@ -12,8 +12,6 @@ const UNKNOWN_AFTER_TIMEOUT = '"error":"OutcomeUnknown"';
 const AWS_REFUSALS = [
   "ThrottlingException",
   "ProvisionedThroughputExceededException",
-  "TransactionConflictException",
-  "TransactionCanceledException",
 ].map((name) => `"error":"${name}"`);
 
 /** The service's log tells of nothing that broke, except what was meant to. */

@@ -53,7 +53,7 @@ export const askFor = async (play: Play, actor: Actor, wish: Wish, { copies, dis
     answers.push(...(await Promise.all(calls)));
   });
   if (known !== undefined) {
-    for (const answer of answers) if (!happened || !isNotServed(answer)) expectRepeat(known, wish, answer);
+    for (const answer of answers) if (!happened || answer !== undefined) expectRepeat(known, wish, answer);
     return;
   }
   if (happened) return lookUp(play, actor, wish, answers);
@@ -98,10 +98,6 @@ const expectFirst = (entry: Entry, answer: Answer | undefined): void => {
   entry.code ??= code;
   expect(code).toBe(entry.code);
 };
-
-/** A disturbed repeat may be told that it cannot be served now, which says nothing of the earlier order. */
-const isNotServed = (answer: Answer | undefined): boolean =>
-  answer === undefined || ["internal_error", "provider_unavailable"].includes(codeOf(answer) ?? "");
 
 const expectRepeat = (known: Entry, wish: Wish, answer: Answer | undefined): void => {
   if (answer === undefined) throw new Error(`The repeat of ${known.reference} was not answered`);
