@@ -27,7 +27,7 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
   "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",
   "ledger.not_proved":
-    "A wallet could not be proved: a wrong balance would not be noticed. Look into watch-ledger's log.",
+    "A wallet could not be proved: a wrong balance would not be noticed. admin wallet verify; watch-ledger's log says why.",
   "order.left_open":
     "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
   "phones.not_masked":

@@ -80,8 +80,8 @@ export const proveAndKeep = async (
   const result = proof && { proved_at: isoTime(ledger.clock()), difference_kobo: proof.difference_kobo };
   // A wrong sum is not made the base of later proofs.
   const isRight = (proof ?? before).difference_kobo === 0;
-  if (isRight || result)
-    await replaceCheckpoint(ledger, before, { ...before, ...(isRight && reading.base), ...result });
+  const next: Checkpoint = { ...before, ...(isRight && reading.base), ...result };
+  if (isRight || proof !== undefined) await replaceCheckpoint(ledger, before, next);
   return reading;
 };
 

@@ -208,7 +208,8 @@ describe("a proof for a person", () => {
 
   test("finds no difference where the index lags in its first round", async () => {
     const accountId = await anAccount();
-    lag(accountId, 1);
+    // Of what is older than an hour, and of what is newer.
+    lag(accountId, 2);
     expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 0 });
   });
 
