@@ -9,10 +9,9 @@ const BROKEN = ["request.broke", "message.broke", "invocation.failed", "promise.
 const AWS_TIMEOUT = '"error":"TimeoutError"';
 const UNKNOWN_AFTER_TIMEOUT = '"error":"OutcomeUnknown"';
 /** What strict AWS says where no try of ours got through: the request then fails without an effect. */
-const AWS_REFUSALS = [
-  "ThrottlingException",
-  "ProvisionedThroughputExceededException",
-].map((name) => `"error":"${name}"`);
+const AWS_REFUSALS = ["ThrottlingException", "ProvisionedThroughputExceededException"].map(
+  (name) => `"error":"${name}"`,
+);
 
 /** The service's log tells of nothing that broke, except what was meant to. */
 export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typeof BROKEN)[number][] = []): void => {
