@@ -32,7 +32,16 @@ const answerBody = z.object({
     })
     .catch({}),
 });
-type AnswerBody = z.infer<typeof answerBody>;
+
+/** `data` in a shape of which nothing is missed. PHP writes an object without fields as an empty list. */
+const readableData = z.object({ data: z.union([z.looseObject({}), z.tuple([])]).nullish() });
+
+type AnswerBody = z.infer<typeof answerBody> & {
+  /** Every text of `message` and `errors`, whatever their shape. */
+  readonly texts: readonly string[];
+  /** False where `data` is a list or a text, which may hold a transaction. */
+  readonly isDataReadable: boolean;
+};
 
 /** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
 const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
@@ -73,8 +82,8 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   }
   const isFailed = transaction !== undefined;
   const namesReference = body !== undefined && Object.hasOwn(body.errors, "reference");
-  const message = body === undefined ? text : (body.message ?? "");
-  if (namesReference || (!isFailed && saysDuplicate(message))) {
+  const texts = body?.texts ?? [text];
+  if (namesReference || (!isFailed && texts.some(saysDuplicate))) {
     return { kind: "unknown", reason: "duplicate_reference", ...facts };
   }
   if (OURS.has(status)) return { kind: "ours", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
@@ -82,9 +91,10 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
     const isUnseen = text === "" || (GATEWAY.has(status) && isGatewayPage(text, result.headers["content-type"]));
     return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
   }
-  if (saysInsufficient(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
-  if (!isFailed && saysUnfinished(message)) return { kind: "unknown", reason: "unfinished" };
-  if (mentionsBalance(message)) return { kind: "ours", reason: "upstream_balance", ...facts };
+  if (!body.isDataReadable) return { kind: "unknown", reason: UNREADABLE_BODY };
+  if (texts.some(saysInsufficient)) return { kind: "ours", reason: "upstream_balance", ...facts };
+  if (!isFailed && texts.some(saysUnfinished)) return { kind: "unknown", reason: "unfinished" };
+  if (texts.some(mentionsBalance)) return { kind: "ours", reason: "upstream_balance", ...facts };
   return {
     kind: "refused",
     fields: status === 422 ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
@@ -157,8 +167,16 @@ const textOf = ({ body }: Extract<Exchange, { kind: "answered" }>): string => bo
 
 const parsedBody = (text: string): AnswerBody | undefined => {
   try {
-    return answerBody.safeParse(JSON.parse(text)).data;
+    const sent: unknown = JSON.parse(text);
+    const { data } = answerBody.safeParse(sent);
+    const { message, errors } = z.object({ message: z.unknown(), errors: z.unknown() }).partial().parse(sent);
+    return data && { ...data, texts: textsIn([message, errors]), isDataReadable: readableData.safeParse(sent).success };
   } catch {
     return undefined;
   }
+};
+
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };

@@ -27,6 +27,8 @@ const allOthers = Array.from({ length: 400 }, (_, index) => 200 + index).filter(
 
 type Kind = "delivered" | "refused" | "ours" | "unknown";
 
+const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, kind];
+
 /**
  * R2 and R3, row by row: a body, and what it means with 200, with a refusing status, with 401 and 403, and with 429. With any
  * other status every body is unknown.
@@ -35,6 +37,22 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
   // A JSON object that is not an envelope says nothing; a refusing status speaks for itself.
   ["an object without anything", {}, "unknown", "refused", "ours", "ours"],
   ["a status that is no boolean", { status: "error", message: "No." }, "unknown", "refused", "ours", "ours"],
+  // A part in another shape than the interface's is read for what it says.
+  [
+    "errors as a list that says that the reference is taken",
+    refusal({ errors: ["The reference has already been taken."] }),
+    ...everywhere("unknown"),
+  ],
+  [
+    "errors under another name that say that the reference exists",
+    refusal({ errors: { ref: ["This reference already exists"] } }),
+    ...everywhere("unknown"),
+  ],
+  ["a message in a list", { status: false, message: ["Duplicate request"] }, ...everywhere("unknown")],
+  ["errors that say pending", refusal({ errors: ["Still pending"] }), "unknown", "unknown", "ours", "ours"],
+  ["data as a list", refusal({ data: [transaction("processing")] }), "unknown", "unknown", "ours", "ours"],
+  ["data as a text", refusal({ data: '{"transaction":{}}' }), "unknown", "unknown", "ours", "ours"],
+  ["data as an empty list", refusal({ data: [] }), "refused", "refused", "ours", "ours"],
   // A success must show its transaction.
   ["true without data", { status: true, message: "OK" }, "unknown", "refused", "ours", "ours"],
   ["true with empty data", { status: true, message: "OK", data: {} }, "unknown", "refused", "ours", "ours"],
