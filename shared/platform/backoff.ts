@@ -1,4 +1,5 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { deadlineIn } from "./deadline.ts";
 import { sleep } from "./time.ts";
 
 const BASE_MS = 20;
@@ -41,3 +42,21 @@ export const isContention = (error: unknown): boolean =>
   error instanceof TransactionCanceledException
     ? (error.CancellationReasons ?? []).some(({ Code = "" }) => CONTENTION_REASONS.has(Code))
     : error instanceof Error && CONTENTION_ERRORS.has(error.name);
+
+/** How long a single write is tried again; the invocations that make one have more time than that. */
+const CONTENTION_RETRY_MS_MAX = 5_000;
+
+/** Makes a call of one item again while another transaction holds the item, or DynamoDB throttles. Every other error leaves at once. */
+export const retryContention = async <Result>(
+  call: () => Promise<Result>,
+  retryMsMax = CONTENTION_RETRY_MS_MAX,
+): Promise<Result> => {
+  const nextAttempt = backoff(deadlineIn(retryMsMax).remaining_ms);
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isContention(error) || !(await nextAttempt())) throw error;
+    }
+  }
+};

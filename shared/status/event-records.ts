@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { retryContention } from "../platform/backoff.ts";
 import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { ownedKeys } from "../wallet/index-pages.ts";
@@ -114,7 +115,8 @@ const keptNow = (
 
 const keep = async ({ db, table }: Ledger, Item: EventRow): Promise<void> => {
   try {
-    await db.send(new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" }));
+    const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
+    await retryContention(() => db.send(put));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
@@ -59,7 +60,8 @@ export const auditPut = (table: string, Item: AuditRow) => ({
 
 /** The act by itself, before a change outside the ledger: one on record that then failed is better than one that is not on record. */
 export const recordAct = async ({ db, table, clock }: Ledger, act: Act): Promise<void> => {
-  await db.send(new PutCommand({ TableName: table, Item: auditOf(act, clock()) }));
+  const put = new PutCommand({ TableName: table, Item: auditOf(act, clock()) });
+  await retryContention(() => db.send(put));
 };
 
 /** What was done to one subject, oldest first. */

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { retryContention } from "../platform/backoff.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
@@ -47,20 +48,20 @@ export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): 
 };
 
 export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpoint): Promise<void> => {
-  await db.send(new PutCommand({ TableName: table, Item: checkpoint }));
+  const put = new PutCommand({ TableName: table, Item: checkpoint });
+  await retryContention(() => db.send(put));
 };
 
 /** Writes nothing where the checkpoint is not `before` any more: another run has read more of this wallet meanwhile. */
 export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
   try {
-    await db.send(
-      new PutCommand({
-        TableName: table,
-        Item: next,
-        ConditionExpression: "attribute_not_exists(pk) OR (proved_at = :proved_at AND up_to = :up_to)",
-        ExpressionAttributeValues: { ":proved_at": before.proved_at, ":up_to": before.up_to },
-      }),
-    );
+    const put = new PutCommand({
+      TableName: table,
+      Item: next,
+      ConditionExpression: "attribute_not_exists(pk) OR (proved_at = :proved_at AND up_to = :up_to)",
+      ExpressionAttributeValues: { ":proved_at": before.proved_at, ":up_to": before.up_to },
+    });
+    await retryContention(() => db.send(put));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }

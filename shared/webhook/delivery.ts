@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { type TransactionRow, transactionId } from "../wallet/transaction.ts";
@@ -91,15 +92,14 @@ export const recordProgress = async (
     updated_at: isoTime(ledger.clock()),
   };
   try {
-    await ledger.db.send(
-      new PutCommand({
-        TableName: ledger.table,
-        Item: row,
-        ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
-        ExpressionAttributeNames: { "#state": "state" },
-        ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
-      }),
-    );
+    const put = new PutCommand({
+      TableName: ledger.table,
+      Item: row,
+      ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
+      ExpressionAttributeNames: { "#state": "state" },
+      ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
+    });
+    await retryContention(() => ledger.db.send(put));
     return row;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { backoff } from "../../shared/platform/backoff.ts";
+import { backoff, retryContention } from "../../shared/platform/backoff.ts";
 
 /** Goal: contenders spread out, nobody waits beyond the time that is left, and the first retry comes soon. */
 beforeEach(() => {
@@ -50,5 +50,42 @@ describe("the wait before the next attempt", () => {
     expect(await both).toEqual([true, true]);
     expect(Date.now()).toBe(end_ms);
     expect(await nextAttempt()).toBe(false);
+  });
+});
+
+describe("a single write", () => {
+  const failing = (name: string) => Object.assign(new Error(name), { name });
+  const settled = async <Result>(work: Promise<Result>) => {
+    const [result] = await Promise.all([Promise.allSettled([work]), vi.runAllTimersAsync()]);
+    return result[0];
+  };
+
+  test.each(["TransactionConflictException", "ThrottlingException", "ProvisionedThroughputExceededException"])(
+    "that meets %s twice is made three times",
+    async (name) => {
+      const call = vi
+        .fn()
+        .mockRejectedValueOnce(failing(name))
+        .mockRejectedValueOnce(failing(name))
+        .mockResolvedValue(7);
+      expect(await settled(retryContention(call))).toMatchObject({ status: "fulfilled", value: 7 });
+      expect(call).toHaveBeenCalledTimes(3);
+    },
+  );
+
+  test("that meets any other error is made once", async () => {
+    const call = vi.fn().mockRejectedValue(failing("TimeoutError"));
+    expect(await settled(retryContention(call))).toMatchObject({
+      status: "rejected",
+      reason: { name: "TimeoutError" },
+    });
+    expect(call).toHaveBeenCalledTimes(1);
+  });
+
+  test("that meets conflicts for 5 s is given up with the last one", async () => {
+    const begun_ms = Date.now();
+    const call = vi.fn().mockRejectedValue(failing("TransactionConflictException"));
+    expect(await settled(retryContention(call))).toMatchObject({ status: "rejected" });
+    expect(Date.now() - begun_ms).toBe(5_000);
   });
 });
