@@ -19,7 +19,10 @@ export type CommandSpec<Input extends z.ZodObject> = {
   /** A line of the command's own arguments, as one types it. */
   readonly example: string;
   readonly options?: readonly Option[];
-  /** It changes nothing: no record of it is made, and so AWS is not asked for its time and for who calls. */
+  /**
+   * Makes no change that is put on record, so that AWS is not asked for its time and the caller. (`wallet verify` may reset a
+   * checkpoint, which is derived.)
+   */
   readonly readOnly?: true;
   /** Arguments and options by name. */
   readonly input: Input;

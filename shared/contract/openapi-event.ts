@@ -24,7 +24,7 @@ const signatureHeader = (name: string, description: string, example: string) => 
   example,
 });
 
-/** What an operator's test of the endpoint sends. INTERFACE does not list it. */
+/** What an operator's test of the endpoint sends. */
 export const webhookTest = z.object({
   event: z.literal("webhook.test"),
   data: z.object({ account_id: z.string(), created_at: z.iso.datetime() }),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Webhooks are tried again for two days, and an announcement looks 30 days back: until then a number may still be told. */
+/** Longer than the 28 hours of webhook retries and the 30 days that "admin announce" looks back: both still send the whole number. */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** Every environment variable that a function can read, once: infra takes its names from these keys. */

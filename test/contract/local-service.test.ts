@@ -54,12 +54,12 @@ const unasked = contractSuite({
   open: async () => ({ baseUrl: service.baseUrl, key: newKey, arrange: keyFor, close: async () => {} }),
 });
 
-test("the service is asked for every error that it documents, but for these", () => {
+test("every documented error is provoked, except delivery_failed of checks, internal_error of orders, describeApi and showDocs, and provider_unavailable of the catalog", () => {
   // Tested in test/integration/identity.test.ts, and in test/integration/place-order.test.ts.
   const elsewhere = (one: string): boolean =>
     /^(verify|retrieve).* delivery_failed$/.test(one) || /^(buy|verify|retrieve).* internal_error$/.test(one);
   expect(unasked.filter((one) => !elsewhere(one))).toEqual([
-    // Below, with an upstream that is away.
+    // Tested in test/contract/never-fetched.test.ts.
     "listCatalog provider_unavailable",
     // Nothing that a caller can reach breaks them.
     "describeApi internal_error",

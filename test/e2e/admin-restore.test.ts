@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { tableNames } from "../../infra/local/tables.ts";
@@ -41,6 +41,8 @@ test("a key that a restored ledger does not list is revoked by its id, and that 
 
 test("a key whose account is not in the ledger is revoked by its id", async () => {
   const { account, key, keyId } = await service.newApp();
+  const restore = await remember(tableNames.ledger, accountPk(account));
+  onTestFinished(async () => void (await restore()));
   await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.ledger, Key: { pk: accountPk(account) } }));
   expect(await service.adminJson(["keys", "revoke", keyId])).toMatchObject({ account_id: account, key_id: keyId });
   expect(await isAdmitted(key)).toBe(false);
@@ -50,7 +52,10 @@ test("keys reconcile says what it would do, does it once, and is on record", asy
   const { account, key, keyId } = await service.newApp();
   await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key: { pk: keyHash(key) } }));
   const found = { account_id: account, key_id: keyId, found: "key_item_missing", result: "active" };
-  expect(await service.adminJson(["keys", "reconcile", "--dry-run"])).toEqual({ dry_run: true, findings: [found] });
+  const report = z.object({ dry_run: z.literal(true), findings: z.array(z.looseObject({ account_id: z.string() })) });
+  const { findings } = report.parse(await service.adminJson(["keys", "reconcile", "--dry-run"]));
+  // Other tests of this file leave differences too.
+  expect(findings.filter(({ account_id }) => account_id === account)).toEqual([found]);
   expect(await isAdmitted(key)).toBe(false);
   const { stdout } = await service.admin(["keys", "reconcile", "--why", "after a restore"]);
   expect(stdout).toMatch(new RegExp(`${account} +${keyId} +key_item_missing +active`));
@@ -61,10 +66,13 @@ test("keys reconcile says what it would do, does it once, and is on record", asy
 
 test("wallet verify --all ends with 1 and names the wallet that differs", async () => {
   const { account } = await service.newApp();
+  const pk = `wallet#${account}`;
   const all = await service.admin(["wallet", "verify", "--all"]);
   expect([all.code, all.stdout]).toEqual([0, expect.stringMatching(new RegExp(`${account} +5,000\\.00`))]);
-  const restore = await remember(tableNames.ledger, `wallet#${account}`);
+  const restore = await remember(tableNames.ledger, pk);
   await service.adminJson(["wallet", "fund", account, "50", "--id", "bank-2"]);
+  const repair = await remember(tableNames.ledger, pk);
+  onTestFinished(async () => void (await repair()));
   await restore();
   const differing = await service.admin(["wallet", "verify", "--all"]);
   expect([differing.code, differing.stdout]).toEqual([
@@ -73,7 +81,7 @@ test("wallet verify --all ends with 1 and names the wallet that differs", async 
   ]);
 });
 
-test("a carry-over needs both ledgers, and two of them", async () => {
+test("a carry-over is refused where a table does not exist or both names are the same", async () => {
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const serviceFile = `${service.folder}/at-rest.json`;
   const environment = { ...details.environment, PURCHASES: "off", WORKERS: "off" };

@@ -230,6 +230,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Who looked a person up": identityCheck,
   "A table was restored": restoredAccess,
   "A wallet differs": lyingWallet,
+  "A wallet is not proved": stuckPurchase,
   "A dead letter": nothing,
 };
 

@@ -243,15 +243,20 @@ describe("balances computed anew", () => {
     await buy();
     await restore();
     const late = { ...restored, db: emulatorClient(proxy.endpoint) };
-    let booking: Promise<unknown> | undefined;
+    // The wallet is read before the scan, which is answered only after the booking.
+    let booking: Promise<void> | undefined;
+    let isBooked = false;
     proxy.fault = ({ operation }) => {
-      if (operation === "TransactWriteItems") return undefined;
-      if (operation === "Scan") booking ??= fund("meanwhile", 100, restored);
-      return undefined;
+      if (operation !== "Scan" || isBooked) return undefined;
+      booking ??= fund("meanwhile", 100, restored).then(() => {
+        isBooked = true;
+      });
+      return "throttled";
     };
     await setBalance(1);
     const [first] = await recompute([accountId], late);
     await booking;
+    expect(isBooked).toBe(true);
     proxy.fault = () => undefined;
     expect(first?.result).toBe("changed_meanwhile");
     await recompute();

@@ -386,7 +386,7 @@ describe("the booking of money", () => {
     expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
-  test("that meets nothing but conflicts for 10 s is given up, aloud", async () => {
+  test("that meets nothing but conflicts is given up after 10 s with an error", async () => {
     const accountId = await ledger.aWallet(0);
     const seen = ledger.neverFree();
     await expect(fundWallet(ledger, { accountId, fundingId: randomUUID(), amountKobo })).rejects.toThrow();

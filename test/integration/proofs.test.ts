@@ -186,7 +186,7 @@ describe("an entry of a clock that is slow", () => {
   });
 });
 
-describe("a proof for a person", () => {
+describe("confirmedProof", () => {
   const confirm = async (accountId: string) => {
     let pauses = 0;
     const pause = async () => {

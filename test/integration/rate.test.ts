@@ -177,7 +177,6 @@ describe("a count that meets a change of the key's account", () => {
     const start_ms = Date.now();
     await expect(gates.withKey(key)).rejects.toMatchObject({ name: "TransactionConflictException" });
     expect(Date.now() - start_ms).toBeGreaterThan(1_900);
-    expect(Date.now() - start_ms).toBeLessThan(4_000);
     gates.proxy.fault = () => undefined;
     expect(await remainingOf(gates.withKey(key))).toBe(59);
   });

@@ -167,7 +167,7 @@ test("100 uses at the same time share one request, and a failure of it fails the
   expect(vault.requests).toHaveLength(2);
 });
 
-test("a request that never ends, as of an invocation that was frozen, holds nobody up for more than 3 s", async () => {
+test("a request that never ends, as of an invocation that was frozen, is waited for 3 s and then replaced by another", async () => {
   const { value, vault } = await aSecret("live_key");
   vault.trouble = "silent";
   void value().catch(() => undefined);
@@ -175,6 +175,6 @@ test("a request that never ends, as of an invocation that was frozen, holds nobo
   vault.trouble = undefined;
   const begun = performance.now();
   expect(await Promise.all([value(), value()])).toEqual(["live_key", "live_key"]);
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(performance.now() - begun).toBeGreaterThan(2_900);
   expect(vault.requests).toHaveLength(2);
 });

@@ -58,7 +58,7 @@ describe("a threshold", () => {
     expect(await walletOf(accountId)).toMatchObject({ balance: 1_000, low_balance_threshold: 10 });
   });
 
-  test("is given up after 10 s, aloud, where the wallet is never free", async () => {
+  test("is given up after 10 s with an error where the wallet is never free", async () => {
     const accountId = await ledger.aWallet(1_000);
     const seen = ledger.neverFree();
     await expect(setThreshold(accountId, 10)).rejects.toThrow("TransactionCanceledException");

@@ -15,6 +15,7 @@ export const addConsents = (program: Command): void => {
   const group = addGroup(program, "consents", "Consents: on whose word persons were looked up");
   addCommand(group, {
     usage: "show <reference>",
+    readOnly: true,
     summary: "who made one identity check, when and for what; whom it was about is known to the app only",
     example: "show VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [{ flags: "--account <account>", text: "whose it is, for an app's own reference" }],
