@@ -33,14 +33,22 @@ const answerBody = z.object({
     .catch({}),
 });
 
-/** `data` in a shape of which nothing is missed. PHP writes an object without fields as an empty list. */
-const readableData = z.object({ data: z.union([z.looseObject({}), z.tuple([])]).nullish() });
+/**
+ * A body in which a transaction cannot stand where it is not looked for: beside `data`, in a list, or as `data` itself. PHP writes
+ * an object without fields as an empty list.
+ */
+const absent = z.null().optional();
+const plainBody = z.object({
+  transaction: absent,
+  transactions: absent,
+  data: z.union([z.looseObject({ reference: absent, status: absent, transactions: absent }), z.tuple([])]).nullish(),
+});
 
 type AnswerBody = z.infer<typeof answerBody> & {
-  /** Every text of `message` and `errors`, whatever their shape. */
+  /** Every text of the body, wherever it stands. */
   readonly texts: readonly string[];
-  /** False where `data` is a list or a text, which may hold a transaction. */
-  readonly isDataReadable: boolean;
+  /** False where a transaction may stand in another place than `data.transaction`. */
+  readonly isPlain: boolean;
 };
 
 /** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
@@ -91,7 +99,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
     const isUnseen = text === "" || (GATEWAY.has(status) && isGatewayPage(text, result.headers["content-type"]));
     return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
   }
-  if (!body.isDataReadable) return { kind: "unknown", reason: UNREADABLE_BODY };
+  if (!body.isPlain) return { kind: "unknown", reason: UNREADABLE_BODY };
   if (texts.some(saysInsufficient)) return { kind: "ours", reason: "upstream_balance", ...facts };
   if (!isFailed && texts.some(saysUnfinished)) return { kind: "unknown", reason: "unfinished" };
   if (texts.some(mentionsBalance)) return { kind: "ours", reason: "upstream_balance", ...facts };
@@ -169,14 +177,16 @@ const parsedBody = (text: string): AnswerBody | undefined => {
   try {
     const sent: unknown = JSON.parse(text);
     const { data } = answerBody.safeParse(sent);
-    const { message, errors } = z.object({ message: z.unknown(), errors: z.unknown() }).partial().parse(sent);
-    return data && { ...data, texts: textsIn([message, errors]), isDataReadable: readableData.safeParse(sent).success };
+    return data && { ...data, texts: textsIn(sent), isPlain: plainBody.safeParse(sent).success };
   } catch {
     return undefined;
   }
 };
 
+/** Longer texts are photos and pages, and no sentence about an order. */
+const TEXT_LENGTH_MAX = 1_000;
+
 const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === "string") return [value];
+  if (typeof value === "string") return value.length > TEXT_LENGTH_MAX ? [] : [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };

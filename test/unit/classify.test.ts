@@ -27,6 +27,7 @@ const allOthers = Array.from({ length: 400 }, (_, index) => 200 + index).filter(
 
 type Kind = "delivered" | "refused" | "ours" | "unknown";
 
+const mayBeDelivered: readonly [Kind, Kind, Kind, Kind] = ["unknown", "unknown", "ours", "ours"];
 const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, kind];
 
 /**
@@ -52,6 +53,17 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
   ["errors that say pending", refusal({ errors: ["Still pending"] }), "unknown", "unknown", "ours", "ours"],
   ["data as a list", refusal({ data: [transaction("processing")] }), "unknown", "unknown", "ours", "ours"],
   ["data as a text", refusal({ data: '{"transaction":{}}' }), "unknown", "unknown", "ours", "ours"],
+  ["a transaction as data itself", refusal({ data: { reference: "UP1", status: "success" } }), ...mayBeDelivered],
+  ["a pending order as data itself", refusal({ data: { reference: "UP1", status: "pending" } }), ...mayBeDelivered],
+  ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), ...mayBeDelivered],
+  ["a transaction beside data", refusal({ transaction: { reference: "UP1", status: "success" } }), ...mayBeDelivered],
+  [
+    "an error under another name",
+    { status: false, error: "Duplicate transaction reference" },
+    ...everywhere("unknown"),
+  ],
+  ["a detail that says processing", { detail: "Transaction is still processing" }, ...mayBeDelivered],
+  ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), ...mayBeDelivered],
   ["data as an empty list", refusal({ data: [] }), "refused", "refused", "ours", "ours"],
   // A success must show its transaction.
   ["true without data", { status: true, message: "OK" }, "unknown", "refused", "ours", "ours"],
