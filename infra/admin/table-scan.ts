@@ -2,7 +2,7 @@ import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { readItems as readBatches } from "../../shared/wallet/batch-read.ts";
+import { readItems } from "../../shared/wallet/batch-read.ts";
 import { operatorAttempts } from "../../shared/wallet/ledger.ts";
 
 /** An item of a table as it is stored. */
@@ -66,12 +66,12 @@ export const scanTable = async (
 };
 
 /** The items of these keys, read strongly. */
-export const readItems = async (
+export const readItemMap = async (
   db: DynamoDBDocumentClient,
   table: string,
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {
   const keys = pks.map((pk) => ({ pk }));
-  const items = await persistently(table, () => readBatches({ db, table }, keys, itemSchema));
+  const items = await persistently(table, () => readItems({ db, table }, keys, itemSchema));
   return new Map(items.map((item) => [item.pk, item]));
 };

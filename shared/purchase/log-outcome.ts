@@ -1,5 +1,5 @@
 import { log, putMetrics } from "../platform/log.ts";
-import { type CheckOutcome, FOREIGN_NOT_FOUND, type Outcome, RATE_LIMITED } from "../upstream/provider.ts";
+import { type CheckOutcome, type Outcome, RATE_LIMITED, UNRECOGNIZED_404 } from "../upstream/provider.ts";
 import { referenceOf, type TransactionRow } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 
@@ -10,8 +10,8 @@ export const logOutcome = (row: TransactionRow, outcome: Outcome | CheckOutcome,
   if (mayBeCharged) alertIfAmountDiffers(row, outcome.upstreamAmountKobo ?? row.amount_kobo);
   if (!("reason" in outcome) || outcome.reason === "processing") return;
   const fields = { reference: referenceOf(row), reason: outcome.reason };
-  if (outcome.kind === "unknown" && outcome.reason === FOREIGN_NOT_FOUND) {
-    log.alarm("upstream.foreign_answer", fields);
+  if (outcome.kind === "unknown" && outcome.reason === UNRECOGNIZED_404) {
+    log.alarm("upstream.unrecognized_404", fields);
   } else if (outcome.kind === "unknown") {
     log.warn("upstream.outcome_unknown", fields);
   } else if (outcome.reason === RATE_LIMITED) {

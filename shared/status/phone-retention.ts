@@ -73,10 +73,15 @@ const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<voi
 };
 
 /** Attributes with their values as they are and as they are to be. */
-type Change = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 
 /** An item as far as its masking is concerned: `change` is empty where it holds no number, `waits` where it keeps it for now. */
-type Maskable = { readonly pk: string; readonly created_at: string; readonly waits: boolean; readonly change: Change };
+type Maskable = {
+  readonly pk: string;
+  readonly created_at: string;
+  readonly waits: boolean;
+  readonly change: MaskingUpdate;
+};
 
 /** The items of one owner in the index by time. */
 type Part = { readonly owner: string; readonly schema: z.ZodType<Maskable> };
@@ -97,7 +102,8 @@ const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
 const maskedNumber = (phoneNumber: string): string =>
   `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
 
-const changeOf = (name: string, from: string, to: string): Change => (from === to ? {} : { [name]: { from, to } });
+const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
+  from === to ? {} : { [name]: { from, to } };
 
 const maskableTransaction = transactionRow
   .pick({ pk: true, mode: true, status: true, phone_number: true, description: true, created_at: true })

@@ -7,7 +7,7 @@ import type { Ledger } from "./ledger.ts";
 type Key = { readonly pk: string };
 
 /** How long keys that DynamoDB leaves out are asked for again. */
-const BATCH_PATIENCE_MS = 3_000;
+const BATCH_RETRY_MS_MAX = 3_000;
 
 /** What BatchGetItem takes at once. */
 export const BATCH_KEYS_MAX = 100;
@@ -32,7 +32,7 @@ const readBatch = async <Item extends Key>(
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
-  const nextAttempt = backoff(deadlineIn(BATCH_PATIENCE_MS).remaining_ms);
+  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remaining_ms);
   for (;;) {
     const { Responses, UnprocessedKeys } = await db.send(
       new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),

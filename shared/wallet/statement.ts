@@ -40,9 +40,9 @@ export const readStatement = async (ledger: Ledger, accountId: string, { from, t
   return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sum_kobo };
 };
 
-type Movement = Omit<StatementLine, "sum_kobo">;
+type UnsummedLine = Omit<StatementLine, "sum_kobo">;
 
-const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryRow): Movement => ({
+const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryRow): UnsummedLine => ({
   at: created_at,
   kind,
   id: entry_id,
@@ -51,7 +51,7 @@ const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryR
   effect_kobo: amount_kobo,
 });
 
-const transactionLine = (row: TransactionRow): Movement => ({
+const transactionLine = (row: TransactionRow): UnsummedLine => ({
   at: row.created_at,
   kind: row.type,
   id: referenceOf(row),

@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { operatorAttempts } from "../../../shared/wallet/ledger.ts";
-import { type Item, readItems, scanTable } from "../table-scan.ts";
-import { type ItemKind, kindOf, type Movement, movementOf, type Step } from "./kinds.ts";
+import { type Item, readItemMap, scanTable } from "../table-scan.ts";
+import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
 
 export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };
 
@@ -42,9 +42,9 @@ export const carryItems = async (
     const known = counts.get(name) ?? none;
     counts.set(name, { ...known, [what]: known[what] + 1 });
   };
-  const move = (movement: Movement | undefined, sign: 1 | -1): void => {
-    if (movement === undefined) return;
-    const { accountId, kobo } = movement;
+  const move = (change: BalanceChange | undefined, sign: 1 | -1): void => {
+    if (change === undefined) return;
+    const { accountId, kobo } = change;
     moved.set(accountId, (moved.get(accountId) ?? 0) + sign * kobo);
   };
 
@@ -53,12 +53,12 @@ export const carryItems = async (
     switch (step.kind) {
       case "copy":
         count(name, "copied");
-        move(movementOf(item), 1);
+        move(balanceChangeOf(item), 1);
         break;
       case "update":
         count(name, "updated");
-        if (here !== undefined) move(movementOf(here), -1);
-        move(movementOf(step.item), 1);
+        if (here !== undefined) move(balanceChangeOf(here), -1);
+        move(balanceChangeOf(step.item), 1);
         break;
       case "present":
         count(name, "present");
@@ -74,7 +74,7 @@ export const carryItems = async (
   };
 
   const take = async (items: readonly Item[]): Promise<void> => {
-    const standing = await readItems(
+    const standing = await readItemMap(
       tables.db,
       tables.to,
       items.map(({ pk }) => pk),
@@ -123,7 +123,7 @@ const write = async (
       return step;
     } catch (error) {
       if (!(await nextAttempt())) throw error;
-      here = (await readItems(db, to, [item.pk])).get(item.pk);
+      here = (await readItemMap(db, to, [item.pk])).get(item.pk);
     }
   }
 };

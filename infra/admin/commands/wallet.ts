@@ -103,22 +103,22 @@ type Wish = {
 
 const fund = async (desk: Desk, { account, naira, id, why }: Wish): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const deed = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
+  const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await fundWallet(
     desk.ledger,
     { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
-    auditItem(desk, account, deed),
+    auditItem(desk, account, auditFields),
   );
   return booked(desk, { account, naira, id }, booking);
 };
 
 const adjust = async (desk: Desk, { account, naira, id, why }: Wish & { readonly why: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const deed = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
+  const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await adjustWallet(
     desk.ledger,
     { accountId: account, adjustmentId: id, amount_kobo: naira, why },
-    auditItem(desk, account, deed),
+    auditItem(desk, account, auditFields),
   );
   return booked(desk, { account, naira, id }, booking);
 };
@@ -168,8 +168,8 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
   await requireAccount(desk.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
   const low_balance_threshold = orNull(kobo, nairaNumber);
-  const deed = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
-  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, deed));
+  const auditFields = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
+  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, auditFields));
   return {
     json: { account_id: account, low_balance_threshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),

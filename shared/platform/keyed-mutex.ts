@@ -1,7 +1,7 @@
 /** Does work on one key in sequence, in the order in which it was asked for; work on other keys goes on beside it. */
-export type OneAtATime = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
-export const oneAtATime = (): OneAtATime => {
+export const keyedMutex = (): KeyedMutex => {
   const latest = new Map<string, Promise<unknown>>();
   return async (key, work) => {
     const earlier = latest.get(key);

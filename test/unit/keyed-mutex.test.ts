@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneAtATime } from "../../shared/platform/one-at-a-time.ts";
+import { keyedMutex } from "../../shared/platform/keyed-mutex.ts";
 
 /** Work that a test ends when it likes. */
 const open = () => {
@@ -9,7 +9,7 @@ const open = () => {
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
 test("work on one key is done in sequence, and work on another key beside it", async () => {
-  const inSequence = oneAtATime();
+  const inSequence = keyedMutex();
   const begun: string[] = [];
   const gates = [open(), open()];
   const [first, second] = gates.map(({ work }, index) =>
@@ -30,7 +30,7 @@ test("work on one key is done in sequence, and work on another key beside it", a
 });
 
 test("work that fails does not hold up what follows on its key, and fails for its own caller only", async () => {
-  const inSequence = oneAtATime();
+  const inSequence = keyedMutex();
   const failing = inSequence("a", () => Promise.reject(new Error("first")));
   const following = inSequence("a", async () => "second");
   await expect(failing).rejects.toThrow("first");
