@@ -34,12 +34,12 @@ export const scanTable = async (
   table: string,
   {
     take,
-    say,
+    logProgress,
     projection = {},
   }: {
     readonly take: (items: readonly Item[]) => Promise<void>;
-    /** Is told how far it is. */
-    readonly say: (sentence: string) => void;
+    /** Called with the progress. */
+    readonly logProgress: (sentence: string) => void;
     readonly projection?: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames">;
   },
 ): Promise<void> => {
@@ -57,12 +57,13 @@ export const scanTable = async (
       await take(z.array(itemSchema).parse(Items));
       const before = done;
       done += Items.length;
-      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY)) say(`${table}: ${done} items`);
+      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY))
+        logProgress(`${table}: ${done} items`);
       start = LastEvaluatedKey;
     } while (start !== undefined);
   };
   await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
-  say(`${table}: all ${done} items`);
+  logProgress(`${table}: all ${done} items`);
 };
 
 /** The items of these keys, read strongly. */

@@ -10,6 +10,7 @@ import {
   type AccountStore,
   accountIds,
   findAccount,
+  KEY_WRITES_MAX,
   type KeyWrite,
   replaceAccount,
   requireAccount,
@@ -58,7 +59,7 @@ type Plan = {
  * What makes the two tables agree about one account: of two statements the more restrictive one stands. `items` are all items of
  * the access table that belong to the account's keys or name the account.
  */
-export const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
+const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
   const { account_id } = before;
   const now_ms = (store.clock ?? systemClock)();
   const findings: KeyDifference[] = [];
@@ -164,9 +165,6 @@ const findingAbout = (
 
 const standing = ({ status, expires_at }: Key): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
-
-/** Key writes beside the account's own in one transaction of at most 100 items. */
-const KEY_WRITES_MAX = 90;
 
 /** Reconciles one account. What is found is decided anew each time that somebody else was faster. */
 const reconcileAccount = (

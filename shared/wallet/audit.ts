@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
-import { ownedKeys } from "./index-pages.ts";
+import { ALL_TIMES, ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
@@ -64,7 +64,7 @@ export const recordAct = async ({ db, table, clock }: Ledger, act: Act): Promise
 
 /** What was done to one subject, oldest first. */
 export const readActs = async (ledger: Ledger, subject: string): Promise<readonly AuditRow[]> => {
-  const keys = await ownedKeys(ledger, auditOwner(subject), { from: "0000", to: "9999" });
+  const keys = await ownedKeys(ledger, auditOwner(subject), ALL_TIMES);
   const items = await Promise.all(
     keys.map(({ pk }) =>
       ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk }, ConsistentRead: true })),

@@ -1,8 +1,8 @@
 import { type EntryRow, entriesOwner, readEntry } from "./funding.ts";
-import { ownedKeys } from "./index-pages.ts";
+import { ownedKeys, type TimeRange } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
-import { readTransactions, type TimeRange } from "./lookup.ts";
-import { ownerOf, referenceOf, type TransactionRow } from "./transaction.ts";
+import { readTransactions } from "./lookup.ts";
+import { ownerOf, referenceOf, signedKobo, type TransactionRow } from "./transaction.ts";
 
 /** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
 export type StatementLine = {
@@ -57,7 +57,7 @@ const transactionLine = (row: TransactionRow): UnsummedLine => ({
   id: referenceOf(row),
   status: row.status,
   description: row.description,
-  effect_kobo: row.status === "failed" ? 0 : -row.amount_kobo,
+  effect_kobo: signedKobo(row),
 });
 
 const readEntries = async (ledger: Ledger, keys: readonly { readonly pk: string }[]): Promise<readonly EntryRow[]> => {

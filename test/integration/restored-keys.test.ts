@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { AccountError, type AccountRow, accountPk, requireAccount } from "../../shared/access/account-store.ts";
+import { AccountError, type AccountRow, requireAccount } from "../../shared/access/account-store.ts";
 import {
   changeWhitelist,
   createKey,
@@ -11,6 +11,7 @@ import {
 } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import { type KeyDifference, keyRows, reconcileKeys } from "../../shared/access/reconcile-keys.ts";
+import { accountPk } from "../../shared/wallet/account-index.ts";
 import { auditOf, readActs, SERVICE } from "../../shared/wallet/audit.ts";
 import { type Gates, MINUTE_MS, NEIGHBOUR, NOON, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 

@@ -29,7 +29,7 @@ const WRITES_AT_ONCE = 25;
  */
 export const carryItems = async (
   tables: Tables,
-  { isDryRun, say }: { readonly isDryRun: boolean; readonly say: (sentence: string) => void },
+  { isDryRun, logProgress }: { readonly isDryRun: boolean; readonly logProgress: (sentence: string) => void },
 ): Promise<CarriedItems> => {
   const counts = new Map<string, Counts>();
   const discrepancies: Discrepancy[] = [];
@@ -99,7 +99,7 @@ export const carryItems = async (
     tally(item, kind, here, step);
   };
 
-  await scanTable(tables.db, tables.from, { take, say });
+  await scanTable(tables.db, tables.from, { take, logProgress });
   return { counts, discrepancies, notes: [...notes], accountIds, moved };
 };
 

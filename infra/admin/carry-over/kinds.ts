@@ -4,7 +4,7 @@ import { type AccountRow, accountRow } from "../../../shared/access/account-stor
 import { earlierEnd } from "../../../shared/access/key-item.ts";
 import { eventRow } from "../../../shared/status/event-records.ts";
 import { entryRow } from "../../../shared/wallet/funding.ts";
-import { type TransactionRow, transactionRow, transitions } from "../../../shared/wallet/transaction.ts";
+import { signedKobo, type TransactionRow, transactionRow, transitions } from "../../../shared/wallet/transaction.ts";
 import type { Item } from "../table-scan.ts";
 
 /** A condition under which an item may be put in the place of the one that was read. */
@@ -228,6 +228,10 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   }
   if (!item.pk.startsWith("transaction#") || item.mode !== "live") return undefined;
   const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
-  const kobo = status === "failed" ? 0 : -amount_kobo;
-  return { accountId: account_id, at: created_at, kobo, isOpen: status === "processing" };
+  return {
+    accountId: account_id,
+    at: created_at,
+    kobo: signedKobo({ status, amount_kobo }),
+    isOpen: status === "processing",
+  };
 };

@@ -35,7 +35,7 @@ export const recomputeWallets = async (
     /** Absent in a dry run. */
     readonly audit?: (accountId: string, details: AuditRow["details"]) => AuditRow;
     readonly moved: ReadonlyMap<string, number>;
-    readonly say: (sentence: string) => void;
+    readonly logProgress: (sentence: string) => void;
   },
 ): Promise<readonly WalletResult[]> => {
   const wallets = new Map<string, WalletRow | undefined>();
@@ -52,7 +52,7 @@ export const recomputeWallets = async (
         if (change !== undefined) add(sums, change, checkpoints.get(change.accountId));
       }
     },
-    say: options.say,
+    logProgress: options.logProgress,
     projection: balanceChangeProjection,
   });
 

@@ -10,7 +10,7 @@ import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { auditItem, type Desk, putOnRecord } from "../desk.ts";
 import { whyField } from "../fields.ts";
-import { naira, nairaNumber, orNull, sections, table } from "../print.ts";
+import { logProgress, naira, nairaNumber, orNull, sections, table } from "../print.ts";
 import { readItemMap } from "../table-scan.ts";
 import { notProved, type VerifiedWallet, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
@@ -41,10 +41,6 @@ export const addLedger = (program: Command): void => {
   });
 };
 
-const say = (sentence: string): void => {
-  process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
-};
-
 /** Nothing may change either ledger: what is sold, refunded or delivered meanwhile would be in one of them only. */
 const assertStopped = ({ target }: Desk): void => {
   const { PURCHASES, WORKERS } = target.environment;
@@ -64,16 +60,16 @@ const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<type
   const auditFields = { action: "ledger carry-over", why };
   if (!dryRun) await putOnRecord(desk, SERVICE, { ...auditFields, details: { from } });
 
-  const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, say });
+  const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
   for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
   const wallets = await recomputeWallets(ledger, accounts, {
     moved: items.moved,
-    say,
+    logProgress,
     ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...auditFields, details }) }),
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
-  const verified = dryRun ? [] : await verifyWallets(ledger, present, say);
+  const verified = dryRun ? [] : await verifyWallets(ledger, present, logProgress);
   for (const { account_id } of verified) await proveAndKeep(ledger, await readCheckpoint(ledger, account_id));
   return reportOf({ from, to: ledger.table, dryRun, items, wallets, verified });
 };

@@ -20,7 +20,7 @@ import {
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull } from "../print.ts";
+import { fields, logProgress, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 import { notProved, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
@@ -176,19 +176,17 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
   };
 };
 
-const say = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-
 const verifyAll = async ({ ledger, accounts }: Desk): Promise<Report> => {
   const ids: string[] = [];
   for await (const accountId of accountIds(accounts)) ids.push(accountId);
-  const wallets = await verifyWallets(ledger, ids, say);
+  const wallets = await verifyWallets(ledger, ids, logProgress);
   const ok = notProved(wallets).length === 0;
   return { ok, json: { ok, wallets: verifiedJson(wallets) }, text: verifiedTable(wallets) };
 };
 
 const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const [{ proof } = { proof: undefined }] = await verifyWallets(desk.ledger, [account], say);
+  const [{ proof } = { proof: undefined }] = await verifyWallets(desk.ledger, [account], logProgress);
   if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
   const { balance_kobo, expected_kobo, difference_kobo } = proof;
   const ok = difference_kobo === 0;
