@@ -4,6 +4,7 @@ import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { readItems } from "../../shared/wallet/batch-read.ts";
 import { operatorAttempts } from "../../shared/wallet/ledger.ts";
+import { isTransient } from "./transient-error.ts";
 
 /** An item of a table as it is stored. */
 export type Item = { readonly pk: string; readonly [name: string]: unknown };
@@ -15,15 +16,15 @@ const SEGMENTS = 8;
 const PAGE_ITEMS_MAX = 500;
 const PROGRESS_EVERY = 10_000;
 
-/** Repeats a read that fails, as DynamoDB refuses some while it is busy. A table that is not there is a sentence. */
-const persistently = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
+/** Tries a read again after a transient error. A table that does not exist is an OperatorError. */
+const readWithRetries = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
   const nextAttempt = operatorAttempts();
   for (;;) {
     try {
       return await read();
     } catch (error) {
       if (error instanceof ResourceNotFoundException) throw new OperatorError(`There is no table ${table}`);
-      if (!(await nextAttempt())) throw error;
+      if (!isTransient(error) || !(await nextAttempt())) throw error;
     }
   }
 };
@@ -53,7 +54,7 @@ export const scanTable = async (
     let start: Record<string, unknown> | undefined;
     do {
       const command = new ScanCommand({ ...input, ...(start && { ExclusiveStartKey: start }) });
-      const { Items = [], LastEvaluatedKey } = await persistently(table, () => db.send(command));
+      const { Items = [], LastEvaluatedKey } = await readWithRetries(table, () => db.send(command));
       await take(z.array(itemSchema).parse(Items));
       const before = done;
       done += Items.length;
@@ -73,6 +74,6 @@ export const readItemMap = async (
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {
   const keys = pks.map((pk) => ({ pk }));
-  const items = await persistently(table, () => readItems({ db, table }, keys, itemSchema));
+  const items = await readWithRetries(table, () => readItems({ db, table }, keys, itemSchema));
   return new Map(items.map((item) => [item.pk, item]));
 };

@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { operatorAttempts } from "../../../shared/wallet/ledger.ts";
+import { collisionOf, operatorAttempts } from "../../../shared/wallet/ledger.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
+import { isTransient } from "../transient-error.ts";
 import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
 
 export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };
@@ -122,7 +123,8 @@ const write = async (
       await db.send(new PutCommand({ TableName: to, ...putOf(item, step) }));
       return step;
     } catch (error) {
-      if (!(await nextAttempt())) throw error;
+      const canRetry = collisionOf(error).kind === "refused" || isTransient(error);
+      if (!canRetry || !(await nextAttempt())) throw error;
       here = (await readItemMap(db, to, [item.pk])).get(item.pk);
     }
   }
