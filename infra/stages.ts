@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
-import { dateOrders } from "../shared/identity/read-date.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/status/upstream-signature.ts";

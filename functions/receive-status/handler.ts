@@ -14,12 +14,13 @@ import { namingFrom } from "../../shared/wallet/naming.ts";
 
 const env = readEnv(functionEnvironments["receive-status"]);
 const secrets = secretsClient();
-const rotating = (id: string) => rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
+const rotatingSecretOf = (id: string) =>
+  rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
 const scheme = parseUpstreamSignature(env.UPSTREAM_SIGNATURE);
 const gate = {
-  token: rotating(env.WEBHOOK_TOKEN_SECRET_ID),
+  token: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
   ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
-  ...(scheme && { signature: { scheme, key: rotating(env.UPSTREAM_HMAC_SECRET_ID) } }),
+  ...(scheme && { signature: { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) } }),
 };
 const deps = {
   statusQueue: statusQueue(sqsClient(), env.STATUS_QUEUE_URL),

@@ -18,9 +18,9 @@ const isUnreachable = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ECONNREFUSED", "ECONNRESET"].includes(String(error.code));
 
 /** What went wrong, for the operator. `refused`: nothing was changed. */
-type Failure = { readonly kind: "refused" | "failed"; readonly message: string };
+type CommandError = { readonly kind: "refused" | "failed"; readonly message: string };
 
-const failureOf = (error: unknown): Failure => {
+const commandErrorOf = (error: unknown): CommandError => {
   if (error instanceof CommanderError) return { kind: "refused", message: argumentFault(error) };
   if (isRefusal(error)) return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
   if (isUnreachable(error)) return { kind: "failed", message: "The service does not answer: is it still running?" };
@@ -39,11 +39,11 @@ const main = async (args: readonly string[]): Promise<number> => {
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const failure = failureOf(error);
-    if (isJson) process.stdout.write(`${JSON.stringify({ error: failure })}\n`);
+    const commandError = commandErrorOf(error);
+    if (isJson) process.stdout.write(`${JSON.stringify({ error: commandError })}\n`);
     // commander has said it already.
-    else if (!(error instanceof CommanderError)) process.stderr.write(`${failure.message}\n`);
-    return failure.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;
+    else if (!(error instanceof CommanderError)) process.stderr.write(`${commandError.message}\n`);
+    return commandError.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;
   }
 };
 

@@ -98,8 +98,8 @@ const userName = (): string => {
   }
 };
 
-/** What is being done, and why; who does it is known. */
-export type Deed = Pick<Act, "action" | "details"> & { readonly why?: string | undefined };
+/** What an audit entry says beside who acts. */
+export type AuditFields = Pick<Act, "action" | "details"> & { readonly why?: string | undefined };
 
 /** Who acts, as a record names them. */
 export const actorOf = ({ access, by, callerArn }: Desk): Actor => {
@@ -107,7 +107,7 @@ export const actorOf = ({ access, by, callerArn }: Desk): Actor => {
   return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
 };
 
-const actOf = (desk: Desk, subject: string, { action, why, details }: Deed): Act => ({
+const actOf = (desk: Desk, subject: string, { action, why, details }: AuditFields): Act => ({
   subject,
   ...actorOf(desk),
   action,
@@ -115,16 +115,16 @@ const actOf = (desk: Desk, subject: string, { action, why, details }: Deed): Act
   ...(details && { details }),
 });
 
-/** The deed as an item, for the transaction in which it is done. */
-export const auditItem = (desk: Desk, subject: string, deed: Deed): AuditRow =>
-  auditOf(actOf(desk, subject, deed), desk.ledger.clock());
+/** An audit entry as an item, for the transaction of the change. */
+export const auditItem = (desk: Desk, subject: string, auditFields: AuditFields): AuditRow =>
+  auditOf(actOf(desk, subject, auditFields), desk.ledger.clock());
 
-/** Accounts, each change of which goes on record together with the deed. */
-export const audited = (desk: Desk, deed: (account: AccountRow) => Deed): AccountStore => ({
+/** Accounts, each change of which is written together with its audit entry. */
+export const audited = (desk: Desk, auditFields: (account: AccountRow) => AuditFields): AccountStore => ({
   ...desk.accounts,
-  audit: (account) => auditItem(desk, account.account_id, deed(account)),
+  audit: (account) => auditItem(desk, account.account_id, auditFields(account)),
 });
 
-/** Puts a deed outside the ledger on record, before it is done. */
-export const putOnRecord = (desk: Desk, subject: string, deed: Deed): Promise<void> =>
-  recordAct(desk.ledger, actOf(desk, subject, deed));
+/** Records a change outside the ledger before it is made. */
+export const putOnRecord = (desk: Desk, subject: string, auditFields: AuditFields): Promise<void> =>
+  recordAct(desk.ledger, actOf(desk, subject, auditFields));

@@ -74,3 +74,8 @@ export const duration = (span_ms: number): string => {
   const [unit, unit_s] = UNITS.find(([, length_s]) => span_s >= length_s) ?? ["s", 1];
   return `${Math.floor(span_s / unit_s)} ${unit}`;
 };
+
+/** A line about the progress of a long command, with its time; not a part of the answer, which goes to standard output. */
+export const logProgress = (sentence: string): void => {
+  process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
+};

@@ -2,8 +2,9 @@ import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { readItems as readBatches } from "../../shared/wallet/batch-read.ts";
+import { readItems } from "../../shared/wallet/batch-read.ts";
 import { operatorAttempts } from "../../shared/wallet/ledger.ts";
+import { isTransient } from "./transient-error.ts";
 
 /** An item of a table as it is stored. */
 export type Item = { readonly pk: string; readonly [name: string]: unknown };
@@ -15,15 +16,15 @@ const SEGMENTS = 8;
 const PAGE_ITEMS_MAX = 500;
 const PROGRESS_EVERY = 10_000;
 
-/** Repeats a read that fails, as DynamoDB refuses some while it is busy. A table that is not there is a sentence. */
-const persistently = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
+/** Tries a read again after a transient error. A table that does not exist is an OperatorError. */
+const readWithRetries = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
   const nextAttempt = operatorAttempts();
   for (;;) {
     try {
       return await read();
     } catch (error) {
       if (error instanceof ResourceNotFoundException) throw new OperatorError(`There is no table ${table}`);
-      if (!(await nextAttempt())) throw error;
+      if (!isTransient(error) || !(await nextAttempt())) throw error;
     }
   }
 };
@@ -34,12 +35,12 @@ export const scanTable = async (
   table: string,
   {
     take,
-    say,
+    logProgress,
     projection = {},
   }: {
     readonly take: (items: readonly Item[]) => Promise<void>;
-    /** Is told how far it is. */
-    readonly say: (sentence: string) => void;
+    /** Called with the progress. */
+    readonly logProgress: (sentence: string) => void;
     readonly projection?: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames">;
   },
 ): Promise<void> => {
@@ -53,25 +54,26 @@ export const scanTable = async (
     let start: Record<string, unknown> | undefined;
     do {
       const command = new ScanCommand({ ...input, ...(start && { ExclusiveStartKey: start }) });
-      const { Items = [], LastEvaluatedKey } = await persistently(table, () => db.send(command));
+      const { Items = [], LastEvaluatedKey } = await readWithRetries(table, () => db.send(command));
       await take(z.array(itemSchema).parse(Items));
       const before = done;
       done += Items.length;
-      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY)) say(`${table}: ${done} items`);
+      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY))
+        logProgress(`${table}: ${done} items`);
       start = LastEvaluatedKey;
     } while (start !== undefined);
   };
   await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
-  say(`${table}: all ${done} items`);
+  logProgress(`${table}: all ${done} items`);
 };
 
 /** The items of these keys, read strongly. */
-export const readItems = async (
+export const readItemMap = async (
   db: DynamoDBDocumentClient,
   table: string,
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {
   const keys = pks.map((pk) => ({ pk }));
-  const items = await persistently(table, () => readBatches({ db, table }, keys, itemSchema));
+  const items = await readWithRetries(table, () => readItems({ db, table }, keys, itemSchema));
   return new Map(items.map((item) => [item.pk, item]));
 };

@@ -9,22 +9,22 @@ export type VerifiedWallet = { readonly account_id: string; readonly proof: Proo
 /** An index follows its table within a second or two: a difference counts once a second reading shows it too. */
 const INDEX_LAG_MS = 5_000;
 
-/** Verifies these wallets one after the other, and says how far it is. */
+/** Verifies these wallets one after the other, and reports its progress. */
 export const verifyWallets = async (
   ledger: Ledger,
   accountIds: Iterable<string>,
-  say: (sentence: string) => void,
+  logProgress: (sentence: string) => void,
 ): Promise<readonly VerifiedWallet[]> => {
   const verified: VerifiedWallet[] = [];
   for (const account_id of accountIds) {
     const proof = await confirmedProof(ledger, account_id, async () => {
-      say(
+      logProgress(
         `${account_id}: the reading shows a difference: reading again in ${duration(INDEX_LAG_MS)} to confirm it ...`,
       );
       await sleep(INDEX_LAG_MS);
     });
     verified.push({ account_id, proof });
-    if (verified.length % 100 === 0) say(`${verified.length} wallets verified`);
+    if (verified.length % 100 === 0) logProgress(`${verified.length} wallets verified`);
   }
   return verified;
 };

@@ -41,7 +41,7 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "The upstream sends events that are no JSON object: open purchases do not end by themselves. Ask the upstream what it sends.",
   "status.left_to_operator":
     "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
-  "upstream.foreign_answer":
+  "upstream.unrecognized_404":
     "Identity checks are refunded without a result: a 404 came that is not the upstream's own. Check upstreamBaseUrl.",
   "upstream.trouble_is_ours":
     "The upstream refuses our key, our address or our balance: nothing is sold. admin doctor.",

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
+import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../wallet/account-index.ts";
 import { type AuditRow, auditPut } from "../wallet/audit.ts";
 import { operatorAttempts, type Transacted, transact, transactOnce, type Writes } from "../wallet/ledger.ts";
 import { accountStatus } from "./key-store.ts";
-
-/** Every account's partition in the index by owner. */
-const ACCOUNTS = "accounts";
 
 /** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhook/endpoint.ts. */
 const webhookField = z.object({
@@ -50,7 +48,7 @@ export const accountRow = z.object({
   ),
   webhook: webhookField.optional(),
   version: z.int(),
-  owner: z.literal(ACCOUNTS),
+  owner: z.literal(ACCOUNTS_OWNER),
   created_at: z.iso.datetime(),
 });
 export type AccountRow = z.infer<typeof accountRow>;
@@ -71,9 +69,6 @@ export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 /** What stands on record about a change, as a part of its transaction. */
 export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: AccountRow): Writes =>
   audit ? [auditPut(ledgerTable, audit(account))] : [];
-
-const PK_PREFIX = "account#";
-export const accountPk = (accountId: string): string => `${PK_PREFIX}${accountId}`;
 
 /** What an operator got wrong, in a sentence. */
 export class AccountError extends Error {
@@ -101,12 +96,12 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
 export type KeyWrite = {
   readonly keyId: string;
   readonly write: Writes[number];
-  /** Whether the account is changed where the item is missing or its condition fails; otherwise the operator is told. */
+  /** If the condition fails: `skip` changes the account without this write, `fail` throws an AccountError. */
   readonly whenRefused: "skip" | "fail";
 };
 
 /** What else a transaction has room for beside the account and the record of the change. It takes 100 items. */
-const KEY_WRITES_MAX = 90;
+export const KEY_WRITES_MAX = 90;
 
 /** Puts an account in the place of the one that was read, together with writes to its keys' items. */
 export const replaceAccount = (
@@ -207,21 +202,7 @@ const writeAlone = async (
   if (whenRefused === "fail") throw disagreement(accountId, keyId);
 };
 
-const accountKey = z.object({ pk: z.string().startsWith(PK_PREFIX) });
-
 /** The ids of all accounts, oldest first. */
 export async function* accountIds({ db, ledgerTable }: AccountTable): AsyncGenerator<string, void, void> {
-  const pages = paginateQuery(
-    { client: db },
-    {
-      TableName: ledgerTable,
-      IndexName: "by_owner",
-      KeyConditionExpression: "#owner = :accounts",
-      ExpressionAttributeNames: { "#owner": "owner" },
-      ExpressionAttributeValues: { ":accounts": ACCOUNTS },
-    },
-  );
-  for await (const { Items = [] } of pages) {
-    for (const item of Items) yield accountKey.parse(item).pk.slice(PK_PREFIX.length);
-  }
+  for await (const { account_id } of indexedAccounts({ db, table: ledgerTable })) yield account_id;
 }

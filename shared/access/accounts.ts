@@ -4,12 +4,12 @@ import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../wallet/account-index.ts";
 import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import {
   AccountError,
   type AccountRow,
   type AccountStore,
-  accountPk,
   auditWrites,
   changeAccount,
   requireAccount,
@@ -53,7 +53,7 @@ export const createAccount = async (
     whitelist: [...account.whitelist],
     keys: [],
     version: 1,
-    owner: "accounts",
+    owner: ACCOUNTS_OWNER,
     created_at: isoTime(clock()),
   };
   const put = (Item: AccountRow | WalletRow) => ({

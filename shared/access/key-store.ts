@@ -42,7 +42,7 @@ const STALE_COUNTERS_MAX = 8;
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
 
 /** A change of the account holds the key's item for some milliseconds; this is enough for many of them, and a caller can wait for it. */
-const COUNT_PATIENCE_MS = 2_000;
+const COUNT_RETRY_MS_MAX = 2_000;
 
 export type CountedKey = { readonly row: KeyRow; readonly requestsThisMinute: number };
 
@@ -67,7 +67,7 @@ export const countRequest = async (
     ExpressionAttributeValues: { ":one": 1 },
     ReturnValues: "ALL_NEW",
   });
-  const nextAttempt = backoff(deadlineIn(COUNT_PATIENCE_MS).remaining_ms);
+  const nextAttempt = backoff(deadlineIn(COUNT_RETRY_MS_MAX).remaining_ms);
   for (;;) {
     try {
       const row = keyRow.parse((await db.send(count)).Attributes);

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { DateOrder } from "../contract/date-order.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import {
@@ -24,7 +25,6 @@ import { type Failure, referenceOf, type TransactionRow } from "../wallet/transa
 import { type ConsentRow, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
-import type { DateOrder } from "./read-date.ts";
 import type { Replays } from "./replay.ts";
 
 export type IdentityDeps = OrderDeps & {
@@ -213,7 +213,7 @@ const askProvider = async (
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
   const outcome = await provider.check(check, referenceOf(row), deadline);
-  logOutcome(row, outcome, Date.now());
+  logOutcome(row, outcome);
   return outcome;
 };
 

@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { type DateOrder, dateShape, readDate } from "./read-date.ts";
+import type { DateOrder } from "../contract/date-order.ts";
+import { dateShape, readDate } from "./read-date.ts";
 
 /** How the upstream writes dates, and who is told of those that cannot be read: their field and shape, never their value. */
 export type DateReading = {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type FieldErrors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
+import { utf8 } from "./utf8.ts";
 
 /** What we read of API Gateway's event, payload 2.0. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs". */
 export const apiEvent = z.object({
@@ -73,9 +74,6 @@ const jsonBody = (request: ApiRequest): JsonObject => {
   refuseHostileShape(value);
   return value;
 };
-
-/** Without a byte order mark in front, which RFC 8259 lets a parser ignore. */
-const utf8 = new TextDecoder();
 
 /** The parser's own error is not passed on as a cause: it quotes the body, which may hold a person's data. */
 const parsedJson = (bytes: Buffer, contentEncoding = "identity"): unknown => {

@@ -25,5 +25,5 @@ export const upstreamBudget_ms = (deadline: Deadline): number =>
 const UPSTREAM_SHARE_MS = 10_000;
 
 /** How much longer a debit may wait for its wallet. */
-export const debitPatience_ms = (deadline: Deadline): number =>
+export const debitRetry_ms = (deadline: Deadline): number =>
   deadline.remaining_ms() - SETTLE_RESERVE_MS - UPSTREAM_SHARE_MS;

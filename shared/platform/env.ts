@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { dateOrders } from "../contract/date-order.ts";
 
 /** Longer than the 28 hours of webhook retries and the 30 days that "admin announce" looks back: both still send the whole number. */
 export const PHONE_RETENTION_DAYS_MIN = 35;
@@ -33,7 +34,7 @@ export const environment = z.object({
   /** Our own hosts and the upstream's, which no webhook may name; comma-separated, may be empty. */
   WEBHOOK_REFUSED_HOSTS: z.string(),
   /** Which number comes first in the upstream's dates such as `01/02/1990`; shared/identity/read-date.ts reads them. */
-  UPSTREAM_DATES: z.enum(["day-first", "month-first"]),
+  UPSTREAM_DATES: z.enum(dateOrders),
   /** Prices of identity requests as JSON, NGN; shared/identity/prices.ts says which. */
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */

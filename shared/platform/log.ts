@@ -32,7 +32,7 @@ export type AlarmEvent =
   | "status.contradicted"
   | "status.event_refused"
   | "status.left_to_operator"
-  | "upstream.foreign_answer"
+  | "upstream.unrecognized_404"
   | "upstream.trouble_is_ours"
   | "webhook.switched_off";
 

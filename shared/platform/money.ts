@@ -9,18 +9,18 @@ export type Kobo = z.infer<typeof koboSchema>;
 export const koboFromNairaOrUndefined = (naira: number): Kobo | undefined =>
   koboSchema.safeParse(wholeKobo(naira)).data;
 
+/** NGN that a schema has accepted, to whole kobo; throws a RangeError otherwise. */
+export const koboFromNaira = (naira: number): Kobo => {
+  const kobo = koboFromNairaOrUndefined(naira);
+  if (kobo === undefined) throw new RangeError("An amount of NGN is negative or not a whole number of kobo");
+  return kobo;
+};
+
 /** An amount of NGN as another service sends it, as a number or as its decimal text (`"500.00"`), in whole kobo. */
 export const koboFromSentNaira = (sent: unknown): Kobo | undefined => {
   if (typeof sent === "number") return koboFromNairaOrUndefined(sent);
   const isDecimal = typeof sent === "string" && /^\s*\d{1,15}(\.\d+)?\s*$/.test(sent);
   return isDecimal ? koboFromNairaOrUndefined(Number(sent)) : undefined;
-};
-
-/** The same for an amount that a schema has accepted already; throws where there is no such amount. */
-export const koboFromNaira = (naira: number): Kobo => {
-  const kobo = koboFromNairaOrUndefined(naira);
-  if (kobo === undefined) throw new RangeError("An amount of NGN is negative or not a whole number of kobo");
-  return kobo;
 };
 
 /** Whole kobo to NGN, for the outside only. */

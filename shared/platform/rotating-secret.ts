@@ -1,10 +1,8 @@
-import type { Secret } from "./secrets.ts";
+import { JOIN_MS, type Secret } from "./secrets.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
 
 /** How often a value that fits neither version may cause new requests: a flood of wrong values must not become one of requests. */
 const REFRESH_INTERVAL_MS = 5_000;
-/** How long to wait for a refresh that another caller began. */
-const JOIN_MS = 3_000;
 
 /** A secret that others present to us. Its previous version is accepted too, so that a rotation refuses nobody. */
 export type RotatingSecret = {

@@ -8,7 +8,7 @@ export const SECRET_ABSENCE_CACHE_MS = 60_000;
 /** After a failed request the known value or absence is used for this long before the next request. */
 const RETRY_AFTER_MS = 5_000;
 /** How long to wait for another caller's request. One of an invocation that was frozen or killed never ends. */
-const JOIN_MS = 3_000;
+export const JOIN_MS = 3_000;
 
 /** One secret, cached in memory. */
 export type Secret = {

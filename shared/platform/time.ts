@@ -4,6 +4,9 @@ export const systemClock: Clock = () => Date.now();
 
 export const isoTime = (at_ms: number): string => new Date(at_ms).toISOString();
 
+/** Earlier than everything that a table holds. */
+export const EPOCH = isoTime(0);
+
 export const sleep = (delay_ms: number): Promise<void> => new Promise((wake) => setTimeout(wake, delay_ms));
 
 /** The calendar minute of a moment, as a count since the epoch: the window of the rate limits. */

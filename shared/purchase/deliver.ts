@@ -14,7 +14,7 @@ export const deliver = async (
 ): Promise<Fulfilment> => {
   const outcome = await provider.buy(order, referenceOf(row), deadline);
   const verdict = verdictOn(outcome);
-  logOutcome(row, outcome, Date.now());
+  logOutcome(row, outcome);
   if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
   return { ...(verdict && { verdict }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
 };

@@ -69,7 +69,7 @@ export const placeOrder = async <Priced extends Quote>(
   const naming = await namingFor(deps, wish);
   const fingerprint = naming.fingerprint([wish.type, ...wish.fields]);
   const quote = await quoteFor(deps, wish);
-  if ("refusal" in quote) return earlierOr(deps.ledger, naming, wish, fingerprint, quote.refusal);
+  if ("refusal" in quote) return replayOrThrow(deps.ledger, naming, wish, fingerprint, quote.refusal);
 
   const row = newRow(deps.ledger, naming, wish, quote.priced, fingerprint);
   const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? [], deadline);
@@ -80,7 +80,7 @@ export const placeOrder = async <Priced extends Quote>(
       throw new ServiceError("insufficient_balance");
     case "busy": {
       const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
-      return earlierOr(deps.ledger, naming, wish, fingerprint, refusal);
+      return replayOrThrow(deps.ledger, naming, wish, fingerprint, refusal);
     }
     case "doubt":
       await takeBack(deps.statusQueue, row, deadline);
@@ -127,7 +127,7 @@ const quoteFor = async <Priced extends Quote>(
  * Refuses an order before its debit, unless an earlier order stands under its reference: the caller could take the refusal for
  * the fate of that one. Where the ledger cannot be read, nothing can be said. A wrong value goes before a reused reference.
  */
-const earlierOr = async (
+const replayOrThrow = async (
   ledger: Ledger,
   naming: Naming,
   { caller, reference }: Pick<Wish, "caller" | "reference">,

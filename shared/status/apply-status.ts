@@ -5,10 +5,10 @@ import type { Ledger } from "../wallet/ledger.ts";
 import { readTransaction } from "../wallet/lookup.ts";
 import type { Naming } from "../wallet/naming.ts";
 import {
+  createSequentialSettle,
   matchTransaction,
   type Settlement,
   type settleTransaction,
-  settlingInSequence,
   type Verdict,
 } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
@@ -29,7 +29,7 @@ type Applying = ApplyDeps & { readonly settle: typeof settleTransaction };
 
 /** Applies one message by one conditional write. A duplicate, or a verdict on what has ended, changes nothing. */
 export const applyStatus = (deps: ApplyDeps) => {
-  const applying: Applying = { ...deps, settle: settlingInSequence() };
+  const applying: Applying = { ...deps, settle: createSequentialSettle() };
   return (message: StatusMessage, deadline: Deadline): Promise<MessageResult> => {
     switch (message.kind) {
       case "verdict":

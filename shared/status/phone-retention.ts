@@ -3,9 +3,10 @@ import * as z from "zod";
 import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { isoTime } from "../platform/time.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
+import { accountIdsOf } from "../wallet/account-index.ts";
 import { readItems } from "../wallet/batch-read.ts";
-import { ownedKeyBatches, ownedKeys } from "../wallet/index-pages.ts";
+import { ownedKeyBatches } from "../wallet/index-pages.ts";
 import { collisionOf, type Ledger } from "../wallet/ledger.ts";
 import { ownerOf, transactionRow } from "../wallet/transaction.ts";
 import { EVENTS_OWNER, readableRow } from "./event-records.ts";
@@ -57,7 +58,6 @@ const progressRow = z.object({
 });
 type Progress = z.infer<typeof progressRow>;
 
-const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
 /** The item that says whether today's pass is over. */
 const ALL_OWNERS = "";
 
@@ -65,7 +65,7 @@ const ALL_OWNERS = "";
 const readProgress = async ({ db, table }: Ledger, owner: string): Promise<Progress> => {
   const pk = `phone-retention#${owner}`;
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
-  return Item === undefined ? { pk, position: THE_BEGINNING, finished_before: THE_BEGINNING } : progressRow.parse(Item);
+  return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressRow.parse(Item);
 };
 
 const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<void> => {
@@ -73,23 +73,27 @@ const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<voi
 };
 
 /** Attributes with their values as they are and as they are to be. */
-type Change = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 
 /** An item as far as its masking is concerned: `change` is empty where it holds no number, `waits` where it keeps it for now. */
-type Maskable = { readonly pk: string; readonly created_at: string; readonly waits: boolean; readonly change: Change };
+type Maskable = {
+  readonly pk: string;
+  readonly created_at: string;
+  readonly waits: boolean;
+  readonly change: MaskingUpdate;
+};
 
 /** The items of one owner in the index by time. */
 type Part = { readonly owner: string; readonly schema: z.ZodType<Maskable> };
 
 const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
-  const accounts = await ownedKeys(ledger, "accounts", { from: "0000", to: "9999" });
-  const ids = accounts.map(({ pk }) => pk.slice("account#".length));
+  const accountIds = await accountIdsOf(ledger);
   const partOf = (accountId: string) => (mode: Mode) => ({
     owner: ownerOf(accountId, mode),
     schema: maskableTransaction,
   });
   return [
-    ...ids.flatMap((accountId) => modeSchema.options.map(partOf(accountId))),
+    ...accountIds.flatMap((accountId) => modeSchema.options.map(partOf(accountId))),
     { owner: EVENTS_OWNER, schema: maskableEvent },
   ];
 };
@@ -97,7 +101,8 @@ const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
 const maskedNumber = (phoneNumber: string): string =>
   `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
 
-const changeOf = (name: string, from: string, to: string): Change => (from === to ? {} : { [name]: { from, to } });
+const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
+  from === to ? {} : { [name]: { from, to } };
 
 const maskableTransaction = transactionRow
   .pick({ pk: true, mode: true, status: true, phone_number: true, description: true, created_at: true })
@@ -141,7 +146,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
       await writeProgress(ledger, progress);
     }
     // An owner without old items has no progress to keep.
-    if (progress.position === THE_BEGINNING) return { masked: count, isComplete: true };
+    if (progress.position === EPOCH) return { masked: count, isComplete: true };
     const { oldest_waiting: position = before, ...rest } = progress;
     await writeProgress(ledger, { ...rest, position, finished_before: before });
     return { masked: count, isComplete: true };

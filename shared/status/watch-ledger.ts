@@ -1,8 +1,8 @@
 import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
+import { type IndexedAccount, indexedAccounts } from "../wallet/account-index.ts";
 import { readCheckpoint } from "../wallet/checkpoint.ts";
-import { type IndexKey, ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { isMismatch, proveAndKeep } from "../wallet/proof.ts";
 import { settleTransaction } from "../wallet/settle.ts";
@@ -61,11 +61,9 @@ const refundAll = async (ledger: Ledger, rows: readonly TransactionRow[], deadli
   return refunded;
 };
 
-/** The accounts' own owner in the index by time. */
-const ACCOUNTS_OWNER = "accounts";
-
 const proveDue = async (ledger: Ledger, deadline: Deadline) => {
-  const accounts = await ownedKeys(ledger, ACCOUNTS_OWNER, { from: "0000", to: "9999" });
+  const accounts: IndexedAccount[] = [];
+  for await (const account of indexedAccounts(ledger)) accounts.push(account);
   // Each run begins with another wallet: some that take all of the time in every run do not keep it from the others.
   const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
   const results: (ProofResult | undefined)[] = [];
@@ -74,20 +72,22 @@ const proveDue = async (ledger: Ledger, deadline: Deadline) => {
     try {
       results.push(await proveIfDue(ledger, account, soonest(deadline, deadlineIn(PROOF_MS_MAX, ledger.clock))));
     } catch (error) {
-      log.alarm("ledger.not_proved", { account: accountIdOf(account), ...errorFields(error) });
+      log.alarm("ledger.not_proved", { account: account.account_id, ...errorFields(error) });
     }
   }
   const proved = results.filter((result) => result !== undefined);
   return { proved: proved.length, mismatches: proved.filter((result) => result === "mismatch").length };
 };
 
-const accountIdOf = ({ pk }: IndexKey): string => pk.slice("account#".length);
-
 type ProofResult = "right" | "differs" | "mismatch";
 
 /** Undefined where the wallet is not due, or could not be proved. */
-const proveIfDue = async (ledger: Ledger, account: IndexKey, deadline: Deadline): Promise<ProofResult | undefined> => {
-  const accountId = accountIdOf(account);
+const proveIfDue = async (
+  ledger: Ledger,
+  account: IndexedAccount,
+  deadline: Deadline,
+): Promise<ProofResult | undefined> => {
+  const { account_id: accountId } = account;
   const before = await readCheckpoint(ledger, accountId);
   const age_ms = (moment: string): number => ledger.clock() - Date.parse(moment);
   // A difference is looked at again in the next run, and not only tomorrow.

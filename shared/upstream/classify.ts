@@ -4,10 +4,10 @@ import { koboFromSentNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import {
   type CheckOutcome,
-  FOREIGN_NOT_FOUND,
   type OrderField,
   type Outcome,
   RATE_LIMITED,
+  UNRECOGNIZED_404,
   type UpstreamFacts,
 } from "./provider.ts";
 
@@ -123,7 +123,7 @@ export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): 
   const isUnreadable = outcome.kind === "unknown" && outcome.reason === UNREADABLE_BODY;
   if ((outcome.kind === "refused" || isUnreadable) && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
     const isEnvelope = body?.status === false && body.message !== undefined;
-    return isEnvelope ? { kind: "no_record", ...facts } : { kind: "unknown", reason: FOREIGN_NOT_FOUND, ...facts };
+    return isEnvelope ? { kind: "no_record", ...facts } : { kind: "unknown", reason: UNRECOGNIZED_404, ...facts };
   }
   if (body === undefined) return withoutRecord(outcome);
   const { result: record } = body.data;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { utf8 } from "../platform/utf8.ts";
 
 /** A request to the upstream, complete. */
 export type Request = {
@@ -83,9 +84,6 @@ const attempt = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Prom
     connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(CONNECT_MS_MAX, total_ms));
     outgoing.end(request.body);
   });
-
-/** Without a byte order mark in front, which RFC 8259 lets a parser ignore. */
-const utf8 = new TextDecoder();
 
 const readAnswer = (incoming: IncomingMessage, bytesMax: number, finish: (result: Exchange) => void): void => {
   const chunks: Buffer[] = [];

@@ -40,7 +40,7 @@ export type Outcome = UpstreamFacts &
 type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
 
 /** Reason of an `unknown` check: a 404 that is not in the upstream's envelope. Its address, or a route, is probably wrong. */
-export const FOREIGN_NOT_FOUND = "foreign_not_found";
+export const UNRECOGNIZED_404 = "unrecognized_404";
 
 /** What one check came to. Only `found` is charged for. */
 export type CheckOutcome = UpstreamFacts &

@@ -3,7 +3,7 @@ import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
-import { ownedKeys } from "./index-pages.ts";
+import { ALL_TIMES, ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
@@ -66,7 +66,7 @@ export const recordAct = async ({ db, table, clock }: Ledger, act: Act): Promise
 
 /** What was done to one subject, oldest first. */
 export const readActs = async (ledger: Ledger, subject: string): Promise<readonly AuditRow[]> => {
-  const keys = await ownedKeys(ledger, auditOwner(subject), { from: "0000", to: "9999" });
+  const keys = await ownedKeys(ledger, auditOwner(subject), ALL_TIMES);
   const items = await Promise.all(
     keys.map(({ pk }) =>
       ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk }, ConsistentRead: true })),

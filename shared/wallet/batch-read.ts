@@ -7,7 +7,15 @@ import type { Ledger } from "./ledger.ts";
 type Key = { readonly pk: string };
 
 /** How long keys that DynamoDB leaves out are asked for again. */
-const BATCH_PATIENCE_MS = 3_000;
+const BATCH_RETRY_MS_MAX = 3_000;
+
+/** DynamoDB was too busy to read all keys of a batch. */
+export class UnprocessedKeysError extends Error {
+  override readonly name = "UnprocessedKeysError";
+  constructor() {
+    super("DynamoDB kept leaving out keys of a batch");
+  }
+}
 
 /** What BatchGetItem takes at once. */
 export const BATCH_KEYS_MAX = 100;
@@ -32,7 +40,7 @@ const readBatch = async <Item extends Key>(
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
-  const nextAttempt = backoff(deadlineIn(BATCH_PATIENCE_MS).remaining_ms);
+  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remaining_ms);
   for (;;) {
     const { Responses, UnprocessedKeys } = await db.send(
       new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
@@ -44,6 +52,6 @@ const readBatch = async <Item extends Key>(
     // DynamoDB may leave keys out when it is busy; it says which.
     wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
     if (wanted.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
-    if (!(await nextAttempt())) throw new Error("DynamoDB kept leaving out keys of a batch");
+    if (!(await nextAttempt())) throw new UnprocessedKeysError();
   }
 };

@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
+import { EPOCH } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 
 /**
@@ -24,8 +25,6 @@ const checkpointRow = z.object({
 });
 export type Checkpoint = z.infer<typeof checkpointRow>;
 
-const THE_BEGINNING = "1970-01-01T00:00:00.000Z";
-
 const checkpointPk = (accountId: string): string => `proof#${accountId}`;
 
 /** The checkpoint of a wallet that was never proved: a proof from it reads everything. */
@@ -34,10 +33,10 @@ export const firstCheckpoint = (accountId: string) =>
     pk: checkpointPk(accountId),
     account_id: accountId,
     sum_kobo: 0,
-    up_to: THE_BEGINNING,
+    up_to: EPOCH,
     version: 0,
     open_keys: [],
-    proved_at: THE_BEGINNING,
+    proved_at: EPOCH,
     difference_kobo: 0,
   }) satisfies Checkpoint;
 

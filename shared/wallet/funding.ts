@@ -3,10 +3,10 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
+import { accountIdsOf } from "./account-index.ts";
 import { type AuditRow, auditPut } from "./audit.ts";
 import { readItems } from "./batch-read.ts";
 import { readCheckpoint } from "./checkpoint.ts";
-import { ownedKeys } from "./index-pages.ts";
 import { type Ledger, writeInTurn } from "./ledger.ts";
 import { walletCredit, walletDebit } from "./wallet.ts";
 
@@ -101,15 +101,12 @@ const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&
   error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
-const ACCOUNT_PK_PREFIX = "account#";
-
 /**
  * The funding that an earlier release booked for this transfer: its key held the account too. No such item is made any more, so that
  * a strong read before the write is enough.
  */
 const findFormerFunding = async (ledger: Ledger, { account_id, entry_id }: Entry): Promise<EntryRow | undefined> => {
-  const accounts = await ownedKeys(ledger, "accounts", { from: "0000", to: "9999" });
-  const accountIds = new Set([account_id, ...accounts.map(({ pk }) => pk.slice(ACCOUNT_PK_PREFIX.length))]);
+  const accountIds = new Set([account_id, ...(await accountIdsOf(ledger))]);
   const keys = [...accountIds].map((accountId) => ({ pk: accountEntryPk("funding", accountId, entry_id) }));
   const [found] = await readItems(ledger, keys, entryRow);
   return found;

@@ -3,16 +3,21 @@ import * as z from "zod";
 import { BATCH_KEYS_MAX } from "./batch-read.ts";
 import type { Ledger } from "./ledger.ts";
 
-const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+/** What the index by time has of an item. */
+export const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKey>;
 
-type Range = { readonly from: string; readonly to: string };
+/** Times as the index has them, both inclusive. */
+export type TimeRange = { readonly from: string; readonly to: string };
+
+/** Everything that an owner has. */
+export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
 
 /** The keys of one owner (an account's transactions or entries, the accounts themselves) in a time range, page by page, oldest first. */
 export async function* ownedKeyPages(
-  { db, table }: Ledger,
+  { db, table }: Pick<Ledger, "db" | "table">,
   owner: string,
-  { from, to }: Range,
+  { from, to }: TimeRange,
 ): AsyncGenerator<readonly IndexKey[], void, void> {
   let start: Record<string, unknown> | undefined;
   do {
@@ -35,7 +40,7 @@ export async function* ownedKeyPages(
 export async function* ownedKeyBatches(
   ledger: Ledger,
   owner: string,
-  range: Range,
+  range: TimeRange,
 ): AsyncGenerator<readonly IndexKey[], void, void> {
   for await (const page of ownedKeyPages(ledger, owner, range)) {
     for (let start = 0; start < page.length; start += BATCH_KEYS_MAX) yield page.slice(start, start + BATCH_KEYS_MAX);
@@ -43,7 +48,7 @@ export async function* ownedKeyBatches(
 }
 
 /** All of them. */
-export const ownedKeys = async (ledger: Ledger, owner: string, range: Range): Promise<readonly IndexKey[]> => {
+export const ownedKeys = async (ledger: Ledger, owner: string, range: TimeRange): Promise<readonly IndexKey[]> => {
   const keys: IndexKey[] = [];
   for await (const page of ownedKeyPages(ledger, owner, range)) keys.push(...page);
   return keys;

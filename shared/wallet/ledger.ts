@@ -125,10 +125,10 @@ export const transact = async (
   }
 };
 
-const OPERATOR_PATIENCE_MS = 10_000;
+const OPERATOR_RETRY_MS_MAX = 10_000;
 
 /** How long an operator's write is tried again while other writes hold its items. */
-export const operatorAttempts = (): NextAttempt => backoff(deadlineIn(OPERATOR_PATIENCE_MS).remaining_ms);
+export const operatorAttempts = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remaining_ms);
 
 /** An operator's write, all of it or nothing. It is tried again while other writes hold its items; every other error is thrown as it came. */
 export const writeInTurn = async ({ db }: Pick<Ledger, "db">, TransactItems: Writes): Promise<void> => {

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { Mode, TransactionQuery } from "../contract/transaction.ts";
 import { readItems } from "./batch-read.ts";
+import { indexKey, type TimeRange } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Naming } from "./naming.ts";
 import {
@@ -57,10 +58,7 @@ export const decodeCursor = (text: string): Cursor | undefined => {
 /** Keys looked at for one page, so that a filter that matches little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
-/** The times of a list as the index has them, both inclusive. A date alone means that whole day, in UTC. */
-export type TimeRange = { readonly from: string; readonly to: string };
-
-/** Undefined where nothing can lie in between. */
+/** The range of a list. A date alone means that whole day, in UTC. Undefined where nothing can lie in between. */
 export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): TimeRange | undefined => {
   const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
   const range = {
@@ -96,8 +94,6 @@ export const listTransactions = async (
   }
   return { rows, next: from };
 };
-
-const indexKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 
 const queryKeys = async (
   { db, table }: Ledger,

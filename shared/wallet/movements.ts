@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { readItems } from "./batch-read.ts";
 import { entriesOwner } from "./funding.ts";
-import { type IndexKey, ownedKeyBatches, ownedKeys } from "./index-pages.ts";
+import { type IndexKey, ownedKeyBatches, ownedKeys, type TimeRange } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
-import { ownerOf, type TransactionRow } from "./transaction.ts";
+import { ownerOf, signedKobo, type TransactionRow } from "./transaction.ts";
 
 /** What one transaction or entry has done to its wallet so far. */
 export type Movement = {
@@ -20,7 +20,7 @@ export type Movement = {
 export const movementOf = ({ pk, created_at, amount_kobo, status }: TransactionRow): Movement => ({
   pk,
   at: created_at,
-  kobo: status === "failed" ? 0 : -amount_kobo,
+  kobo: signedKobo({ status, amount_kobo }),
   changes: status === "failed" ? 2 : 1,
   isOpen: status === "processing",
 });
@@ -40,13 +40,11 @@ export const totalOf = (movements: Iterable<Movement>): { readonly kobo: number;
   return total;
 };
 
-type Range = { readonly from: string; readonly to: string };
-
 /** The keys of an account's live transactions, oldest first. */
-export const transactionKeyBatches = (ledger: Ledger, accountId: string, range: Range) =>
+export const transactionKeyBatches = (ledger: Ledger, accountId: string, range: TimeRange) =>
   ownedKeyBatches(ledger, ownerOf(accountId, "live"), range);
 
-export const transactionKeys = (ledger: Ledger, accountId: string, range: Range): Promise<readonly IndexKey[]> =>
+export const transactionKeys = (ledger: Ledger, accountId: string, range: TimeRange): Promise<readonly IndexKey[]> =>
   ownedKeys(ledger, ownerOf(accountId, "live"), range);
 
 const entryItem = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
@@ -55,7 +53,7 @@ const entryItem = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z
 export const readEntryMovements = async (
   ledger: Ledger,
   accountId: string,
-  range: Range,
+  range: TimeRange,
 ): Promise<readonly Movement[]> => {
   const keys = await ownedKeys(ledger, entriesOwner(accountId), range);
   const entries = await readItems(ledger, keys, entryItem);

@@ -1,6 +1,6 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { backoff } from "../platform/backoff.ts";
-import { type Deadline, debitPatience_ms } from "../platform/deadline.ts";
+import { type Deadline, debitRetry_ms } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Ledger, transact, type Writes } from "./ledger.ts";
 import { type TransactionRow, transactionRow } from "./transaction.ts";
@@ -36,7 +36,7 @@ export const openTransaction = async (
   deadline: Deadline,
 ): Promise<Opening> => {
   const result = await transact(ledger.db, openingWrites(ledger, row, records), {
-    nextAttempt: backoff(() => debitPatience_ms(deadline)),
+    nextAttempt: backoff(() => debitRetry_ms(deadline)),
     lossesMax: 1,
     about: { attempt: row.attempt },
   });

@@ -2,9 +2,9 @@ import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
+import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
-import { oneAtATime } from "../platform/one-at-a-time.ts";
 import { isoTime } from "../platform/time.ts";
 import { collisionOf, type Ledger, type Writes } from "./ledger.ts";
 import { failureSchema, type TransactionRow, transactionRow } from "./transaction.ts";
@@ -62,8 +62,8 @@ export const settleTransaction = async (
  * The same for many transactions at once: the refunds of one wallet are settled in sequence, because each holds the wallet and
  * the others would be cancelled, and charged for.
  */
-export const settlingInSequence = (): typeof settleTransaction => {
-  const inSequence = oneAtATime();
+export const createSequentialSettle = (): typeof settleTransaction => {
+  const inSequence = keyedMutex();
   return (ledger, target, verdict, deadline) => {
     const settle = () => settleTransaction(ledger, target, verdict, deadline);
     return refunds(target, verdict) ? inSequence(target.account_id, settle) : settle();

@@ -1,8 +1,8 @@
 import { type EntryRow, entriesOwner, readEntry } from "./funding.ts";
-import { ownedKeys } from "./index-pages.ts";
+import { ownedKeys, type TimeRange } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
-import { readTransactions, type TimeRange } from "./lookup.ts";
-import { ownerOf, referenceOf, type TransactionRow } from "./transaction.ts";
+import { readTransactions } from "./lookup.ts";
+import { ownerOf, referenceOf, signedKobo, type TransactionRow } from "./transaction.ts";
 
 /** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
 export type StatementLine = {
@@ -40,9 +40,9 @@ export const readStatement = async (ledger: Ledger, accountId: string, { from, t
   return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sum_kobo };
 };
 
-type Movement = Omit<StatementLine, "sum_kobo">;
+type UnsummedLine = Omit<StatementLine, "sum_kobo">;
 
-const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryRow): Movement => ({
+const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryRow): UnsummedLine => ({
   at: created_at,
   kind,
   id: entry_id,
@@ -51,13 +51,13 @@ const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: EntryR
   effect_kobo: amount_kobo,
 });
 
-const transactionLine = (row: TransactionRow): Movement => ({
+const transactionLine = (row: TransactionRow): UnsummedLine => ({
   at: row.created_at,
   kind: row.type,
   id: referenceOf(row),
   status: row.status,
   description: row.description,
-  effect_kobo: row.status === "failed" ? 0 : -row.amount_kobo,
+  effect_kobo: signedKobo(row),
 });
 
 const readEntries = async (ledger: Ledger, keys: readonly { readonly pk: string }[]): Promise<readonly EntryRow[]> => {

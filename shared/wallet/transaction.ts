@@ -65,6 +65,10 @@ export type TransactionRow = z.infer<typeof transactionRow>;
 /** An identity check: it has no result to wait for once its request is gone. */
 export const isCheck = ({ type }: Pick<TransactionRow, "type">): boolean => type !== "data" && type !== "airtime";
 
+/** What a transaction has done to its wallet so far. */
+export const signedKobo = ({ status, amount_kobo }: Pick<TransactionRow, "status" | "amount_kobo">): number =>
+  status === "failed" ? 0 : -amount_kobo;
+
 const PK_PREFIX = "transaction#";
 export const transactionPk = (id: string): string => `${PK_PREFIX}${id}`;
 export const isTransactionPk = (pk: string): boolean => pk.startsWith(PK_PREFIX);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { tableNames } from "../../infra/local/tables.ts";
-import { accountPk } from "../../shared/access/account-store.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
+import { accountPk } from "../../shared/wallet/account-index.ts";
 import { ADMIN, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: the commands that follow a restore, as an operator types them. test/faults/restore.test.ts follows the whole procedure. */

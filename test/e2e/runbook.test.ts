@@ -222,7 +222,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "An app's endpoint is down": endpointDown,
   "A key leaked": leakedKey,
   "The upstream's balance is empty": emptyUpstream,
-  "A 404 of the upstream is not its own": nothing,
+  "Identity checks get a 404 from a gateway": nothing,
   "The upstream refuses our key": refusedKey,
   "The upstream's rate limit refuses orders": nothing,
   "A catalog was refused": refusedCatalog,

@@ -1,8 +1,8 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
-import { accountPk } from "../../shared/access/account-store.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { openTransactions } from "../../shared/status/open-transactions.ts";
 import { resolveTransaction } from "../../shared/status/resolve.ts";
+import { accountPk } from "../../shared/wallet/account-index.ts";
 import { isCheck, referenceOf } from "../../shared/wallet/transaction.ts";
 import type { Stage } from "./stage.ts";
 import { jump } from "./world/clock.ts";

@@ -73,7 +73,7 @@ const restore = async (): Promise<void> => {
   restored = { ...old, table: await copyTable(old.db, "ledger", old.table) };
 };
 
-const silent = { say: () => {} };
+const silent = { logProgress: () => {} };
 const carry = (isDryRun = false): Promise<CarriedItems> =>
   carryItems({ db: emulatorClient(proxy.endpoint), from: old.table, to: restored.table }, { isDryRun, ...silent });
 const audit = (subject: string) => auditOf({ subject, by: "ada", action: "ledger carry-over" }, NOON_MS);

@@ -301,12 +301,12 @@ describe("a live check without a result is refunded", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     await service.verifyUnder(refusal(404, "No record was found."));
-    expect(said.mock.calls.join()).not.toContain("upstream.foreign_answer");
+    expect(said.mock.calls.join()).not.toContain("upstream.unrecognized_404");
     const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
     const [alarm] = said.mock.calls
       .flat()
       .map(String)
-      .filter((line) => line.includes("upstream.foreign_answer"));
+      .filter((line) => line.includes("upstream.unrecognized_404"));
     expect(JSON.parse(alarm ?? "")).toMatchObject({
       Alarms: 1,
       reference: answer.headers.get("x-transaction-reference"),

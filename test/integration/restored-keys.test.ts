@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { AccountError, type AccountRow, accountPk, requireAccount } from "../../shared/access/account-store.ts";
+import { AccountError, type AccountRow, requireAccount } from "../../shared/access/account-store.ts";
 import {
   changeWhitelist,
   createKey,
@@ -10,7 +10,8 @@ import {
   setAccountStatus,
 } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { type Finding, keyRows, reconcileKeys } from "../../shared/access/reconcile.ts";
+import { type KeyDifference, keyRows, reconcileKeys } from "../../shared/access/reconcile-keys.ts";
+import { accountPk } from "../../shared/wallet/account-index.ts";
 import { auditOf, readActs, SERVICE } from "../../shared/wallet/audit.ts";
 import { type Gates, MINUTE_MS, NEIGHBOUR, NOON, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 
@@ -48,7 +49,7 @@ const disallow = (accountId: string, range: string) =>
 const orphanAudit = () => auditOf({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON);
 const reconcile = (isDryRun = false) => reconcileKeys(gates.store, { isDryRun, orphanAudit });
 /** The findings about one account, for the tables hold other tests' accounts as well. */
-const about = (findings: readonly Finding[], accountId: string) =>
+const about = (findings: readonly KeyDifference[], accountId: string) =>
   findings.filter(({ account_id }) => account_id === accountId).map(({ found, result }) => [found, result]);
 
 describe("without a reconciliation, after the ledger was restored", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kindOf, movementOf, type Step } from "../../infra/admin/carry-over/kinds.ts";
+import { balanceChangeOf, kindOf, type Step } from "../../infra/admin/carry-over/kinds.ts";
 import type { Item } from "../../infra/admin/table-scan.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
@@ -187,10 +187,10 @@ describe("other items", () => {
 
   test("move a wallet by what they came to", () => {
     const { amount_kobo } = aTransactionRow();
-    expect(movementOf(funding)).toEqual({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
-    expect(movementOf(open())).toMatchObject({ kobo: -amount_kobo, isOpen: true });
-    expect(movementOf(ended("failed"))).toMatchObject({ kobo: 0, isOpen: false });
-    expect(movementOf(open({ mode: "test" }))).toBeUndefined();
-    expect(movementOf({ pk: "consent#transaction#1" })).toBeUndefined();
+    expect(balanceChangeOf(funding)).toEqual({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
+    expect(balanceChangeOf(open())).toMatchObject({ kobo: -amount_kobo, isOpen: true });
+    expect(balanceChangeOf(ended("failed"))).toMatchObject({ kobo: 0, isOpen: false });
+    expect(balanceChangeOf(open({ mode: "test" }))).toBeUndefined();
+    expect(balanceChangeOf({ pk: "consent#transaction#1" })).toBeUndefined();
   });
 });

@@ -514,7 +514,7 @@ describe("an identity check that finds nobody", () => {
       { kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) },
       ["nin"],
     );
-  const foreign = { kind: "unknown", reason: "foreign_not_found" };
+  const foreign = { kind: "unknown", reason: "unrecognized_404" };
 
   test.for([
     ["a 404", 404, refusal()],

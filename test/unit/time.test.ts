@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deadlineIn, debitPatience_ms, upstreamBudget_ms } from "../../shared/platform/deadline.ts";
+import { deadlineIn, debitRetry_ms, upstreamBudget_ms } from "../../shared/platform/deadline.ts";
 import { isoTime, minuteOf, secondsToNextMinute } from "../../shared/platform/time.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
@@ -60,6 +60,6 @@ test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms a
 });
 
 test("a debit waits for its wallet until 16 s are left: 10 s for the upstream and 6 s for settling", () => {
-  expect(debitPatience_ms({ remaining_ms: () => 29_000 })).toBe(13_000);
-  expect(debitPatience_ms({ remaining_ms: () => 16_000 })).toBe(0);
+  expect(debitRetry_ms({ remaining_ms: () => 29_000 })).toBe(13_000);
+  expect(debitRetry_ms({ remaining_ms: () => 16_000 })).toBe(0);
 });

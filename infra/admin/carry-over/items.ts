@@ -1,7 +1,8 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { operatorAttempts } from "../../../shared/wallet/ledger.ts";
-import { type Item, readItems, scanTable } from "../table-scan.ts";
-import { type ItemKind, kindOf, type Movement, movementOf, type Step } from "./kinds.ts";
+import { collisionOf, operatorAttempts } from "../../../shared/wallet/ledger.ts";
+import { type Item, readItemMap, scanTable } from "../table-scan.ts";
+import { isTransient } from "../transient-error.ts";
+import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
 
 export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };
 
@@ -29,7 +30,7 @@ const WRITES_AT_ONCE = 25;
  */
 export const carryItems = async (
   tables: Tables,
-  { isDryRun, say }: { readonly isDryRun: boolean; readonly say: (sentence: string) => void },
+  { isDryRun, logProgress }: { readonly isDryRun: boolean; readonly logProgress: (sentence: string) => void },
 ): Promise<CarriedItems> => {
   const counts = new Map<string, Counts>();
   const discrepancies: Discrepancy[] = [];
@@ -42,9 +43,9 @@ export const carryItems = async (
     const known = counts.get(name) ?? none;
     counts.set(name, { ...known, [what]: known[what] + 1 });
   };
-  const move = (movement: Movement | undefined, sign: 1 | -1): void => {
-    if (movement === undefined) return;
-    const { accountId, kobo } = movement;
+  const move = (change: BalanceChange | undefined, sign: 1 | -1): void => {
+    if (change === undefined) return;
+    const { accountId, kobo } = change;
     moved.set(accountId, (moved.get(accountId) ?? 0) + sign * kobo);
   };
 
@@ -53,12 +54,12 @@ export const carryItems = async (
     switch (step.kind) {
       case "copy":
         count(name, "copied");
-        move(movementOf(item), 1);
+        move(balanceChangeOf(item), 1);
         break;
       case "update":
         count(name, "updated");
-        if (here !== undefined) move(movementOf(here), -1);
-        move(movementOf(step.item), 1);
+        if (here !== undefined) move(balanceChangeOf(here), -1);
+        move(balanceChangeOf(step.item), 1);
         break;
       case "present":
         count(name, "present");
@@ -74,7 +75,7 @@ export const carryItems = async (
   };
 
   const take = async (items: readonly Item[]): Promise<void> => {
-    const standing = await readItems(
+    const standing = await readItemMap(
       tables.db,
       tables.to,
       items.map(({ pk }) => pk),
@@ -99,7 +100,7 @@ export const carryItems = async (
     tally(item, kind, here, step);
   };
 
-  await scanTable(tables.db, tables.from, { take, say });
+  await scanTable(tables.db, tables.from, { take, logProgress });
   return { counts, discrepancies, notes: [...notes], accountIds, moved };
 };
 
@@ -122,8 +123,9 @@ const write = async (
       await db.send(new PutCommand({ TableName: to, ...putOf(item, step) }));
       return step;
     } catch (error) {
-      if (!(await nextAttempt())) throw error;
-      here = (await readItems(db, to, [item.pk])).get(item.pk);
+      const canRetry = collisionOf(error).kind === "refused" || isTransient(error);
+      if (!canRetry || !(await nextAttempt())) throw error;
+      here = (await readItemMap(db, to, [item.pk])).get(item.pk);
     }
   }
 };

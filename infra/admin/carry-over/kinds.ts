@@ -4,7 +4,7 @@ import { type AccountRow, accountRow } from "../../../shared/access/account-stor
 import { earlierEnd } from "../../../shared/access/key-item.ts";
 import { eventRow } from "../../../shared/status/event-records.ts";
 import { entryRow } from "../../../shared/wallet/funding.ts";
-import { type TransactionRow, transactionRow, transitions } from "../../../shared/wallet/transaction.ts";
+import { signedKobo, type TransactionRow, transactionRow, transitions } from "../../../shared/wallet/transaction.ts";
 import type { Item } from "../table-scan.ts";
 
 /** A condition under which an item may be put in the place of the one that was read. */
@@ -41,7 +41,7 @@ const differing = (one: Item, other: Item, fields: readonly string[]): readonly 
   fields.filter((field) => !isDeepStrictEqual(one[field], other[field]));
 
 /** Parses both, and compares what came of it beside the items themselves. */
-const comparing =
+const compareWith =
   <Row>(
     schema: z.ZodType<Row>,
     merge: (rows: { readonly old: Row; readonly here: Row }, old: Item, here: Item) => Step,
@@ -57,8 +57,8 @@ const comparing =
   };
 
 /** What never changes once it is written. */
-const unchanging = (schema: z.ZodType = z.unknown()): Compare =>
-  comparing(schema, (_rows, old, here) => {
+const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
+  compareWith(schema, (_rows, old, here) => {
     const fields = differing(old, here, [...new Set([...Object.keys(old), ...Object.keys(here)])]);
     return fields.length === 0 ? { kind: "present" } : { kind: "differs", fields };
   });
@@ -72,7 +72,7 @@ const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", 
 const isFinal = ({ status }: TransactionRow): boolean => transitions[status].length === 0;
 
 /** Forward only: an open transaction takes its end and the upstream's facts from the old ledger; one that has ended stays. */
-const compareTransaction = comparing(transactionRow, (rows, old, here): Step => {
+const compareTransaction = compareWith(transactionRow, (rows, old, here): Step => {
   const otherOrder = differing(old, here, ORDER_FIELDS);
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
   const fields = differing(old, here, OUTCOME_FIELDS);
@@ -101,7 +101,7 @@ const compareTransaction = comparing(transactionRow, (rows, old, here): Step => 
 
 type Key = AccountRow["keys"][number];
 
-const stricterKey = (one: Key, other: Key | undefined): Key => {
+const mergeKeys = (one: Key, other: Key | undefined): Key => {
   if (other === undefined) return one;
   const expires_at = earlierEnd(one.expires_at, other.expires_at);
   const isRevoked = one.status === "revoked" || other.status === "revoked";
@@ -109,11 +109,11 @@ const stricterKey = (one: Key, other: Key | undefined): Key => {
 };
 
 /** Every key of both, revoked where one says so, and ending when the first of both does. */
-const mergedKeys = (here: AccountRow, old: AccountRow): Key[] => {
+const mergeKeyLists = (here: AccountRow, old: AccountRow): Key[] => {
   const known = new Set(here.keys.map(({ key_id }) => key_id));
   return [
     ...here.keys.map((key) =>
-      stricterKey(
+      mergeKeys(
         key,
         old.keys.find(({ key_id }) => key_id === key.key_id),
       ),
@@ -123,13 +123,13 @@ const mergedKeys = (here: AccountRow, old: AccountRow): Key[] => {
 };
 
 /** Addresses, name and webhook as they were changed last; keys and restriction as the stricter of the two says. */
-const compareAccount = comparing(accountRow, (rows, old, here): Step => {
+const compareAccount = compareWith(accountRow, (rows, old, here): Step => {
   const isNewer = rows.old.version > rows.here.version;
   const isRestricted = rows.old.status === "restricted" || rows.here.status === "restricted";
   const merged = {
     ...(isNewer ? old : here),
     status: isRestricted ? "restricted" : "active",
-    keys: mergedKeys(rows.here, rows.old),
+    keys: mergeKeyLists(rows.here, rows.old),
   };
   const note =
     rows.old.status === rows.here.status
@@ -147,7 +147,7 @@ const compareAccount = comparing(accountRow, (rows, old, here): Step => {
 const walletSchema = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
 
 /** Balances are not compared: they are computed anew from what moved them. */
-const compareWallet = comparing(walletSchema, (_rows, old, here): Step => {
+const compareWallet = compareWith(walletSchema, (_rows, old, here): Step => {
   const isSame = differing(old, here, ["low_balance_threshold_kobo"]).length === 0;
   return isSame
     ? { kind: "present" }
@@ -155,7 +155,7 @@ const compareWallet = comparing(walletSchema, (_rows, old, here): Step => {
 });
 
 /** The operator's decision about an event stands once it was taken. */
-const compareEvent = comparing(eventRow, (rows, old, here): Step => {
+const compareEvent = compareWith(eventRow, (rows, old, here): Step => {
   const fields = differing(old, here, ["state", "transaction"]);
   if (fields.length === 0 || rows.old.state === "open") return { kind: "present" };
   if (rows.here.state !== "open") return { kind: "differs", fields };
@@ -166,7 +166,7 @@ const compareEvent = comparing(eventRow, (rows, old, here): Step => {
 const deliverySchema = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
 
 /** Attempts are only ever added, and a state that is not `pending` is final. */
-const compareDelivery = comparing(deliverySchema, (rows, old): Step => {
+const compareDelivery = compareWith(deliverySchema, (rows, old): Step => {
   const isFurther = rows.old.state !== "pending" || rows.old.attempts.length > rows.here.attempts.length;
   if (rows.here.state !== "pending" || !isFurther) return { kind: "present" };
   return {
@@ -185,13 +185,13 @@ const kinds: Readonly<Record<string, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
-  consent: { name: "consents", compare: unchanging() },
-  name: { name: "upstream references", compare: unchanging(z.object({ transaction: z.string() })) },
-  funding: { name: "fundings", compare: unchanging(entryRow) },
-  adjustment: { name: "adjustments", compare: unchanging(entryRow) },
+  consent: { name: "consents", compare: compareImmutable() },
+  name: { name: "upstream references", compare: compareImmutable(z.object({ transaction: z.string() })) },
+  funding: { name: "fundings", compare: compareImmutable(entryRow) },
+  adjustment: { name: "adjustments", compare: compareImmutable(entryRow) },
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
-  audit: { name: "audit", compare: unchanging() },
+  audit: { name: "audit", compare: compareImmutable() },
   // The next proof of a wallet makes a new one.
   proof: { name: "proofs" },
   // The restored ledger's own progress is that of its items: a later one would leave out what is not masked in it.
@@ -204,7 +204,7 @@ export const kindOf = (pk: string): ItemKind | undefined => {
 };
 
 /** Something that moved a wallet: kobo, signed. */
-export type Movement = {
+export type BalanceChange = {
   readonly accountId: string;
   readonly at: string;
   readonly kobo: number;
@@ -215,19 +215,23 @@ const liveTransaction = transactionRow.pick({ account_id: true, status: true, am
 const entry = entryRow.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that the function below reads. */
-export const movementProjection = {
+export const balanceChangeProjection = {
   ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at",
   ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
 };
 
 /** What an item means for its account's balance; undefined for what moves none. */
-export const movementOf = (item: Item): Movement | undefined => {
+export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   if (item.pk.startsWith("funding#") || item.pk.startsWith("adjustment#")) {
     const { account_id, amount_kobo, created_at } = entry.parse(item);
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
   if (!item.pk.startsWith("transaction#") || item.mode !== "live") return undefined;
   const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
-  const kobo = status === "failed" ? 0 : -amount_kobo;
-  return { accountId: account_id, at: created_at, kobo, isOpen: status === "processing" };
+  return {
+    accountId: account_id,
+    at: created_at,
+    kobo: signedKobo({ status, amount_kobo }),
+    isOpen: status === "processing",
+  };
 };

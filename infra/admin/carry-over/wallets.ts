@@ -6,7 +6,7 @@ import { type Checkpoint, readCheckpoint } from "../../../shared/wallet/checkpoi
 import { type Ledger, writeInTurn } from "../../../shared/wallet/ledger.ts";
 import { readWallet, type WalletRow, walletPk } from "../../../shared/wallet/wallet.ts";
 import { scanTable } from "../table-scan.ts";
-import { type Movement, movementOf, movementProjection } from "./kinds.ts";
+import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
 /** What became of one wallet. */
 export type WalletResult = {
@@ -35,7 +35,7 @@ export const recomputeWallets = async (
     /** Absent in a dry run. */
     readonly audit?: (accountId: string, details: AuditRow["details"]) => AuditRow;
     readonly moved: ReadonlyMap<string, number>;
-    readonly say: (sentence: string) => void;
+    readonly logProgress: (sentence: string) => void;
   },
 ): Promise<readonly WalletResult[]> => {
   const wallets = new Map<string, WalletRow | undefined>();
@@ -48,12 +48,12 @@ export const recomputeWallets = async (
   const sums = new Map<string, Sums>();
   await scanTable(ledger.db, ledger.table, {
     take: async (items) => {
-      for (const movement of items.map(movementOf)) {
-        if (movement !== undefined) add(sums, movement, checkpoints.get(movement.accountId));
+      for (const change of items.map(balanceChangeOf)) {
+        if (change !== undefined) add(sums, change, checkpoints.get(change.accountId));
       }
     },
-    say: options.say,
-    projection: movementProjection,
+    logProgress: options.logProgress,
+    projection: balanceChangeProjection,
   });
 
   const results: WalletResult[] = [];
@@ -84,8 +84,8 @@ const findWallet = async (ledger: Ledger, accountId: string): Promise<WalletRow 
   return Item === undefined ? undefined : readWallet(ledger, accountId);
 };
 
-const add = (sums: Map<string, Sums>, movement: Movement, checkpoint: Checkpoint | undefined): void => {
-  const { accountId, at, kobo, isOpen } = movement;
+const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
+  const { accountId, at, kobo, isOpen } = change;
   const sum = sums.get(accountId) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;

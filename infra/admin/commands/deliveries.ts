@@ -3,7 +3,7 @@ import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { ownedKeys } from "../../../shared/wallet/index-pages.ts";
+import { ALL_TIMES, ownedKeys } from "../../../shared/wallet/index-pages.ts";
 import { readTransactions } from "../../../shared/wallet/lookup.ts";
 import { referenceOf } from "../../../shared/wallet/transaction.ts";
 import { type DeliveryRow, deliveriesOwner, readDelivery } from "../../../shared/webhook/delivery.ts";
@@ -58,7 +58,7 @@ const view = (delivery: DeliveryRow) => ({
 
 const list = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const keys = await ownedKeys(desk.ledger, deliveriesOwner(account), { from: "0000", to: "9999" });
+  const keys = await ownedKeys(desk.ledger, deliveriesOwner(account), ALL_TIMES);
   const latest = keys.slice(-LATEST).toReversed();
   const rows = await Promise.all(latest.map(({ pk }) => readDelivery(desk.ledger, pk)));
   const deliveries = rows.filter((row) => row !== undefined);

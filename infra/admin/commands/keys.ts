@@ -11,7 +11,7 @@ import {
 } from "../../../shared/access/accounts.ts";
 import { isWellFormedKey, keyHash } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
-import { keyRows, reconcileKeys, revokeOrphan } from "../../../shared/access/reconcile.ts";
+import { keyRows, reconcileKeys, revokeOrphan } from "../../../shared/access/reconcile-keys.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { SERVICE } from "../../../shared/wallet/audit.ts";
@@ -159,8 +159,8 @@ const findOwner = async (desk: Desk, keyId: string): Promise<AccountRow | undefi
 
 /** A key that no account lists is looked for in the access table, which decides who is admitted. Resolves with its account. */
 const revoke = async (desk: Desk, keyId: string, why: string | undefined): Promise<string> => {
-  const deed = { action: "keys revoke", why, details: { key_id: keyId } };
-  const store = audited(desk, () => deed);
+  const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
+  const store = audited(desk, () => auditFields);
   const owner = await findOwner(desk, keyId);
   if (owner !== undefined) {
     await revokeKey(store, owner.account_id, keyId);
@@ -169,7 +169,7 @@ const revoke = async (desk: Desk, keyId: string, why: string | undefined): Promi
   for await (const row of keyRows(desk.accounts)) {
     if (row.key_id !== keyId) continue;
     const account = await findAccount(desk.accounts, row.account_id);
-    if (account === undefined) await revokeOrphan(desk.accounts, row, () => auditItem(desk, SERVICE, deed));
+    if (account === undefined) await revokeOrphan(desk.accounts, row, () => auditItem(desk, SERVICE, auditFields));
     else await revokeUnlistedKey(store, row);
     return row.account_id;
   }

@@ -10,8 +10,8 @@ import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { auditItem, type Desk, putOnRecord } from "../desk.ts";
 import { whyField } from "../fields.ts";
-import { naira, nairaNumber, orNull, sections, table } from "../print.ts";
-import { readItems } from "../table-scan.ts";
+import { logProgress, naira, nairaNumber, orNull, sections, table } from "../print.ts";
+import { readItemMap } from "../table-scan.ts";
 import { notProved, type VerifiedWallet, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
 const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a table");
@@ -41,10 +41,6 @@ export const addLedger = (program: Command): void => {
   });
 };
 
-const say = (sentence: string): void => {
-  process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
-};
-
 /** Nothing may change either ledger: what is sold, refunded or delivered meanwhile would be in one of them only. */
 const assertStopped = ({ target }: Desk): void => {
   const { PURCHASES, WORKERS } = target.environment;
@@ -60,25 +56,25 @@ const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<type
   const desk = { ...adopted, ledger };
   if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
   // A table that is not there is noticed before anything is written.
-  for (const name of [from, ledger.table]) await readItems(ledger.db, name, [SERVICE]);
-  const deed = { action: "ledger carry-over", why };
-  if (!dryRun) await putOnRecord(desk, SERVICE, { ...deed, details: { from } });
+  for (const name of [from, ledger.table]) await readItemMap(ledger.db, name, [SERVICE]);
+  const auditFields = { action: "ledger carry-over", why };
+  if (!dryRun) await putOnRecord(desk, SERVICE, { ...auditFields, details: { from } });
 
-  const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, say });
+  const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
   for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
   const wallets = await recomputeWallets(ledger, accounts, {
     moved: items.moved,
-    say,
-    ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...deed, details }) }),
+    logProgress,
+    ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...auditFields, details }) }),
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
-  const verified = dryRun ? [] : await verifyWallets(ledger, present, say);
+  const verified = dryRun ? [] : await verifyWallets(ledger, present, logProgress);
   for (const { account_id } of verified) await proveAndKeep(ledger, await readCheckpoint(ledger, account_id));
   return reportOf({ from, to: ledger.table, dryRun, items, wallets, verified });
 };
 
-type Outcome = {
+type CarryOverResult = {
   readonly from: string;
   readonly to: string;
   readonly dryRun: boolean;
@@ -87,7 +83,7 @@ type Outcome = {
   readonly verified: readonly VerifiedWallet[];
 };
 
-const reportOf = ({ from, to, dryRun, items, wallets, verified }: Outcome): Report => {
+const reportOf = ({ from, to, dryRun, items, wallets, verified }: CarryOverResult): Report => {
   const counts = [...items.counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const changed = wallets.filter(({ result }) => result !== "right");
   const differing = notProved(verified);

@@ -120,10 +120,10 @@ const put = async (
   desk: Desk,
   name: string,
   value: string,
-  deed: { readonly action: string; readonly why: string | undefined },
+  auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
   const { environment } = desk.target;
-  await putOnRecord(desk, SERVICE, { ...deed, details: { name } });
+  await putOnRecord(desk, SERVICE, { ...auditFields, details: { name } });
   const { id, isPresented } = specOf(name);
   const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
   await desk.secrets.send(command);

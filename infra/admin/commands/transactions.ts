@@ -6,6 +6,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { openTransactions } from "../../../shared/status/open-transactions.ts";
 import { resolveTransaction } from "../../../shared/status/resolve.ts";
+import { ALL_TIMES } from "../../../shared/wallet/index-pages.ts";
 import { listTransactions, readTransaction } from "../../../shared/wallet/lookup.ts";
 import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
 import { addCommand, type Report, whyRequired } from "../command.ts";
@@ -95,9 +96,8 @@ const ofAccount = async (
 ): Promise<readonly TransactionRow[]> => {
   if (account === undefined) throw new OperatorError("Either --stuck or --account says which transactions");
   await requireAccount(desk.accounts, account);
-  const everything = { from: "0000", to: "9999" };
   const owner = { accountId: account, mode };
-  return (await listTransactions(desk.ledger, owner, { status }, everything, undefined)).rows;
+  return (await listTransactions(desk.ledger, owner, { status }, ALL_TIMES, undefined)).rows;
 };
 
 const show = async (

@@ -20,7 +20,7 @@ import {
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull } from "../print.ts";
+import { fields, logProgress, naira, nairaNumber, orNull } from "../print.ts";
 import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 import { notProved, verifiedJson, verifiedTable, verifyWallets } from "../verify-wallets.ts";
 
@@ -103,22 +103,22 @@ type Wish = {
 
 const fund = async (desk: Desk, { account, naira, id, why }: Wish): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const deed = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
+  const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await fundWallet(
     desk.ledger,
     { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
-    auditItem(desk, account, deed),
+    auditItem(desk, account, auditFields),
   );
   return booked(desk, { account, naira, id }, booking);
 };
 
 const adjust = async (desk: Desk, { account, naira, id, why }: Wish & { readonly why: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const deed = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
+  const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await adjustWallet(
     desk.ledger,
     { accountId: account, adjustmentId: id, amount_kobo: naira, why },
-    auditItem(desk, account, deed),
+    auditItem(desk, account, auditFields),
   );
   return booked(desk, { account, naira, id }, booking);
 };
@@ -168,27 +168,25 @@ const setThreshold = async (desk: Desk, { account, naira: kobo, why }: Threshold
   await requireAccount(desk.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
   const low_balance_threshold = orNull(kobo, nairaNumber);
-  const deed = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
-  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, deed));
+  const auditFields = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
+  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, auditFields));
   return {
     json: { account_id: account, low_balance_threshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),
   };
 };
 
-const say = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-
 const verifyAll = async ({ ledger, accounts }: Desk): Promise<Report> => {
   const ids: string[] = [];
   for await (const accountId of accountIds(accounts)) ids.push(accountId);
-  const wallets = await verifyWallets(ledger, ids, say);
+  const wallets = await verifyWallets(ledger, ids, logProgress);
   const ok = notProved(wallets).length === 0;
   return { ok, json: { ok, wallets: verifiedJson(wallets) }, text: verifiedTable(wallets) };
 };
 
 const verify = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
-  const [{ proof } = { proof: undefined }] = await verifyWallets(desk.ledger, [account], say);
+  const [{ proof } = { proof: undefined }] = await verifyWallets(desk.ledger, [account], logProgress);
   if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
   const { balance_kobo, expected_kobo, difference_kobo } = proof;
   const ok = difference_kobo === 0;

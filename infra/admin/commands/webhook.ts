@@ -15,7 +15,7 @@ import { testEventBody } from "../../../shared/webhook/event.ts";
 import { posting } from "../../../shared/webhook/post.ts";
 import { eventId, signatureHeaders } from "../../../shared/webhook/signature.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { audited, type Deed, type Desk, putOnRecord } from "../desk.ts";
+import { type AuditFields, audited, type Desk, putOnRecord } from "../desk.ts";
 import { accountField, whyField } from "../fields.ts";
 import { fields } from "../print.ts";
 
@@ -94,9 +94,9 @@ const addSecret = (webhook: Command): void => {
   });
 };
 
-const recorded = (desk: Desk, deed: Deed): EndpointStore => ({
+const recorded = (desk: Desk, auditFields: AuditFields): EndpointStore => ({
   ...desk.endpoints,
-  accounts: audited(desk, () => deed),
+  accounts: audited(desk, () => auditFields),
 });
 
 const view = ({ account_id, webhook }: AccountRow) => ({

@@ -10,6 +10,7 @@ import {
   type AccountStore,
   accountIds,
   findAccount,
+  KEY_WRITES_MAX,
   type KeyWrite,
   replaceAccount,
   requireAccount,
@@ -30,7 +31,7 @@ import {
 import { type KeyRow, keyRow } from "./key-store.ts";
 
 /** What a reconciliation did, or would do: one finding for each difference between ledger and access table. */
-export type Finding = {
+export type KeyDifference = {
   readonly account_id: string;
   /** Absent where it is about the whole account. */
   readonly key_id?: string;
@@ -51,24 +52,24 @@ export type Finding = {
 type Plan = {
   readonly account: AccountRow;
   readonly keyWrites: readonly KeyWrite[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly KeyDifference[];
 };
 
 /**
  * What makes the two tables agree about one account: of two statements the more restrictive one stands. `items` are all items of
  * the access table that belong to the account's keys or name the account.
  */
-export const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
+const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
   const { account_id } = before;
   const now_ms = (store.clock ?? systemClock)();
-  const findings: Finding[] = [];
+  const findings: KeyDifference[] = [];
   const itemOf = new Map(items.map((item) => [item.pk, item]));
   const listed = new Set(before.keys.map(({ hash }) => hash));
   const keys = items
     .filter(({ pk }) => !listed.has(pk))
     .reduce(
       (all, item) => withUnlisted(all, item, now_ms),
-      before.keys.map((key) => stricterKey(key, itemOf.get(key.hash))),
+      before.keys.map((key) => mergeKeyWithItem(key, itemOf.get(key.hash))),
     );
   const live = keys.filter((key) => !isDead(key, now_ms)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
@@ -99,7 +100,7 @@ export const reconciliationOf = (store: AccountStore, before: AccountRow, items:
   return { account, keyWrites, findings };
 };
 
-const stricterKey = (key: Key, item: KeyRow | undefined): Key => {
+const mergeKeyWithItem = (key: Key, item: KeyRow | undefined): Key => {
   if (item === undefined) return key;
   const expires_at = earlierEnd(key.expires_at, item.expires_at);
   return {
@@ -153,7 +154,7 @@ const findingAbout = (
   item: KeyRow | undefined,
   before: Key | undefined,
   isWritten: boolean,
-): Finding["found"] | undefined => {
+): KeyDifference["found"] | undefined => {
   if (before === undefined) return "key_not_listed";
   if (item === undefined) return "key_item_missing";
   if (before.status !== item.status) return "key_revoked_in_one";
@@ -165,16 +166,13 @@ const findingAbout = (
 const standing = ({ status, expires_at }: Key): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
 
-/** Key writes beside the account's own in one transaction of at most 100 items. */
-const KEY_WRITES_MAX = 90;
-
 /** Reconciles one account. What is found is decided anew each time that somebody else was faster. */
 const reconcileAccount = (
   store: AccountStore,
   accountId: string,
   unlisted: readonly string[],
   isDryRun: boolean,
-): Promise<readonly Finding[]> =>
+): Promise<readonly KeyDifference[]> =>
   untilDone(async () => {
     const before = await requireAccount(store, accountId);
     const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
@@ -221,14 +219,14 @@ export const revokeOrphan = async (
 export const reconcileKeys = async (
   store: AccountStore,
   { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (row: KeyRow) => AuditRow },
-): Promise<readonly Finding[]> => {
+): Promise<readonly KeyDifference[]> => {
   const rowsOf = new Map<string, KeyRow[]>();
   for await (const accountId of accountIds(store)) rowsOf.set(accountId, []);
   for await (const row of keyRows(store)) {
     const rows = rowsOf.get(row.account_id) ?? [];
     rowsOf.set(row.account_id, [...rows, row]);
   }
-  const findings: Finding[] = [];
+  const findings: KeyDifference[] = [];
   for (const [account_id, rows] of rowsOf) {
     // The index of accounts lags; only the item itself says that there is none.
     if ((await findAccount(store, account_id)) !== undefined) {
