@@ -1,12 +1,12 @@
 import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { backoff } from "../platform/backoff.ts";
+import { backoff, isContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import type { Ledger } from "./ledger.ts";
 
 type Key = { readonly pk: string };
 
-/** How long keys that DynamoDB leaves out are asked for again. */
+/** How long keys that DynamoDB leaves out, or all of them, are asked for again. */
 const BATCH_PATIENCE_MS = 3_000;
 
 /** What BatchGetItem takes at once. */
@@ -34,16 +34,23 @@ const readBatch = async <Item extends Key>(
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
   const nextAttempt = backoff(deadlineIn(BATCH_PATIENCE_MS).remaining_ms);
   for (;;) {
-    const { Responses, UnprocessedKeys } = await db.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
-    );
-    for (const item of Responses?.[table] ?? []) {
-      const row = schema.parse(item);
-      found.set(row.pk, row);
+    let refusal = new Error("DynamoDB kept leaving out keys of a batch");
+    try {
+      const { Responses, UnprocessedKeys } = await db.send(
+        new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
+      );
+      for (const item of Responses?.[table] ?? []) {
+        const row = schema.parse(item);
+        found.set(row.pk, row);
+      }
+      // DynamoDB may leave keys out when it is busy; it says which.
+      wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
+      if (wanted.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
+    } catch (error) {
+      // Where it can read none of the keys, it throttles the call instead.
+      if (!(error instanceof Error && isContention(error))) throw error;
+      refusal = error;
     }
-    // DynamoDB may leave keys out when it is busy; it says which.
-    wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
-    if (wanted.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
-    if (!(await nextAttempt())) throw new Error("DynamoDB kept leaving out keys of a batch");
+    if (!(await nextAttempt())) throw refusal;
   }
 };
