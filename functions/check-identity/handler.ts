@@ -18,6 +18,7 @@ const env = readEnv(functionEnvironments["check-identity"]);
 const db = documentClient();
 const secrets = secretsClient();
 const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
+const replayKey = secret(secrets, env.REPLAY_KEY_SECRET_ID);
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   naming: namingFrom(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
@@ -26,9 +27,9 @@ const deps = {
   purchases: env.PURCHASES,
   upstreamDates: env.UPSTREAM_DATES,
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
-  replays: replays(db, env.CACHE_TABLE, secret(secrets, env.REPLAY_KEY_SECRET_ID), systemClock),
+  replays: replays(db, env.CACHE_TABLE, replayKey, systemClock),
 };
-await readAhead(deps.naming, liveKey.value);
+await readAhead(deps.naming, liveKey.value, replayKey.value);
 
 /** Identity: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", admitting(db, env.ACCESS_TABLE), {

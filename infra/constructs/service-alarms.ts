@@ -36,7 +36,8 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "A caller got 500 for a fault of ours; an order's outcome may be unknown to it. Look for its request_id in the log.",
   "status.amount_differs":
     "The upstream charges another amount than we take, for a purchase or a check: correct our price, or ask the upstream.",
-  "status.contradicted": "A verdict spoke against how its transaction ended, and was not applied. admin transactions.",
+  "status.contradicted":
+    "The upstream answered an order with the opposite of how it had ended; nothing was changed. admin transactions show.",
   "status.event_refused":
     "The upstream sends events that are no JSON object: open purchases do not end by themselves. Ask the upstream what it sends.",
   "status.left_to_operator":

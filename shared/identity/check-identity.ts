@@ -158,17 +158,19 @@ const checkIdentity = async <Result extends z.ZodObject>(
 };
 
 /**
- * The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. One whose
- * settling is still on the status queue is handed over: it will be charged, and nobody could ask for it again.
+ * The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. A result
+ * whose settlement is on the status queue is returned: it will be charged, and without a reference nobody could ask for it again.
+ * A result whose settlement is neither written nor queued is not: `watch-ledger` will refund the check.
  */
 const resultFor = async <Result extends z.ZodObject>(
   kept: Replays,
-  { row, replayed }: Placed,
+  placed: Placed,
   schema: Result,
   found: z.output<Result> | undefined,
 ): Promise<z.output<Result> | null> => {
+  const { row, replayed } = placed;
   if (row.status === "failed") throw failureOf(row, replayed);
-  if (row.status === "processing") return found ?? null;
+  if (row.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
   const result = replayed ? schema.safeParse(await findKept(kept, row)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {

@@ -1,5 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
@@ -29,10 +30,11 @@ export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Se
   keep: async (row, result, patience_ms) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
-    const sealed = seal(await sealingKey(replayKey), ownerOf(row), plain);
-    const Item = { pk: replayPk(row), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
-    const abortSignal = AbortSignal.timeout(Math.max(1, Math.floor(patience_ms)));
-    await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });
+    await withTimeout(patience_ms, async (abortSignal) => {
+      const sealed = seal(await sealingKey(replayKey), ownerOf(row), plain);
+      const Item = { pk: replayPk(row), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
+      await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });
+    });
   },
   find: async (row) => {
     const { Item } = await db.send(

@@ -9,6 +9,30 @@ export const deadlineIn = (budget_ms: number, clock: Clock = systemClock): Deadl
   return { remaining_ms: () => end_ms - clock() };
 };
 
+/**
+ * Rejects once `limit_ms` have passed, whether the work ends or not. The signal aborts what the work has begun; a step that takes
+ * no signal is left behind.
+ */
+export const withTimeout = async <Result>(
+  limit_ms: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    const stop = (): void => {
+      controller.abort();
+      reject(new Error("No time is left"));
+    };
+    timer = setTimeout(stop, Math.max(1, Math.floor(limit_ms)));
+  });
+  try {
+    return await Promise.race([work(controller.signal), timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 export const soonest = (one: Deadline, other: Deadline): Deadline => ({
   remaining_ms: () => Math.min(one.remaining_ms(), other.remaining_ms()),
 });

@@ -6,6 +6,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Kobo } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
+import { alertIfContradicted } from "../status/contradiction.ts";
 import type { StatusMessage, StatusQueue } from "../status/status-queue.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { findByCallerReference } from "../wallet/lookup.ts";
@@ -50,7 +51,11 @@ export type Fulfilment = {
 };
 
 /** The transaction as it stands when the answer leaves. */
-export type Placed = { readonly row: TransactionRow; readonly replayed: boolean };
+export type Placed = { readonly row: TransactionRow } & (
+  | { readonly replayed: true }
+  /** `isOutcomeSecured`: what the provider's answer does to the ledger is written, or the status queue has it. */
+  | { readonly replayed: false; readonly isOutcomeSecured: boolean }
+);
 
 /** The verdict on an order that was never sent waits this long: by then a debit that was on its way has arrived. */
 const NEVER_SENT_DELAY_S = 60;
@@ -94,7 +99,7 @@ export const placeOrder = async <Priced extends Quote>(
         transactionReference: referenceOf(row),
       });
     case "opened":
-      return { row: await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline), replayed: false };
+      return { ...(await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline)), replayed: false };
   }
 };
 
@@ -185,19 +190,23 @@ const fulfil = async (
   outcome: () => Promise<Fulfilment>,
   row: TransactionRow,
   deadline: Deadline,
-): Promise<TransactionRow> => {
+): Promise<{ readonly row: TransactionRow; readonly isOutcomeSecured: boolean }> => {
   try {
     const { verdict, later } = await outcome();
     if (later !== undefined) await statusQueue.send(messageOf(row, later.verdict), later.after_s, deadline);
-    if (verdict === undefined) return row;
+    if (verdict === undefined) return { row, isOutcomeSecured: true };
     const settlement = await settleTransaction(ledger, row, verdict, deadline);
-    if (settlement.kind === "applied") return settledRow(row, verdict);
-    if (settlement.kind === "stands") return settlement.row;
+    if (settlement.kind === "applied") return { row: settledRow(row, verdict), isOutcomeSecured: true };
+    if (settlement.kind === "stands") {
+      alertIfContradicted(settlement.row, verdict);
+      return { row: settlement.row, isOutcomeSecured: true };
+    }
     await statusQueue.send(messageOf(row, verdict), 0, deadline);
+    return { row, isOutcomeSecured: true };
   } catch (error) {
     log.alarm("order.left_open", { reference: referenceOf(row), ...errorFields(error) });
+    return { row, isOutcomeSecured: false };
   }
-  return row;
 };
 
 /**

@@ -13,6 +13,7 @@ import {
 } from "../wallet/settle.ts";
 import { type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
+import { alertIfContradicted } from "./contradiction.ts";
 import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent, recordUnreadable } from "./event-records.ts";
 import {
@@ -60,12 +61,8 @@ const applyVerdict = async (
     : await settle(ledger, row, message.verdict, deadline);
   if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
   if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
-  const { status } = settlement.row;
-  if (message.verdict.status === "processing" || message.verdict.status === status) {
-    return { kind: "done", outcome: "duplicate" };
-  }
-  log.alarm("status.contradicted", { transaction: row.pk, stands: status, says: message.verdict.status });
-  return { kind: "done", outcome: "contradiction" };
+  const isContradicted = alertIfContradicted(settlement.row, message.verdict);
+  return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
 };
 
 /** What the upstream reported, about a reference that we know, about our own, or about one that we may yet learn. */

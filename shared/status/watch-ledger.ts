@@ -5,7 +5,7 @@ import { type IndexedAccount, indexedAccounts } from "../wallet/account-index.ts
 import { readCheckpoint } from "../wallet/checkpoint.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import { isMismatch, proveAndKeep } from "../wallet/proof.ts";
-import { settleTransaction } from "../wallet/settle.ts";
+import { type Settlement, settleTransaction } from "../wallet/settle.ts";
 import { isCheck, type TransactionRow } from "../wallet/transaction.ts";
 import { openTransactions } from "./open-transactions.ts";
 
@@ -13,6 +13,11 @@ import { openTransactions } from "./open-transactions.ts";
 const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
+/**
+ * One refund that cannot be written must not take the others' time: 3 s of attempts, and what settling keeps back. The alarm on
+ * `OldestUnrefundedSeconds` rings for a check that no run refunds.
+ */
+const REFUND_MS_MAX = 6_500;
 const PROOF_EVERY_MS = 24 * 3_600_000;
 /** A wallet that was not proved for so long raises an alarm. */
 const UNPROVED_MS_MAX = 25 * 3_600_000;
@@ -53,12 +58,22 @@ export const watchLedger = async (ledger: Ledger, deadline: Deadline): Promise<L
 const refundAll = async (ledger: Ledger, rows: readonly TransactionRow[], deadline: Deadline): Promise<number> => {
   let refunded = 0;
   for (const row of rows) {
-    const verdict = { status: "failed", failure: { code: "provider_timeout" } } as const;
-    const settlement = await settleTransaction(ledger, row, verdict, deadline);
-    if (settlement.kind === "applied") refunded += 1;
-    if (settlement.kind === "not_known") break;
+    try {
+      const kind = await refund(ledger, row, soonest(deadline, deadlineIn(REFUND_MS_MAX)));
+      if (kind === "applied") refunded += 1;
+      if (kind !== "not_known") continue;
+      log.error("check.not_refunded", { transaction: row.pk });
+    } catch (error) {
+      log.error("check.not_refunded", { transaction: row.pk, ...errorFields(error) });
+    }
+    if (deadline.remaining_ms() <= RESERVE_MS) break;
   }
   return refunded;
+};
+
+const refund = async (ledger: Ledger, row: TransactionRow, deadline: Deadline): Promise<Settlement["kind"]> => {
+  const verdict = { status: "failed", failure: { code: "provider_timeout" } } as const;
+  return (await settleTransaction(ledger, row, verdict, deadline)).kind;
 };
 
 const proveDue = async (ledger: Ledger, deadline: Deadline) => {

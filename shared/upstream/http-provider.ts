@@ -1,6 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
-import { type Deadline, upstreamBudget_ms } from "../platform/deadline.ts";
+import { type Deadline, upstreamBudget_ms, withTimeout } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
 import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -60,7 +60,7 @@ export const httpProvider = ({
       for (;;) {
         const key = await liveKey.value();
         if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
-        const result = await withFreshKey(key, liveKey, (current) =>
+        const result = await withFreshKey(key, liveKey, deadline, (current) =>
           send({ ...catalogRequest, key: current, total_ms: upstreamBudget_ms(deadline) }),
         );
         const wait_ms = Math.max(1, limit.wait_s("catalog")) * 1_000;
@@ -125,34 +125,42 @@ const sendOnce = async (
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
       : send({ ...request, key, total_ms: upstreamBudget_ms(deadline) });
 
-  const key = await liveKey.value();
+  const key = await keyInTime(liveKey.value, deadline);
   if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
   const first = await attempt(key);
   if (first.kind !== "answered" || classify(first, []).kind !== "ours") return first;
-  if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, attempt);
+  if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
   const wait_s = retryAfter_s(first);
   if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return first;
+  if (upstreamBudget_ms(deadline) - wait_s * 1_000 < BUDGET_MS_MIN) return first;
   await sleep(wait_s * 1_000);
   return attempt(key);
 };
+
+/** The key, or undefined where it cannot be read while an order can still be sent: then nothing is sent. */
+const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
+  withTimeout(upstreamBudget_ms(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
 
 /** A read that met a 401 asks once for the key as it is now. */
 const withFreshKey = async (
   key: string,
   liveKey: Secret,
+  deadline: Deadline,
   attempt: (key: string) => Promise<Exchange>,
 ): Promise<Exchange> => {
   const first = await attempt(key);
-  return first.kind === "answered" && first.status === 401 ? withFreshKeyAfter(first, key, liveKey, attempt) : first;
+  const isRefused = first.kind === "answered" && first.status === 401;
+  return isRefused ? withFreshKeyAfter(first, key, liveKey, deadline, attempt) : first;
 };
 
 const withFreshKeyAfter = async (
   refused: Exchange,
   key: string,
   liveKey: Secret,
+  deadline: Deadline,
   attempt: (key: string) => Promise<Exchange>,
 ): Promise<Exchange> => {
-  const fresh = await liveKey.refetch().catch(() => undefined);
+  const fresh = await keyInTime(liveKey.refetch, deadline);
   return fresh === undefined || fresh === key ? refused : attempt(fresh);
 };
 

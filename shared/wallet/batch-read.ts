@@ -1,12 +1,12 @@
 import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { backoff } from "../platform/backoff.ts";
+import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import type { Ledger } from "./ledger.ts";
 
 type Key = { readonly pk: string };
 
-/** How long keys that DynamoDB leaves out are asked for again. */
+/** How long keys that DynamoDB leaves out, or all of them, are asked for again. */
 const BATCH_RETRY_MS_MAX = 3_000;
 
 /** DynamoDB was too busy to read all keys of a batch. */
@@ -42,14 +42,13 @@ const readBatch = async <Item extends Key>(
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
   const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remaining_ms);
   for (;;) {
-    const { Responses, UnprocessedKeys } = await db.send(
-      new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } }),
-    );
+    const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } });
+    // Where DynamoDB is busy it throttles the call if it can read none of the keys, and else says which it left out.
+    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_RETRY_MS_MAX);
     for (const item of Responses?.[table] ?? []) {
       const row = schema.parse(item);
       found.set(row.pk, row);
     }
-    // DynamoDB may leave keys out when it is busy; it says which.
     wanted = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
     if (wanted.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
     if (!(await nextAttempt())) throw new UnprocessedKeysError();

@@ -224,7 +224,49 @@ describe("a 401", () => {
   });
 });
 
+describe("an order whose key cannot be read in time leaves 6 s for settling", () => {
+  const never = () => new Promise<never>(() => undefined);
+  const withKey = async (liveKey: Secret, budget_ms: number) => {
+    const simulator = await startSimulator({ liveKey: KEY });
+    onTestFinished(() => simulator.stop());
+    const provider = httpProvider({ baseUrl: simulator.baseUrl, liveKey });
+    const deadline = deadlineIn(budget_ms);
+    const result = await provider.buy(mtn1gb, REFERENCE, deadline);
+    return { result, left_ms: deadline.remaining_ms(), purchases: simulator.state.purchases };
+  };
+
+  test("where Secrets Manager hangs after a 401, the 401 counts", async () => {
+    const { result, left_ms } = await withKey({ value: async () => OLD_KEY, refetch: never }, 7_500);
+    expect(result).toEqual({ kind: "ours", reason: "status_401" });
+    expect(left_ms).toBeGreaterThan(6_000);
+  });
+
+  test.each([
+    ["hangs", never],
+    ["fails", () => Promise.reject(new Error("Secrets Manager is down"))],
+  ])("where Secrets Manager %s before the order, the order is not sent", async (_name, value) => {
+    const { result, left_ms, purchases } = await withKey({ value, refetch: never }, 7_500);
+    expect(result).toEqual({ kind: "ours", reason: "no_upstream_key" });
+    expect(left_ms).toBeGreaterThan(6_000);
+    expect(purchases).toEqual([]);
+  });
+});
+
 describe("a 429", () => {
+  test.each([
+    [9_900, 1],
+    [10_200, 2],
+  ])(
+    "with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
+    async (left_ms, requests) => {
+      const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 3, times: 5 }] });
+      const deadline = deadlineIn(left_ms);
+      expect(await buy({}, left_ms)).toEqual({ kind: "ours", reason: "rate_limited" });
+      expect(met(5)).toBe(requests);
+      expect(deadline.remaining_ms()).toBeGreaterThan(6_000);
+    },
+  );
+
   test("with Retry-After 1 is waited out for 1 s and the order sent once more, under the same reference", async () => {
     const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 1 }] });
     const { result, took_ms } = await timed(() => buy());
@@ -255,7 +297,7 @@ describe("a 429", () => {
 
   test("with Retry-After 1 and no second left after it is ours: the order is not sent again", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
-    expect(await buy({}, 7_500)).toEqual({ kind: "ours", reason: "no_time" });
+    expect(await buy({}, 7_500)).toEqual({ kind: "ours", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 

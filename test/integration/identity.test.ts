@@ -6,6 +6,8 @@ import { verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { apiEvent } from "../../shared/platform/api-request.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import type { StatusQueue } from "../../shared/status/status-queue.ts";
+import { watchLedger } from "../../shared/status/watch-ledger.ts";
 import type { Provider } from "../../shared/upstream/provider.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
@@ -338,9 +340,8 @@ describe("a live check without a result is refunded", () => {
     expect(again.body).toEqual(answer.body);
   });
 
-  test("a result whose settling write is not known in time is handed over as processing, and the queue is told to charge it", async () => {
-    const caller = await service.newCaller({ naira: FUNDS });
-    const queued: Verdict[] = [];
+  /** A check that finds a record, and whose settling write never arrives. */
+  const checkUnsettled = async (accountId: string, send: StatusQueue["send"]) => {
     const naming = namingFrom({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Provider = {
       assertReady: async () => {},
@@ -352,11 +353,7 @@ describe("a live check without a result is refunded", () => {
     const answer = await verifyNin({
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       naming,
-      statusQueue: {
-        send: async (message) => {
-          if (message.kind === "verdict") queued.push(message.verdict);
-        },
-      },
+      statusQueue: { send },
       purchases: "on",
       providers: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
@@ -364,17 +361,36 @@ describe("a live check without a result is refunded", () => {
       replays: { keep: async () => {}, find: async () => undefined },
     })({
       input: { nin: "12345678900", mode: "basic" },
-      caller: { accountId: caller.accountId, keyId: "key_1", mode: "live" },
+      caller: { accountId, keyId: "key_1", mode: "live" },
       request: apiEvent.parse(anApiEvent()),
       deadline: deadlineIn(4_000),
     });
-    service.proxy.fault = () => undefined;
-    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
-    expect(queued).toMatchObject([{ status: "success" }]);
     const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
     if (row === undefined) throw new Error("The transaction is gone");
+    return { answer, row };
+  };
+
+  test("a result whose settling write is not known in time is handed over as processing, and the queue is told to charge it", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const queued: Verdict[] = [];
+    const { answer, row } = await checkUnsettled(caller.accountId, async (message) => {
+      if (message.kind === "verdict") queued.push(message.verdict);
+    });
+    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
+    expect(queued).toMatchObject([{ status: "success" }]);
     for (const verdict of queued) await settleTransaction(service.ledger, row, verdict, deadlineIn(5_000));
     expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  test("a result that was neither settled nor queued is not returned: the check is refunded after 5 minutes", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const { answer, row } = await checkUnsettled(caller.accountId, () => Promise.reject(new Error("SQS is down")));
+    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
+    expect(answer.message).toBe("The check is being processed");
+    const later = { ...service.ledger, clock: () => Date.parse(row.created_at) + 5 * 60_000 + 1 };
+    await watchLedger(later, deadlineIn(20_000));
+    expect((await readTransaction(service.ledger, row.pk))?.status).toBe("failed");
+    expect(await caller.balance()).toBe(FUNDS);
   });
 
   test("a wallet that is one kobo short is refused before anything is sent", async () => {

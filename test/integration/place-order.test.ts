@@ -9,7 +9,7 @@ import { type OrderDeps, placeOrder, type Wish } from "../../shared/purchase/pla
 import type { StatusMessage } from "../../shared/status/status-queue.ts";
 import { readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
-import { settleTransaction } from "../../shared/wallet/settle.ts";
+import { settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { referenceOf } from "../../shared/wallet/transaction.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../builders/faulty-ledger.ts";
 
@@ -310,6 +310,46 @@ describe("an order that is paid for", () => {
     };
     const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
     expect(row.status).toBe("success");
+  });
+
+  const SUCCESS = { status: "success" } as const;
+  const FAILED = { status: "failed", failure: { code: "delivery_failed" } } as const;
+  const contradictions = async (ended: Verdict, answered: Verdict) => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const fulfil: Wish["fulfil"] = async (row) => {
+      await settleTransaction(ledger, row, ended, deadlineIn(20_000));
+      return { verdict: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
+    };
+    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    const lines = log.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
+    return { row, lines };
+  };
+
+  test.each([
+    ["success after an event said failed", FAILED, SUCCESS],
+    ["failed after an event said success", SUCCESS, FAILED],
+  ])("and is answered %s raises an alarm with the references and the amounts", async (_name, ended, answered) => {
+    const { row, lines } = await contradictions(ended, answered);
+    expect(row.status).toBe(ended.status);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event: "status.contradicted",
+        level: "error",
+        transaction: row.pk,
+        stands: ended.status,
+        says: answered.status,
+        amount_kobo: 50_000,
+        upstream_reference: "UP9",
+        upstream_amount_kobo: 49_000,
+      }),
+    ]);
+  });
+
+  test.each([
+    ["the same status", SUCCESS, SUCCESS],
+    ["processing", FAILED, { status: "processing" } as const],
+  ])("and is answered %s after an event ended it raises no alarm", async (_name, ended, answered) => {
+    expect((await contradictions(ended, answered)).lines).toEqual([]);
   });
 
   test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {

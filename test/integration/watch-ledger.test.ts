@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
@@ -144,6 +145,51 @@ test("the checkpoint passes over an open transaction by its key, and the proofs 
     open_keys: [],
   });
 });
+
+/** Runs `watchLedger` and returns what it logged of checks that it could not refund. */
+const notRefundedBy = async (ledger: Ledger): Promise<unknown[]> => {
+  const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  await watchLedger(ledger, deadlineIn(300_000));
+  const lines = spy.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
+  spy.mockRestore();
+  return lines.filter((line) => z.object({ event: z.literal("check.not_refunded") }).safeParse(line).success);
+};
+
+test("a check whose wallet is gone does not stop the refunds of other accounts", async () => {
+  const [broken, sound] = [await aFundedAccount(1_000), await aFundedAccount(1_000)];
+  const stuck = await open(broken, NOON_MS, { type: "nin_verification" });
+  const other = await open(sound, NOON_MS + 1_000, { type: "nin_verification" });
+  const wallet = { TableName: tables.ledgerTable, Key: { pk: walletPk(broken) } };
+  const { Attributes } = await tables.db.send(new DeleteCommand({ ...wallet, ReturnValues: "ALL_OLD" }));
+  expect(await notRefundedBy(ledgerAt(NOON_MS + 400_000))).toEqual([
+    expect.objectContaining({ level: "error", transaction: stuck.pk }),
+  ]);
+  expect((await readTransaction(ledgerAt(NOON_MS), other.pk))?.status).toBe("failed");
+  expect(await balanceOf(sound)).toBe(1_000);
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: Attributes }));
+  expect(await notRefundedBy(ledgerAt(NOON_MS + 460_000))).toEqual([]);
+  expect(await balanceOf(broken)).toBe(1_000);
+});
+
+test("a check whose refund meets conflicts for 3 seconds is left to the next run, and the others are refunded", async () => {
+  const [busy, sound] = [await aFundedAccount(1_000), await aFundedAccount(1_000)];
+  const stuck = await open(busy, NOON_MS, { type: "nin_verification" });
+  const other = await open(sound, NOON_MS + 1_000, { type: "nin_verification" });
+  const send = tables.db.send.bind(tables.db);
+  const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command, ...options) => {
+    const isRefund = command instanceof TransactWriteCommand && JSON.stringify(command.input).includes(stuck.pk);
+    if (!isRefund) return send(command, ...options);
+    throw Object.assign(new Error("Conflict"), { name: "TransactionConflictException" });
+  });
+  const begun_ms = performance.now();
+  const notRefunded = await notRefundedBy(ledgerAt(NOON_MS + 400_000));
+  spy.mockRestore();
+  expect(performance.now() - begun_ms).toBeLessThan(10_000);
+  expect(notRefunded).toEqual([expect.objectContaining({ transaction: stuck.pk })]);
+  expect((await readTransaction(ledgerAt(NOON_MS), other.pk))?.status).toBe("failed");
+  expect(await notRefundedBy(ledgerAt(NOON_MS + 460_000))).toEqual([]);
+  expect(await balanceOf(busy)).toBe(1_000);
+}, 30_000);
 
 test("a balance that is 1 kobo too high is reported by the second proof, and not by the first", async () => {
   const accountId = await aFundedAccount(1_000);
