@@ -13,7 +13,7 @@ import {
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import type { Call } from "../platform/api-handler.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { type Deadline, replayBudget_ms } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { logOutcome } from "../purchase/log-outcome.ts";
@@ -219,9 +219,6 @@ const askProvider = async (
   return outcome;
 };
 
-/** What must be left for settling when a result is put aside. */
-const SETTLE_RESERVE_MS = 5_000;
-
 /** A result that cannot be kept is not kept: the request goes on, and its settling does not wait. */
 const keepForReplay = async (
   kept: Replays,
@@ -231,7 +228,7 @@ const keepForReplay = async (
 ): Promise<void> => {
   if (row.caller_reference === undefined) return;
   try {
-    await kept.keep(row, result, deadline.remaining_ms() - SETTLE_RESERVE_MS);
+    await kept.keep(row, result, replayBudget_ms(deadline));
   } catch (error) {
     log.warn("replay.not_kept", { reference: referenceOf(row), ...errorFields(error) });
   }

@@ -1,7 +1,7 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
 import { verdictSchema } from "../wallet/settle.ts";
 
@@ -67,7 +67,6 @@ export const statusQueue = (sqs: SQSClient, queueUrl: string): StatusQueue => ({
       MessageBody: JSON.stringify(message),
       DelaySeconds: delay_s,
     });
-    const patience_ms = Math.max(1, Math.floor(deadline.remaining_ms() - ANSWER_RESERVE_MS));
-    await sqs.send(command, { abortSignal: AbortSignal.timeout(patience_ms) });
+    await sqs.send(command, { abortSignal: abortAfter(deadline.remaining_ms() - ANSWER_RESERVE_MS) });
   },
 });

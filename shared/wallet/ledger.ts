@@ -64,6 +64,7 @@ export const transactOnce = async (
   db: DynamoDBDocumentClient,
   TransactItems: Writes,
   ClientRequestToken: string,
+  abortSignal?: AbortSignal,
 ): Promise<Transacted> => {
   let isCertain = true;
   const command = new TransactWriteCommand({ ClientRequestToken, TransactItems });
@@ -80,7 +81,7 @@ export const transactOnce = async (
     { step: "finalizeRequest", priority: "low", name: "noteAttemptsWithoutAnswer", override: true },
   );
   try {
-    await db.send(command);
+    await db.send(command, { ...(abortSignal && { abortSignal }) });
     return { kind: "written" };
   } catch (error) {
     const collision = collisionOf(error);
@@ -104,13 +105,20 @@ export const transact = async (
     nextAttempt,
     lossesMax,
     about,
-  }: { readonly nextAttempt: NextAttempt; readonly lossesMax: number; readonly about: LogFields },
+    abortSignal,
+  }: {
+    readonly nextAttempt: NextAttempt;
+    readonly lossesMax: number;
+    readonly about: LogFields;
+    /** Ends an attempt that is on its way: it counts as lost. */
+    readonly abortSignal?: AbortSignal;
+  },
 ): Promise<Transacted> => {
   let token = randomUUID();
   let losses = 0;
   let isCertain = true;
   for (;;) {
-    const attempt = await transactOnce(db, TransactItems, token);
+    const attempt = await transactOnce(db, TransactItems, token, abortSignal);
     if (attempt.kind === "written") return attempt;
     isCertain &&= attempt.isCertain;
     const result = { ...attempt, isCertain };

@@ -1,6 +1,6 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { backoff } from "../platform/backoff.ts";
-import { type Deadline, debitRetry_ms } from "../platform/deadline.ts";
+import { abortAfter, type Deadline, debitBudget_ms, debitRetry_ms, settleBudget_ms } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Ledger, transact, type Writes } from "./ledger.ts";
 import { type TransactionRow, transactionRow } from "./transaction.ts";
@@ -38,12 +38,13 @@ export const openTransaction = async (
   const result = await transact(ledger.db, openingWrites(ledger, row, records), {
     nextAttempt: backoff(() => debitRetry_ms(deadline)),
     lossesMax: 1,
+    abortSignal: abortAfter(debitBudget_ms(deadline)),
     about: { attempt: row.attempt },
   });
   if (result.kind === "written") return { kind: "opened" };
   if (result.kind === "refused" && result.row !== undefined) return standing(result.row, row);
   // Neither a failed condition on the wallet nor a conflict proves anything while an earlier copy of the write may arrive.
-  if (!result.isCertain) return look(ledger, row);
+  if (!result.isCertain) return look(ledger, row, deadline);
   return { kind: result.kind === "refused" ? "insufficient_balance" : "busy" };
 };
 
@@ -64,9 +65,11 @@ const standing = (found: TransactionRow, ours: TransactionRow): Opening =>
   found.attempt === ours.attempt ? { kind: "opened" } : { kind: "exists", row: found };
 
 /** The last resort of a lost answer. That nothing is there proves nothing: the write may still be on its way. */
-const look = async ({ db, table }: Ledger, ours: TransactionRow): Promise<Opening> => {
+const look = async ({ db, table }: Ledger, ours: TransactionRow, deadline: Deadline): Promise<Opening> => {
   try {
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: ours.pk }, ConsistentRead: true }));
+    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: ours.pk }, ConsistentRead: true }), {
+      abortSignal: abortAfter(settleBudget_ms(deadline)),
+    });
     return Item === undefined ? { kind: "doubt", lookedUp: true } : standing(transactionRow.parse(Item), ours);
   } catch (error) {
     log.warn("debit.look_failed", { attempt: ours.attempt, ...errorFields(error) });

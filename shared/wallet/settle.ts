@@ -1,7 +1,7 @@
 import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff } from "../platform/backoff.ts";
-import type { Deadline } from "../platform/deadline.ts";
+import { abortAfter, type Deadline, settleBudget_ms } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
@@ -39,9 +39,6 @@ export const settleTarget = transactionRow.pick({
   amount_kobo: true,
 });
 export type SettleTarget = z.infer<typeof settleTarget>;
-
-/** An attempt at the write is cut off so that this much is left for what follows it. */
-const RESERVE_MS = 3_500;
 
 /**
  * Ends an open transaction, or records what the upstream calls it, if it is still open. Every verdict may come twice and in any
@@ -106,10 +103,10 @@ const write = async (
 ): Promise<
   { readonly kind: "applied" | "not_known" } | { readonly kind: "refused"; readonly row: TransactionRow | undefined }
 > => {
-  const nextAttempt = backoff(() => deadline.remaining_ms() - RESERVE_MS);
+  const nextAttempt = backoff(() => settleBudget_ms(deadline));
   for (;;) {
     try {
-      await writeOnce(ledger, writes, deadline.remaining_ms() - RESERVE_MS);
+      await writeOnce(ledger, writes, settleBudget_ms(deadline));
       return { kind: "applied" };
     } catch (error) {
       const collision = collisionOf(error);
@@ -122,7 +119,7 @@ const write = async (
 };
 
 const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, patience_ms: number): Promise<void> => {
-  const abort = { abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(patience_ms))) };
+  const abort = { abortSignal: abortAfter(patience_ms) };
   if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
   else await db.send(new UpdateCommand(update.Update), abort);
 };

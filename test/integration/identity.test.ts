@@ -363,7 +363,7 @@ describe("a live check without a result is refunded", () => {
       input: { nin: "12345678900", mode: "basic" },
       caller: { accountId, keyId: "key_1", mode: "live" },
       request: apiEvent.parse(anApiEvent()),
-      deadline: deadlineIn(4_000),
+      deadline: deadlineIn(6_000),
     });
     const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
     if (row === undefined) throw new Error("The transaction is gone");

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:net";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../../shared/contract/errors.ts";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
@@ -12,6 +14,7 @@ import { namingFrom } from "../../shared/wallet/naming.ts";
 import { settleTransaction, type Verdict } from "../../shared/wallet/settle.ts";
 import { referenceOf } from "../../shared/wallet/transaction.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../builders/faulty-ledger.ts";
+import { emulatorClient } from "../builders/tables.ts";
 
 /** Goal: whatever becomes of one order, its caller, its wallet and the status queue are told the same. */
 const key = "k".repeat(32);
@@ -263,6 +266,25 @@ describe("an order that is refused before the debit", () => {
     });
   });
 
+  test("because tables that hang take all the time of an order with 7 s left leaves 3 s for queueing the refund", async () => {
+    const silent = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+    onTestFinished(() => void silent.close());
+    const address = z.object({ port: z.int() }).parse(silent.address());
+    const db = emulatorClient(`http://127.0.0.1:${address.port}`);
+    const deadline = deadlineIn(7_050);
+    const left_ms: number[] = [];
+    const statusQueue = { send: async () => void left_ms.push(deadline.remaining_ms()) };
+    const placed = place(
+      aWish("acc_silent", { fulfil: UNSENT }),
+      depsWith({ ledger: { ...ledger, db }, statusQueue }),
+      deadline,
+    );
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(left_ms).toEqual([expect.any(Number)]);
+    expect(left_ms[0]).toBeGreaterThan(3_000);
+  }, 20_000);
+
   test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
     const statusQueue = { send: () => Promise.reject(new Error("SQS is away")) };
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
@@ -355,11 +377,12 @@ describe("an order that is paid for", () => {
   test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {
     const deps = depsWith();
     let debits = 0;
+    const deadline: Deadline = { remaining_ms: () => (debits === 0 ? 20_000 : 3_500) };
     ledger.proxy.fault = (call) => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { row } = await place(aWish(await ledger.aWallet(1_000)), deps, deadlineIn(3_500));
+    const { row } = await place(aWish(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
     expect(row.status).toBe("processing");
     expect(deps.queued).toEqual([
