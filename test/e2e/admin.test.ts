@@ -9,7 +9,13 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/status/event-records.ts";
 import { walletPk } from "../../shared/wallet/wallet.ts";
-import { type AdminRun, bankReference, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import {
+  type AdminRun,
+  ageTransaction,
+  bankReference,
+  type OperatedService,
+  startOperatedService,
+} from "../builders/admin.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /** Goal: an operator who types a command gets what it says. */
@@ -214,6 +220,37 @@ describe("an event", () => {
     const again = await admin("events", "match", event, reference, "--why", "same minute");
     expect(again).toEqual({ code: 2, stdout: "", stderr: `${event} is matched already.\n` });
     expect((await admin("events", "list", "--state", "matched")).stdout).toContain(event);
+  });
+
+  test("with another amount is matched only when the operator accepts the difference", async () => {
+    const { key } = await service.newApp();
+    const { reference } = await service.buy(key, "08000000001");
+    await ageTransaction(service, reference);
+    const other = `U-${reference}`;
+    const elsewhere = { received_at: isoTime(Date.now()), reference: other, amount_kobo: koboFromNaira(777) };
+    await recordEvent(
+      service.ledger,
+      { kind: "event", mode: "live", status: "success", type: "airtime", ...elsewhere },
+      "no_candidate",
+    );
+    const { events } = await adminJson(eventList, "events", "list");
+    const differing = events.find(({ upstream_reference }) => upstream_reference === other)?.event ?? "";
+    const refused = await admin("events", "match", differing, reference, "--why", "same minute");
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/amount \(777\.00 NGN, not 500\.00 NGN\): --although-different/);
+    const args = [
+      "events",
+      "match",
+      differing,
+      reference,
+      "--although-different",
+      "--why",
+      "the upstream confirmed it",
+    ];
+    expect(await service.adminJson(args)).toMatchObject({
+      status: "success",
+      differences: [{ field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" }],
+    });
   });
 
   test("that contradicts an end waits, is part of its history, and is discarded", async () => {

@@ -64,18 +64,18 @@ export const addTransactions = (program: Command): void => {
     run: async (desk, { reference, status, why }) => {
       const row = await requireDecidable(desk, reference);
       await resolveTransaction(desk.ledger, row, status, { ...actorOf(desk), why });
-      return ended(desk, row);
+      const json = await endedView(desk, row);
+      return { json, text: fields(json) };
     },
   });
 };
 
 /** How a transaction stands after an operator's decision. */
-export const ended = async (desk: Desk, before: TransactionRow): Promise<Report> => {
+export const endedView = async (desk: Desk, before: TransactionRow) => {
   const row = (await readTransaction(desk.ledger, before.pk)) ?? before;
   const { reference, account_id, status, amount } = transactionJson(row);
   const refunded = row.status === "failed" && row.mode === "live" ? amount : 0;
-  const json = { reference, account_id, status, amount, refunded };
-  return { json, text: fields(json) };
+  return { reference, account_id, status, amount, refunded };
 };
 
 const list = async (desk: Desk, input: z.output<typeof listInput>): Promise<Report> => {
