@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
@@ -400,8 +402,8 @@ test("doctor is content with a new service, and ends with exit code 1 over a dea
 });
 
 test("secrets are set from the input and rotated, on record without their values", async () => {
-  const { webhook_secret } = service.details.upstream;
-  const set = await service.admin(["secrets", "set", "upstream-webhook-hmac", "--why", "new"], `${webhook_secret}\n`);
+  const hmacKey = "k".repeat(32);
+  const set = await service.admin(["secrets", "set", "upstream-webhook-hmac", "--why", "new"], `${hmacKey}\n`);
   expect(set.code).toBe(0);
   const rotated = z.object({ webhook_url: z.string() });
   const { webhook_url } = rotated.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
@@ -409,5 +411,30 @@ test("secrets are set from the input and rotated, on record without their values
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +takes events in, signed/);
   const { stdout } = await admin("audit");
   expect(stdout).toMatch(/secrets set +name=upstream-webhook-hmac +new/);
-  expect(stdout).not.toContain(webhook_secret);
+  expect(stdout).not.toContain(hmacKey);
+});
+
+test("a secret that is set to its current value again keeps its previous version, which is still accepted", async () => {
+  const stored = z.object({ "upstream-webhook-hmac": z.string(), previous: z.record(z.string(), z.string()) });
+  const versions = () => {
+    const kept = stored.parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")));
+    return [kept["upstream-webhook-hmac"], kept.previous["upstream-webhook-hmac"]];
+  };
+  const [older, newer] = ["o".repeat(32), "n".repeat(32)];
+  const set = (value: string) => service.admin(["secrets", "set", "upstream-webhook-hmac"], `${value}\n`);
+  await set(older);
+  await set(newer);
+  expect(await set(newer)).toMatchObject({
+    code: 0,
+    stdout: "upstream-webhook-hmac has this value already: nothing was changed.\n",
+  });
+  expect(versions()).toEqual([newer, older]);
+  await set(service.details.upstream.webhook_secret);
+});
+
+test("the new webhook URL is written to standard error before it is set, and then to standard output", async () => {
+  const rotated = await admin("secrets", "rotate", "webhook-token");
+  const [, url] = /^About to set the upstream's new URL: (http\S+)\n$/.exec(rotated.stderr) ?? [];
+  expect(rotated.code).toBe(0);
+  expect(rotated.stdout).toContain(`The upstream's new URL, from then on: ${url}\n`);
 });
