@@ -43,6 +43,20 @@ const service: Check = async ({ target }) => {
   return wrong(`answers ${status} at ${target.baseUrl}`, "Look into the functions' logs");
 };
 
+const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
+
+/** Purchases without workers take money while refunds and events wait. */
+const selling: Check = async ({ target }) => {
+  const { PURCHASES, WORKERS } = target.environment;
+  const settings = `purchases ${PURCHASES}, workers ${WORKERS}`;
+  const todo = 'Set both to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
+  if (PURCHASES === "on" && WORKERS === "on") return ok(settings);
+  if (PURCHASES === "on") return wrong(`${settings}: ${WORKERS_OFF}`, todo);
+  const refused = "new orders are refused (503)";
+  const found = WORKERS === "on" ? `${settings}: ${refused}` : `${settings}: ${refused}; ${WORKERS_OFF}`;
+  return { state: "look", found, todo };
+};
+
 const upstreamKey: Check = async (desk) => {
   const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
   if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
@@ -212,6 +226,7 @@ const events: Check = async ({ ledger }) => {
 /** All that doctor looks at, by the name that it is shown under. */
 export const checks: Readonly<Record<string, Check>> = {
   service,
+  selling,
   "upstream key": upstreamKey,
   address,
   catalog,
