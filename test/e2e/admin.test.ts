@@ -191,6 +191,7 @@ describe("a transaction", () => {
     await service.buy(key, "08031234567", "order-77");
     const { stdout } = await admin("transactions", "show", "order-77", "--account", account);
     expect(stdout).toMatch(/caller_reference +order-77/);
+    expect((await admin("audit", "order-77", "--account", account)).code).toBe(0);
     expect((await admin("transactions", "list", "--account", account, "--status", "success")).stdout).toMatch(
       /AIRTIME_/,
     );
