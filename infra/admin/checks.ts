@@ -27,7 +27,8 @@ const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
-const STUCK_MS = 15 * 60_000;
+/** A transaction that is open for longer is stuck. */
+export const STUCK_MS = 15 * 60_000;
 /** AWS keeps as many from being reserved; a new account may have 10 in all. */
 const UNRESERVED_MIN = 100;
 

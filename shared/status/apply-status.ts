@@ -11,7 +11,7 @@ import {
   settlingInSequence,
   type Verdict,
 } from "../wallet/settle.ts";
-import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { hasOwnMac } from "./event-mac.ts";
 import { type EventReason, recordEvent, recordUnreadable } from "./event-records.ts";
@@ -185,7 +185,12 @@ const keepUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMessage)
   const transaction = reference === undefined ? undefined : (await findNamed(ledger, reference))?.pk;
   await recordUnreadable(ledger, message, transaction);
   const reason = "unreadable";
-  log.alarm("status.left_to_operator", { reason, problem, upstream_reference: reference, transaction });
+  log.alarm("status.left_to_operator", {
+    reason,
+    problem,
+    upstream_reference: reference,
+    ...(await subjectOf(ledger, transaction)),
+  });
   return { kind: "done", outcome: reason };
 };
 
@@ -196,6 +201,12 @@ const findNamed = async (ledger: Ledger, reference: string): Promise<NamedTransa
   return named ?? findByOwnReference(ledger, reference);
 };
 
+/** The transaction under the reference that the operator's commands accept. */
+const subjectOf = async (ledger: Ledger, pk: string | undefined): Promise<{ readonly transaction?: string }> => {
+  const row = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return row === undefined ? {} : { transaction: referenceOf(row) };
+};
+
 const leaveToOperator = async (
   { ledger }: ApplyDeps,
   event: EventMessage,
@@ -203,6 +214,10 @@ const leaveToOperator = async (
   transaction?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transaction);
-  log.alarm("status.left_to_operator", { reason, upstream_reference: event.reference, transaction });
+  log.alarm("status.left_to_operator", {
+    reason,
+    upstream_reference: event.reference,
+    ...(await subjectOf(ledger, transaction)),
+  });
   return { kind: "done", outcome: reason };
 };

@@ -112,14 +112,18 @@ export const runProgram = async (
   return { code: typeof code === "number" ? code : null, ...output };
 };
 
-/** Makes a transaction of which nothing was learnt look a minute old, so that its request is certainly over. */
-export const ageTransaction = async ({ ledger }: OperatedService, reference: string): Promise<void> => {
+/** Makes a transaction of which nothing was learnt look old, a minute unless more is said, so that its request is certainly over. */
+export const ageTransaction = async (
+  { ledger }: OperatedService,
+  reference: string,
+  age_ms = 60_000,
+): Promise<void> => {
   await ledger.db.send(
     new UpdateCommand({
       TableName: ledger.table,
       Key: { pk: `transaction#${reference.split("_")[1]}` },
       UpdateExpression: "SET created_at = :then",
-      ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
+      ExpressionAttributeValues: { ":then": isoTime(Date.now() - age_ms) },
     }),
   );
 };

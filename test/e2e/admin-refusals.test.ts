@@ -92,7 +92,7 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["transactions", "resolve", reference, "failed"], /required option '--why/],
     [["transactions", "resolve", reference, "failed", ...why], /is success since/],
     [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
-    [["transactions", "list"], /Either --stuck or --account/],
+    [["transactions", "list"], /Either --stuck, --open or --account/],
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],

@@ -174,13 +174,20 @@ describe("a transaction", () => {
   test("that is stuck is listed, shown, and resolved once: failed gives the money back", async () => {
     const { account, key } = await service.newApp();
     const { reference } = await service.buy(key, "08000000004");
+    expect((await admin("transactions", "list", "--open")).stdout).toContain(reference);
+    expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
+    await ageTransaction(service, reference, 16 * 60_000);
     expect((await admin("transactions", "list", "--stuck")).stdout).toContain(reference);
+    const { upstream_reference } = z
+      .object({ upstream_reference: z.string() })
+      .parse(await service.adminJson(["transactions", "show", reference]));
+    expect((await admin("transactions", "show", upstream_reference)).stdout).toContain(reference);
     const resolve = ["transactions", "resolve", reference, "failed", "--why", "not in their list"];
     expect(await adminJson(ending, ...resolve)).toEqual({ status: "failed", refunded: 500 });
     expect(await adminJson(balance, "wallet", "verify", account)).toEqual({ balance: 5_000 });
     const again = await admin("transactions", "resolve", reference, "success", "--why", "they have it after all");
     expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/is failed since .* final/) });
-    expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
+    expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
     const { stdout } = await admin("transactions", "show", reference);
     expect(stdout).toMatch(/created +500\.00 NGN taken from the wallet/);
     expect(stdout).toMatch(/transactions resolve +by .*, status=failed, "not in their list"/);
