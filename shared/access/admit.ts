@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
-import type { Route } from "../contract/routes.ts";
+import { lacksPermission, type Route } from "../contract/routes.ts";
 import type { Rate } from "../platform/api-answer.ts";
 import type { Admit } from "../platform/api-handler.ts";
 import { isWithin } from "../platform/ip-range.ts";
@@ -41,7 +41,7 @@ const hasEnded = ({ status, expires_at }: KeyRow, now_ms: number): boolean =>
 const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): ServiceError | undefined => {
   if (row.account_status === "restricted") return new ServiceError("account_restricted");
   if (permission !== undefined && !row.permissions?.has(permission)) {
-    return new ServiceError("permission_denied", { message: `This API key lacks the permission ${permission}` });
+    return new ServiceError("permission_denied", { message: lacksPermission(permission) });
   }
   if (isWithin(sourceIp, row.whitelist ?? [])) return undefined;
   // Only the address that the platform saw is believed and named, never X-Forwarded-For.

@@ -19,6 +19,7 @@ import { walletResult } from "./wallet.ts";
 /** The rights that a key can hold. New keys get `vtu` and `identity`. */
 export const permissionSchema = z.enum(["vtu", "identity", "identity:retrieve"]);
 export type Permission = z.infer<typeof permissionSchema>;
+export const lacksPermission = (permission: Permission): string => `This API key lacks the permission ${permission}`;
 
 /** One route: everything that API Gateway, the local runner, the handlers and OpenAPI need to know of it. */
 export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodType = z.ZodType> = {
