@@ -422,6 +422,25 @@ test("secrets are set from the input and rotated, on record without their values
   expect(stdout).not.toContain(hmacKey);
 });
 
+test("a key that was rotated already is not rotated again: exit code 2, and no further key is made", async () => {
+  const { account, keyId } = await service.newApp();
+  await service.adminJson(["keys", "rotate", keyId, "--overlap", "24h"]);
+  const { stdout } = await admin("keys", "list", account);
+  const again = await admin("keys", "rotate", keyId, "--overlap", "24h");
+  expect(again).toMatchObject({ code: 2, stdout: "" });
+  expect(again.stderr).toMatch(new RegExp(`^${keyId} was rotated already, and ends at 20[-0-9T:.]+Z: keys list shows`));
+  expect((await admin("keys", "list", account)).stdout).toBe(stdout);
+});
+
+test("announce says how many ends it found, and that a repeated name sends none of them twice", async () => {
+  const { key } = await service.newApp();
+  await service.buy(key, "08031234567");
+  const from = isoTime(Date.now() - 60_000);
+  const { stdout } = await admin("announce", "--from", from, "--name", "after-outage");
+  expect(stdout).toMatch(/ends found +[1-9]/);
+  expect(stdout).toContain("Those that this name announced already are not sent again.");
+});
+
 test("a secret that is set to its current value again keeps its previous version, which is still accepted", async () => {
   const stored = z.object({ "upstream-webhook-hmac": z.string(), previous: z.record(z.string(), z.string()) });
   const versions = () => {
