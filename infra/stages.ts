@@ -111,13 +111,15 @@ export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
   },
 };
 
+/** Throws a sentence if there is no such stage. */
+export const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
+  if (Object.hasOwn(known, stage)) return;
+  throw new SettingsError(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
+};
+
 /** A stage's settings, checked. Throws a sentence. */
 export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>> = stages): StageSettings => {
-  if (!Object.hasOwn(known, stage)) {
-    throw new SettingsError(
-      `There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`,
-    );
-  }
+  assertStage(stage, known);
   const name = stageName.safeParse(stage);
   const parsed = stageSettings.safeParse(known[stage]);
   if (name.success && parsed.success) return parsed.data;

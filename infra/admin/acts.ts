@@ -6,9 +6,10 @@ export const actView = (row: AuditRow) => {
   return { at, by, caller_arn: row.caller_arn ?? null, action, why: row.why ?? null, details };
 };
 
-/** `id=GTB-2291 amount=5000`. */
+/** `amount=5000 id=GTB-2291`: by name, because a table's maps have no order. */
 export const detailsText = (details: AuditRow["details"]): string =>
   Object.entries(details)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}=${value}`)
     .join(" ");
 

@@ -27,7 +27,8 @@ const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
-const STUCK_MS = 15 * 60_000;
+/** A transaction that is open for longer is stuck. */
+export const STUCK_MS = 15 * 60_000;
 /** AWS keeps as many from being reserved; a new account may have 10 in all. */
 const UNRESERVED_MIN = 100;
 
@@ -41,6 +42,20 @@ const service: Check = async ({ target }) => {
   const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(PATIENCE_MS) });
   if (status === 200) return ok(`answers at ${target.baseUrl}`);
   return wrong(`answers ${status} at ${target.baseUrl}`, "Look into the functions' logs");
+};
+
+const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
+
+/** Purchases without workers take money while refunds and events wait. */
+const selling: Check = async ({ target }) => {
+  const { PURCHASES, WORKERS } = target.environment;
+  const settings = `purchases ${PURCHASES}, workers ${WORKERS}`;
+  const todo = 'Set both to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
+  if (PURCHASES === "on" && WORKERS === "on") return ok(settings);
+  if (PURCHASES === "on") return wrong(`${settings}: ${WORKERS_OFF}`, todo);
+  const refused = "new orders are refused (503)";
+  const found = WORKERS === "on" ? `${settings}: ${refused}` : `${settings}: ${refused}; ${WORKERS_OFF}`;
+  return { state: "look", found, todo };
 };
 
 const upstreamKey: Check = async (desk) => {
@@ -212,6 +227,7 @@ const events: Check = async ({ ledger }) => {
 /** All that doctor looks at, by the name that it is shown under. */
 export const checks: Readonly<Record<string, Check>> = {
   service,
+  selling,
   "upstream key": upstreamKey,
   address,
   catalog,

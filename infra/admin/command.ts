@@ -84,5 +84,5 @@ const parsed = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.out
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new OperatorError(`${issue?.path.join(".")}: ${issue?.message}`);
+  throw new OperatorError(`${String(issue?.path[0])}: ${issue?.message}`);
 };

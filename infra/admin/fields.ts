@@ -43,7 +43,9 @@ const printableText = z
   .trim()
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
 
-export const whyField = printableText.min(3, "Must say why").max(500, "Must be at most 500 characters");
+export const whyField = printableText
+  .min(3, "Must have at least 3 characters")
+  .max(500, "Must be at most 500 characters");
 
 export const accountField = z.string();
 

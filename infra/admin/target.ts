@@ -7,6 +7,7 @@ import { readJsonFile } from "../local/json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../local/service-file.ts";
 import { API_URL_OUTPUT, outputOf, stackName } from "../outputs.ts";
+import { assertStage } from "../stages.ts";
 
 /** The service that is operated: where it answers, and what its functions are told of tables, queues, secrets and addresses. */
 export type Target = {
@@ -37,6 +38,7 @@ export const localTarget = (serviceFile: string): Target => {
 
 /** A deployed stage, found by the outputs of its service's stack, with the AWS credentials of whoever operates it. */
 export const stageTarget = async (stage: string): Promise<Target> => {
+  assertStage(stage);
   const outputs = await outputsOf(stage);
   const values = Object.keys(environment.shape).map((variable) => [variable, outputs.get(outputOf(variable)) ?? ""]);
   const parsed = environment.safeParse(Object.fromEntries(values));

@@ -1,6 +1,7 @@
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { findByUpstreamReference } from "../../shared/status/open-transactions.ts";
 import { underWay_ms } from "../../shared/status/resolve.ts";
 import { findByCallerReference, readTransaction } from "../../shared/wallet/lookup.ts";
 import { namingFrom } from "../../shared/wallet/naming.ts";
@@ -8,7 +9,7 @@ import { pkOfReference, referenceOf, type TransactionRow, transactionToView } fr
 import type { Desk } from "./desk.ts";
 import { duration, naira, table } from "./print.ts";
 
-/** The transaction with this reference: ours, or with its account the caller's own. */
+/** The transaction with this reference: ours, with its account the caller's own, or the upstream's. */
 export const requireTransaction = async (
   desk: Desk,
   reference: string,
@@ -19,6 +20,9 @@ export const requireTransaction = async (
   if (ours && referenceOf(ours) === reference) return ours;
   const theirs = account === undefined ? undefined : await byCallerReference(desk, account, reference);
   if (theirs !== undefined) return theirs;
+  const [named, ...others] = await findByUpstreamReference(desk.ledger, reference);
+  const upstreams = named && others.length === 0 ? await readTransaction(desk.ledger, named.pk) : undefined;
+  if (upstreams !== undefined && (account === undefined || upstreams.account_id === account)) return upstreams;
   const hint = account === undefined ? ": an app's own reference needs --account" : ` of account ${account}`;
   throw new OperatorError(`There is no transaction ${reference}${hint}`);
 };

@@ -3,7 +3,7 @@ import type { Construct } from "constructs";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { queues } from "../queues.ts";
-import { scheduledFunctions } from "../schedules.ts";
+import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
@@ -24,9 +24,6 @@ import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunction } from "./service-function.ts";
 import { addOutputs } from "./service-outputs.ts";
 import { StreamWorker } from "./stream-worker.ts";
-
-/** The scheduled function that changes the ledger. */
-const LEDGER_SCHEDULE = "watch-ledger";
 
 export interface ServiceProps extends StackProps {
   readonly stage: string;

@@ -5,7 +5,7 @@ import type { environment } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { queues } from "../queues.ts";
-import { scheduledFunctions } from "../schedules.ts";
+import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
 import { streams } from "../streams.ts";
 import { openDataDir } from "./data-dir.ts";
 import { demoAccount } from "./demo-account.ts";
@@ -135,8 +135,8 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       UPSTREAM_DATES: "day-first",
       AIRTIME_NAIRA_MAX: "50000",
       PHONE_RETENTION_DAYS: "400",
-      PURCHASES: "on",
-      WORKERS: "on",
+      PURCHASES: settings.purchases ?? "on",
+      WORKERS: settings.workers ?? "on",
       WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
       UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
       // How an upstream elsewhere signs is not known here.
@@ -148,7 +148,8 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
 
     say("Loading the functions");
     const invoke = await loadFunctions(functionNames(), FUNCTIONS);
-    for (const [queueName, { consumer, batchSize }] of Object.entries(queues)) {
+    const isWorking = functionEnvironment.WORKERS === "on";
+    for (const [queueName, { consumer, batchSize }] of isWorking ? Object.entries(queues) : []) {
       const { client, url } = sqs;
       const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName: consumer, invoke };
       shutdown.first.push(consumeQueue(mapping).stop);
@@ -161,7 +162,11 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       shutdown.first.push(consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
     }
     say(`Fetching the catalog from ${upstream.baseUrl}`);
-    const schedules = await Promise.all(scheduledFunctions.map((name) => startSchedule(name, invoke)));
+    const schedules = await Promise.all(
+      scheduledFunctions
+        .filter((name) => isWorking || name !== LEDGER_SCHEDULE)
+        .map((name) => startSchedule(name, invoke)),
+    );
     for (const schedule of schedules) shutdown.first.push(schedule.stop);
     if (!schedules.every(({ firstRun }) => firstRun)) {
       say("The catalog could not be fetched yet; this is tried again every minute");

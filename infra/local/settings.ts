@@ -22,7 +22,12 @@ export type Settings = {
   readonly upstream?: Upstream;
   /** A DynamoDB that runs already; without it dynoxide is started. */
   readonly dynamodbEndpoint?: string;
+  /** The settings of a stage with these names: both off for a restore. */
+  readonly purchases: OnOrOff;
+  readonly workers: OnOrOff;
 };
+
+type OnOrOff = "on" | "off";
 
 export const help = `npm start [-- --fresh]
 
@@ -36,7 +41,12 @@ Environment:
   DATA_DIR           default .local/data
   SERVICE_FILE       default .local/service.json: base URL and keys as JSON, there while the service runs
   UPSTREAM_BASE_URL  with UPSTREAM_LIVE_KEY: live requests go there, and no simulator is started
-  DYNAMODB_ENDPOINT  a DynamoDB Local that runs already`;
+  DYNAMODB_ENDPOINT  a DynamoDB Local that runs already
+  PURCHASES          default on; off refuses new orders
+  WORKERS            default on; off leaves events, outcomes and webhooks in their queues`;
+
+const onOrOff = (name: string) =>
+  z.enum(["on", "off"], { error: ({ input }) => `${name} must be on or off; it is "${input}".` }).default("on");
 
 const webUrl = (name: string) =>
   z
@@ -58,6 +68,8 @@ const environmentSchema = z
     UPSTREAM_BASE_URL: webUrl("UPSTREAM_BASE_URL"),
     UPSTREAM_LIVE_KEY: z.string().optional(),
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
+    PURCHASES: onOrOff("PURCHASES"),
+    WORKERS: onOrOff("WORKERS"),
   })
   .superRefine(({ UPSTREAM_BASE_URL: url, UPSTREAM_LIVE_KEY: key }, context) => {
     if (url !== undefined && key === undefined) {
@@ -89,6 +101,8 @@ export const readSettings = (
     dataDir: DATA_DIR,
     serviceFile: SERVICE_FILE,
     fresh: flags.fresh,
+    purchases: parsed.data.PURCHASES,
+    workers: parsed.data.WORKERS,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
       ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY } }
       : {}),

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { ServiceError } from "../contract/errors.ts";
+import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
-import type { Route } from "../contract/routes.ts";
+import { lacksPermission, type Route } from "../contract/routes.ts";
 import type { Rate } from "../platform/api-answer.ts";
 import type { Admit } from "../platform/api-handler.ts";
 import { isWithin } from "../platform/ip-range.ts";
@@ -40,17 +40,23 @@ const hasEnded = ({ status, expires_at }: KeyRow, now_ms: number): boolean =>
 
 const refusalOf = (row: KeyRow, { permission }: Route, sourceIp: string): ServiceError | undefined => {
   if (row.account_status === "restricted") return new ServiceError("account_restricted");
-  if (permission !== undefined && !row.permissions?.has(permission)) return new ServiceError("permission_denied");
+  if (permission !== undefined && !row.permissions?.has(permission)) {
+    return new ServiceError("permission_denied", { message: lacksPermission(permission) });
+  }
   if (isWithin(sourceIp, row.whitelist ?? [])) return undefined;
   // Only the address that the platform saw is believed and named, never X-Forwarded-For.
   return new ServiceError("ip_not_whitelisted", { message: `The IP address ${sourceIp} is not whitelisted` });
 };
+
+/** Says nothing of what the header holds. */
+const MISFORMED_AUTHORIZATION = `${errors.invalid_api_key.message}: send it as Authorization: Bearer <key>, without quotation marks`;
 
 /** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. */
 const presentedKey = (sent: Readonly<Record<string, string>>): string => {
   const bearer = /^Bearer[ \t]+(\S+)[ \t]*$/i.exec(sent.authorization ?? "")?.[1];
   const key = bearer ?? sent[headers.apiKey]?.trim() ?? "";
   if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
-  if (!isWellFormedKey(key)) throw new ServiceError("invalid_api_key");
-  return key;
+  if (isWellFormedKey(key)) return key;
+  const isMisformed = sent[headers.apiKey] === undefined && (bearer === undefined || /["']/.test(bearer));
+  throw new ServiceError("invalid_api_key", isMisformed ? { message: MISFORMED_AUTHORIZATION } : {});
 };

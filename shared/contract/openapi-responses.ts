@@ -1,6 +1,6 @@
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
-import { errorsOf, isOrder, type Route } from "./routes.ts";
+import { errorsOf, isOrder, lacksPermission, type Route } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -184,12 +184,15 @@ export const errorExamples = (routes: readonly Route[]) => {
   );
 };
 
-const isOfRoute = (code: ErrorCode): boolean => code === "missing_parameter" || code === "validation_failed";
+const isOfRoute = (code: ErrorCode): boolean => OF_ROUTE.has(code);
+const OF_ROUTE = new Set<ErrorCode>(["missing_parameter", "permission_denied", "validation_failed"]);
 
-const exampleRef = (route: Route, code: ErrorCode) =>
-  isOfRoute(code)
+const exampleRef = (route: Route, code: ErrorCode) => {
+  if (code === "permission_denied" && route.permission) return errorExample(lacksPermission(route.permission));
+  return isOfRoute(code)
     ? errorExample(errors[code].message, code === "missing_parameter" ? missingField(route) : wrongField(route))
     : { $ref: `#/components/examples/${code}` };
+};
 
 /** What the route says of a request without its first field. */
 const missingField = ({ input }: Route): FieldErrors =>

@@ -19,6 +19,7 @@ import { walletResult } from "./wallet.ts";
 /** The rights that a key can hold. New keys get `vtu` and `identity`. */
 export const permissionSchema = z.enum(["vtu", "identity", "identity:retrieve"]);
 export type Permission = z.infer<typeof permissionSchema>;
+export const lacksPermission = (permission: Permission): string => `This API key lacks the permission ${permission}`;
 
 /** One route: everything that API Gateway, the local runner, the handlers and OpenAPI need to know of it. */
 export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodType = z.ZodType> = {
@@ -87,12 +88,22 @@ const exampleView = {
   created_at: "2026-11-21T09:30:00.000Z",
   updated_at: "2026-11-21T09:30:01.200Z",
 };
+/** The sandbox's person of the number 00000000000. */
 const examplePerson = {
   first_name: "ADAEZE",
   last_name: "OKAFOR",
   middle_name: "NGOZI",
   gender: "F",
-  date_of_birth: "1990-04-17",
+  date_of_birth: "1971-04-27",
+};
+/** The one whose phone number is 08000000000. */
+const exampleOwner = {
+  first_name: "FATIMA",
+  last_name: "BELLO",
+  middle_name: "AISHA",
+  gender: "F",
+  date_of_birth: "1979-08-28",
+  phone_number: "08000000000",
 };
 const exampleCheck = (title: string, amount: number, reference: string) => ({
   title,
@@ -186,7 +197,7 @@ export const routes = {
       input: { phone_number: "08000000000", is_consent: true },
       data: {
         transaction: exampleCheck("NIN Retrieval", 400, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"),
-        result: { nin: "00000000000", ...examplePerson, phone_number: "08000000000" },
+        result: { nin: "18000000000", ...exampleOwner },
       },
     },
   },
@@ -222,7 +233,7 @@ export const routes = {
       input: { phone_number: "08000000000", is_consent: true },
       data: {
         transaction: exampleCheck("BVN Retrieval", 300, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HK"),
-        result: { bvn: "00000000000", ...examplePerson, phone_number: "08000000000" },
+        result: { bvn: "18000000000", ...exampleOwner },
       },
     },
   },

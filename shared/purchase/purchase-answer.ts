@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { type ErrorCode, type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { type ErrorCode, errors, type FieldErrors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import type { purchaseResult } from "../contract/purchase.ts";
 import type { Answer } from "../platform/api-answer.ts";
@@ -29,12 +29,23 @@ export const purchaseAnswer = ({ row, replayed }: Placed): Answer<z.input<typeof
 };
 
 /** The error that a failed transaction is answered with, first and repeated. */
-export const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError =>
-  new ServiceError(codeOf(failure), {
+export const failureOf = ({ failure, ...row }: TransactionRow, replayed: boolean): ServiceError => {
+  const code = codeOf(failure);
+  return new ServiceError(code, {
+    message: afterDebit[code] ?? errors[code].message,
     transactionReference: referenceOf(row),
     replayed,
     ...(failure?.fields && { fields: refusedFields(failure.fields) }),
   });
+};
+
+const RETURNED = "the amount was returned. Another attempt needs a new reference";
+
+/** The sentences of errors that are also answered before a debit. */
+const afterDebit: Partial<Record<ErrorCode, string>> = {
+  validation_failed: `The provider refused some fields; ${RETURNED}`,
+  plan_unavailable: `${errors.plan_unavailable.message}; ${RETURNED}`,
+};
 
 /** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0011). */
 const codeOf = (failure: Failure | undefined): ErrorCode =>

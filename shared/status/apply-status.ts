@@ -11,7 +11,7 @@ import {
   type settleTransaction,
   type Verdict,
 } from "../wallet/settle.ts";
-import { type TransactionRow, transitions } from "../wallet/transaction.ts";
+import { referenceOf, type TransactionRow, transitions } from "../wallet/transaction.ts";
 import { alertIfAmountDiffers } from "../wallet/upstream-amount.ts";
 import { alertIfContradicted } from "./contradiction.ts";
 import { hasOwnMac } from "./event-mac.ts";
@@ -182,7 +182,12 @@ const keepUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMessage)
   const transaction = reference === undefined ? undefined : (await findNamed(ledger, reference))?.pk;
   await recordUnreadable(ledger, message, transaction);
   const reason = "unreadable";
-  log.alarm("status.left_to_operator", { reason, problem, upstream_reference: reference, transaction });
+  log.alarm("status.left_to_operator", {
+    reason,
+    problem,
+    upstream_reference: reference,
+    ...(await subjectOf(ledger, transaction)),
+  });
   return { kind: "done", outcome: reason };
 };
 
@@ -193,6 +198,12 @@ const findNamed = async (ledger: Ledger, reference: string): Promise<NamedTransa
   return named ?? findByOwnReference(ledger, reference);
 };
 
+/** The transaction under the reference that the operator's commands accept. */
+const subjectOf = async (ledger: Ledger, pk: string | undefined): Promise<{ readonly transaction?: string }> => {
+  const row = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return row === undefined ? {} : { transaction: referenceOf(row) };
+};
+
 const leaveToOperator = async (
   { ledger }: ApplyDeps,
   event: EventMessage,
@@ -200,6 +211,10 @@ const leaveToOperator = async (
   transaction?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transaction);
-  log.alarm("status.left_to_operator", { reason, upstream_reference: event.reference, transaction });
+  log.alarm("status.left_to_operator", {
+    reason,
+    upstream_reference: event.reference,
+    ...(await subjectOf(ledger, transaction)),
+  });
   return { kind: "done", outcome: reason };
 };

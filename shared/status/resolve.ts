@@ -1,4 +1,5 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { type Actor, auditOf, auditPut } from "../wallet/audit.ts";
 import { collisionOf, type Ledger, writeInTurn } from "../wallet/ledger.ts";
@@ -37,13 +38,18 @@ export const resolveTransaction = async (
   await decide(ledger, row, verdictOf(status), "any", [audit]);
 };
 
-/** Has an event end the transaction that it is about, by the operator's word; what it says and what it is about are kept. */
+/**
+ * Has an event end the transaction that it is about, by the operator's word; what it says and what it is about are kept.
+ * Refuses a transaction that differs from the event, unless its reference proves the match or the operator accepts the differences.
+ * Resolves with the differences.
+ */
 export const matchEvent = async (
   ledger: Ledger,
   event: EventRow,
   row: TransactionRow,
   decision: Decision,
-): Promise<void> => {
+  { acceptsDifferences = false } = {},
+): Promise<readonly Difference[]> => {
   assertUndecided(event);
   if (event.reason === "unreadable") {
     throw new OperatorError(
@@ -55,18 +61,67 @@ export const matchEvent = async (
   // Under our own reference an event says nothing of what the upstream calls the order.
   const isOwn = event.reference === referenceOf(row);
   if (!isOwn) assertName(row, event);
+  const differences = differencesOf(event, row);
+  if (!isOwn && row.upstream_reference === undefined && !acceptsDifferences) assertSame(row, differences);
   const facts = upstreamFacts(event);
   const verdict = { ...verdictOf(event.says), ...facts, ...(isOwn && { upstream_reference: undefined }) };
   const act = {
     ...decision,
     subject: row.pk,
     action: "events match",
-    details: { event: eventId(event), says: event.says },
+    details: {
+      event: eventId(event),
+      says: event.says,
+      ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
+    },
   };
   await decide(ledger, row, verdict, isOwn ? "any" : { unnamedOr: event.reference }, [
     eventUpdate(ledger, event, "matched", row.pk),
     auditPut(ledger.table, auditOf(act, ledger.clock())),
   ]);
+  return differences;
+};
+
+/** A field in which an event and a transaction disagree, as people read it. */
+export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
+
+/** Compares what both sides state. A phone number may be masked on either side: only the digits that both show are compared. */
+const differencesOf = (event: ReadableRow, row: TransactionRow): readonly Difference[] => {
+  const { type, amount_kobo, phone_masked } = event;
+  const { phone_number = "none" } = row;
+  const amount = (kobo: Kobo): string => `${nairaFromKobo(kobo).toFixed(2)} NGN`;
+  return [
+    ...(type === undefined || type === row.type ? [] : [{ field: "type", event: type, transaction: row.type }]),
+    ...(amount_kobo === undefined || amount_kobo === row.amount_kobo
+      ? []
+      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(row.amount_kobo) }]),
+    ...(phone_masked === undefined || maySamePhone(phone_masked, phone_number)
+      ? []
+      : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),
+  ];
+};
+
+const maySamePhone = (one: string, other: string): boolean => {
+  const [beginning, end] = visibleParts(one);
+  const [otherBeginning, otherEnd] = visibleParts(other);
+  return (
+    (beginning.startsWith(otherBeginning) || otherBeginning.startsWith(beginning)) &&
+    (end.endsWith(otherEnd) || otherEnd.endsWith(end))
+  );
+};
+
+/** The digits before the mask and those after it; all digits twice where nothing is masked. */
+const visibleParts = (phoneNumber: string): readonly [string, string] => {
+  const parts = phoneNumber.split("*");
+  return [parts[0] ?? "", parts.at(-1) ?? ""];
+};
+
+const assertSame = (row: TransactionRow, differences: readonly Difference[]): void => {
+  if (differences.length === 0) return;
+  const list = differences.map(({ field, event, transaction }) => `${field} (${event}, not ${transaction})`).join(", ");
+  throw new OperatorError(
+    `The event differs from ${referenceOf(row)} in ${list}: --although-different matches them all the same`,
+  );
 };
 
 /** Closes an event without applying it. */

@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { type RunningService, startService } from "../../infra/local/service.ts";
 import { tableNames } from "../../infra/local/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { documentClient } from "../../shared/platform/aws.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { systemClock } from "../../shared/platform/time.ts";
+import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 
@@ -109,4 +110,20 @@ export const runProgram = async (
   child.stdin.end(stdin);
   const [code] = await once(child, "close");
   return { code: typeof code === "number" ? code : null, ...output };
+};
+
+/** Makes a transaction of which nothing was learnt look old, a minute unless more is said, so that its request is certainly over. */
+export const ageTransaction = async (
+  { ledger }: OperatedService,
+  reference: string,
+  age_ms = 60_000,
+): Promise<void> => {
+  await ledger.db.send(
+    new UpdateCommand({
+      TableName: ledger.table,
+      Key: { pk: `transaction#${reference.split("_")[1]}` },
+      UpdateExpression: "SET created_at = :then",
+      ExpressionAttributeValues: { ":then": isoTime(Date.now() - age_ms) },
+    }),
+  );
 };

@@ -47,7 +47,7 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["consents", "show", reference], /is no identity check: it has no consent/],
     [["consents", "show", "VERIFY_00000000000000000000000000"], /There is no transaction/],
     [["ips", "allow", none, "127.0.0.1"], /There is no account/],
-    [["ips", "allow", account, "127.0.0.999"], /"127.0.0.999" is no IP address/],
+    [["ips", "allow", account, "127.0.0.999"], /^range: "127.0.0.999" is no IP address/],
     [["ips", "allow", account, ...Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`)], /at most 20 entries/],
     [["ips", "disallow", account, "10.9.9.9"], /10.9.9.9 is not on the list/],
     [["keys", "create", account, "--mode", "prod"], /Must be live or test/],
@@ -62,7 +62,7 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["wallet", "fund", account, "1.005", "--id", "b"], /naira: Must be an amount/],
     [
       ["wallet", "fund", account, "6000", "--id", bankReference(account)],
-      /was booked with 5,000\.00 NGN at [-0-9T:.Z]+, and that entry stands: wallet adjust corrects an amount\./,
+      /was booked with 5,000\.00 NGN at [-0-9T:.Z]+, and that entry stands: correct the amount by wallet adjust with another --id\./,
     ],
     [
       ["wallet", "fund", other.account, "5000", "--id", bankReference(account).toUpperCase()],
@@ -92,7 +92,7 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["transactions", "resolve", reference, "failed"], /required option '--why/],
     [["transactions", "resolve", reference, "failed", ...why], /is success since/],
     [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
-    [["transactions", "list"], /Either --stuck or --account/],
+    [["transactions", "list"], /Either --stuck, --open or --account/],
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
@@ -100,6 +100,8 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["secrets", "set", "reference-key"], /must stay as it is/],
     [["secrets", "rotate", "upstream-key"], /secrets set upstream-key sets it/],
     [["audit", "event_none"], /There is no event/],
+    [["audit", "bundle-1042"], /There is no transaction bundle-1042: an app's own reference needs --account/],
+    [["accounts", "restrict", account, "--why", "ok"], /why: Must have at least 3 characters/],
     [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be found/],
     [["wallets"], /unknown command 'wallets'/],
   ];

@@ -6,7 +6,8 @@ import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { tableNames } from "../../infra/local/tables.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import { accountPk } from "../../shared/wallet/account-index.ts";
-import { ADMIN, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { copyTable } from "../builders/copy-table.ts";
 
 /** Goal: the commands that follow a restore, as an operator types them. test/faults/restore.test.ts follows the whole procedure. */
 let service: OperatedService;
@@ -81,17 +82,70 @@ test("wallet verify --all ends with 1 and names the wallet that differs", async 
   ]);
 });
 
-test("a carry-over is refused where a table does not exist or both names are the same", async () => {
+/** Runs the command as on a stage whose purchases and workers are off. */
+const carryOver = (...args: readonly string[]): Promise<AdminRun> =>
+  withSettings({ PURCHASES: "off", WORKERS: "off" }, "ledger", "carry-over", ...args);
+
+const withSettings = (settings: Record<string, string>, ...args: readonly string[]): Promise<AdminRun> => {
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const serviceFile = `${service.folder}/at-rest.json`;
-  const environment = { ...details.environment, PURCHASES: "off", WORKERS: "off" };
+  const environment = { ...details.environment, ...settings };
   writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
-  const carryOver = (...args: readonly string[]) =>
-    runProgram(process.execPath, [ADMIN, "ledger", "carry-over", ...args], { serviceFile });
+  return runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
+};
+
+test("a carry-over whose tables are swapped says how much only its target has, and asks whether they are swapped", async () => {
+  const { account, key } = await service.newApp();
+  const { db } = service.ledger;
+  const stateOfT = await copyTable(db, "ledger", tableNames.ledger);
+  await service.buy(key, "08031234567");
+  const swapped = await carryOver("--from", stateOfT, "--to", tableNames.ledger, "--dry-run", "--json");
+  const { items, notes } = carryOverReport.parse(JSON.parse(swapped.stdout));
+  expect(items.transactions).toMatchObject({ copied: 0, only_in_to: 1 });
+  expect(notes).toEqual([
+    `${tableNames.ledger} has 1 transactions that ${stateOfT} lacks: are --from and --to swapped?`,
+  ]);
+  const right = await carryOver("--from", tableNames.ledger, "--to", stateOfT, "--why", "restore drill", "--json");
+  const carried = carryOverReport.parse(JSON.parse(right.stdout));
+  expect(carried.items.transactions).toMatchObject({ copied: 1, only_in_to: 0 });
+  expect(carried.notes).toEqual([]);
+  expect(right.stdout).toContain(account);
+});
+
+test.each([
+  ["on", "on", 0, /selling +ok +purchases on, workers on/],
+  ["off", "on", 0, /selling +look +purchases off, workers on: new orders are refused \(503\) +Set .* and deploy/],
+  [
+    "off",
+    "off",
+    0,
+    /selling +look +purchases off, workers off: .* events, outcomes and webhooks wait +Set .* and deploy/,
+  ],
+  [
+    "on",
+    "off",
+    1,
+    /selling +wrong +purchases on, workers off: .* events, outcomes and webhooks wait +Set .* and deploy/,
+  ],
+] as const)("doctor with purchases %s and workers %s says what that means", async (PURCHASES, WORKERS, code, line) => {
+  expect(await withSettings({ PURCHASES, WORKERS }, "doctor")).toMatchObject({
+    code,
+    stdout: expect.stringMatching(line),
+  });
+});
+
+const carryOverReport = z.object({
+  items: z.object({ transactions: z.looseObject({ copied: z.int(), only_in_to: z.int() }) }),
+  notes: z.array(z.string()),
+});
+
+test("a carry-over is refused where a table does not exist or both names are the same", async () => {
   for (const [args, sentence] of [
-    [["--from", "nowhere"], "There is no table nowhere.\n"],
-    [["--from", tableNames.ledger, "--to", "nowhere"], "There is no table nowhere.\n"],
-    [["--from", tableNames.ledger], `${tableNames.ledger} is the old ledger and the restored one.\n`],
+    [["--from", "nowhere"], "--why is required unless --dry-run.\n"],
+    [["--from", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
+    [["--from", "nowhere", "--why", "drill"], "There is no table nowhere.\n"],
+    [["--from", tableNames.ledger, "--to", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
+    [["--from", tableNames.ledger, "--dry-run"], `${tableNames.ledger} is the old ledger and the restored one.\n`],
   ] as const) {
     expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: sentence });
   }

@@ -25,6 +25,8 @@ let AccountLimit = { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions
 /** What STS answers, and how often it was asked. */
 const sts = { status: 200, asked: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
+/** Absent while the stack does not stand. */
+let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, asked: 0 });
@@ -43,7 +45,7 @@ beforeAll(async () => {
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
     }
     const stack = asked.get("StackName");
-    const found = stack === "Prod-Service" ? outputs : stack === "Old-Service" ? new Map<string, string>() : undefined;
+    const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
   });
@@ -103,6 +105,14 @@ test("a command works on the stage's own parts", async () => {
   expect((await service.admin(["accounts", "list"])).stdout).toContain(account_id);
 });
 
+test("a stage that infra/stages.ts does not have is refused before AWS is asked", async () => {
+  expect(await onStage("nope", "doctor")).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: 'There is no stage "nope" in infra/stages.ts. Known: sandbox, prod.\n',
+  });
+});
+
 test("doctor proves key and addresses by the catalog that the stage fetched", async () => {
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(0);
@@ -127,12 +137,14 @@ test("what only the stage's addresses may ask is not asked from here", async () 
 });
 
 test("a stage that is not there, or was deployed by an older version, is a sentence and exit code 2", async () => {
-  const absent = await onStage("dev", "accounts", "list");
+  sandboxOutputs = undefined;
+  const absent = await onStage("sandbox", "accounts", "list");
   expect([absent.code, absent.stderr]).toEqual([
     2,
-    "The outputs of stage dev could not be found: there is no stack Dev-Service, deploy it first.\n",
+    "The outputs of stage sandbox could not be found: there is no stack Sandbox-Service, deploy it first.\n",
   ]);
-  const old = await onStage("old", "accounts", "list");
+  sandboxOutputs = new Map();
+  const old = await onStage("sandbox", "accounts", "list");
   expect([old.code, old.stderr]).toEqual([2, expect.stringContaining("by another version: deploy it again")]);
 });
 

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
@@ -9,7 +11,13 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/status/event-records.ts";
 import { walletPk } from "../../shared/wallet/wallet.ts";
-import { type AdminRun, bankReference, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import {
+  type AdminRun,
+  ageTransaction,
+  bankReference,
+  type OperatedService,
+  startOperatedService,
+} from "../builders/admin.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /** Goal: an operator who types a command gets what it says. */
@@ -166,13 +174,20 @@ describe("a transaction", () => {
   test("that is stuck is listed, shown, and resolved once: failed gives the money back", async () => {
     const { account, key } = await service.newApp();
     const { reference } = await service.buy(key, "08000000004");
+    expect((await admin("transactions", "list", "--open")).stdout).toContain(reference);
+    expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
+    await ageTransaction(service, reference, 16 * 60_000);
     expect((await admin("transactions", "list", "--stuck")).stdout).toContain(reference);
+    const { upstream_reference } = z
+      .object({ upstream_reference: z.string() })
+      .parse(await service.adminJson(["transactions", "show", reference]));
+    expect((await admin("transactions", "show", upstream_reference)).stdout).toContain(reference);
     const resolve = ["transactions", "resolve", reference, "failed", "--why", "not in their list"];
     expect(await adminJson(ending, ...resolve)).toEqual({ status: "failed", refunded: 500 });
     expect(await adminJson(balance, "wallet", "verify", account)).toEqual({ balance: 5_000 });
     const again = await admin("transactions", "resolve", reference, "success", "--why", "they have it after all");
     expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/is failed since .* final/) });
-    expect((await admin("transactions", "list", "--stuck")).stdout).not.toContain(reference);
+    expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
     const { stdout } = await admin("transactions", "show", reference);
     expect(stdout).toMatch(/created +500\.00 NGN taken from the wallet/);
     expect(stdout).toMatch(/transactions resolve +by .*, status=failed, "not in their list"/);
@@ -183,6 +198,7 @@ describe("a transaction", () => {
     await service.buy(key, "08031234567", "order-77");
     const { stdout } = await admin("transactions", "show", "order-77", "--account", account);
     expect(stdout).toMatch(/caller_reference +order-77/);
+    expect((await admin("audit", "order-77", "--account", account)).code).toBe(0);
     expect((await admin("transactions", "list", "--account", account, "--status", "success")).stdout).toMatch(
       /AIRTIME_/,
     );
@@ -214,6 +230,37 @@ describe("an event", () => {
     const again = await admin("events", "match", event, reference, "--why", "same minute");
     expect(again).toEqual({ code: 2, stdout: "", stderr: `${event} is matched already.\n` });
     expect((await admin("events", "list", "--state", "matched")).stdout).toContain(event);
+  });
+
+  test("with another amount is matched only when the operator accepts the difference", async () => {
+    const { key } = await service.newApp();
+    const { reference } = await service.buy(key, "08000000001");
+    await ageTransaction(service, reference);
+    const other = `U-${reference}`;
+    const elsewhere = { received_at: isoTime(Date.now()), reference: other, amount_kobo: koboFromNaira(777) };
+    await recordEvent(
+      service.ledger,
+      { kind: "event", mode: "live", status: "success", type: "airtime", ...elsewhere },
+      "no_candidate",
+    );
+    const { events } = await adminJson(eventList, "events", "list");
+    const differing = events.find(({ upstream_reference }) => upstream_reference === other)?.event ?? "";
+    const refused = await admin("events", "match", differing, reference, "--why", "same minute");
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(/amount \(777\.00 NGN, not 500\.00 NGN\): --although-different/);
+    const args = [
+      "events",
+      "match",
+      differing,
+      reference,
+      "--although-different",
+      "--why",
+      "the upstream confirmed it",
+    ];
+    expect(await service.adminJson(args)).toMatchObject({
+      status: "success",
+      differences: [{ field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" }],
+    });
   });
 
   test("that contradicts an end waits, is part of its history, and is discarded", async () => {
@@ -363,8 +410,8 @@ test("doctor is content with a new service, and ends with exit code 1 over a dea
 });
 
 test("secrets are set from the input and rotated, on record without their values", async () => {
-  const { webhook_secret } = service.details.upstream;
-  const set = await service.admin(["secrets", "set", "upstream-webhook-hmac", "--why", "new"], `${webhook_secret}\n`);
+  const hmacKey = "k".repeat(32);
+  const set = await service.admin(["secrets", "set", "upstream-webhook-hmac", "--why", "new"], `${hmacKey}\n`);
   expect(set.code).toBe(0);
   const rotated = z.object({ webhook_url: z.string() });
   const { webhook_url } = rotated.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
@@ -372,5 +419,49 @@ test("secrets are set from the input and rotated, on record without their values
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +takes events in, signed/);
   const { stdout } = await admin("audit");
   expect(stdout).toMatch(/secrets set +name=upstream-webhook-hmac +new/);
-  expect(stdout).not.toContain(webhook_secret);
+  expect(stdout).not.toContain(hmacKey);
+});
+
+test("a key that was rotated already is not rotated again: exit code 2, and no further key is made", async () => {
+  const { account, keyId } = await service.newApp();
+  await service.adminJson(["keys", "rotate", keyId, "--overlap", "24h"]);
+  const { stdout } = await admin("keys", "list", account);
+  const again = await admin("keys", "rotate", keyId, "--overlap", "24h");
+  expect(again).toMatchObject({ code: 2, stdout: "" });
+  expect(again.stderr).toMatch(new RegExp(`^${keyId} was rotated already, and ends at 20[-0-9T:.]+Z: keys list shows`));
+  expect((await admin("keys", "list", account)).stdout).toBe(stdout);
+});
+
+test("announce says how many ends it found, and that a repeated name sends none of them twice", async () => {
+  const { key } = await service.newApp();
+  await service.buy(key, "08031234567");
+  const from = isoTime(Date.now() - 60_000);
+  const { stdout } = await admin("announce", "--from", from, "--name", "after-outage");
+  expect(stdout).toMatch(/ends found +[1-9]/);
+  expect(stdout).toContain("Those that this name announced already are not sent again.");
+});
+
+test("a secret that is set to its current value again keeps its previous version, which is still accepted", async () => {
+  const stored = z.object({ "upstream-webhook-hmac": z.string(), previous: z.record(z.string(), z.string()) });
+  const versions = () => {
+    const kept = stored.parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")));
+    return [kept["upstream-webhook-hmac"], kept.previous["upstream-webhook-hmac"]];
+  };
+  const [older, newer] = ["o".repeat(32), "n".repeat(32)];
+  const set = (value: string) => service.admin(["secrets", "set", "upstream-webhook-hmac"], `${value}\n`);
+  await set(older);
+  await set(newer);
+  expect(await set(newer)).toMatchObject({
+    code: 0,
+    stdout: "upstream-webhook-hmac has this value already: nothing was changed.\n",
+  });
+  expect(versions()).toEqual([newer, older]);
+  await set(service.details.upstream.webhook_secret);
+});
+
+test("the new webhook URL is written to standard error before it is set, and then to standard output", async () => {
+  const rotated = await admin("secrets", "rotate", "webhook-token");
+  const [, url] = /^About to set the upstream's new URL: (http\S+)\n$/.exec(rotated.stderr) ?? [];
+  expect(rotated.code).toBe(0);
+  expect(rotated.stdout).toContain(`The upstream's new URL, from then on: ${url}\n`);
 });

@@ -191,6 +191,37 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
+test("with workers off an event waits, and with purchases off new orders are refused and a carry-over may run", async () => {
+  const folder = temporaryFolder();
+  const buy = (details: ServiceDetails, phone_number: string): Promise<Response> =>
+    fetch(`${details.base_url}/vtu/airtime/purchase`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${details.accounts[0]?.live_key}`, "content-type": "application/json" },
+      body: JSON.stringify({ network: "mtn", phone_number, amount: 100 }),
+    });
+  const workersOff = start({ folder, env: { WORKERS: "off" } });
+  const details = await ready(workersOff);
+  const bought = await buy(details, "08000000002");
+  const reference = bought.headers.get("x-transaction-reference");
+  const lookUp = async ({ base_url, accounts }: ServiceDetails): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${accounts[0]?.live_key}` };
+    return (await fetch(`${base_url}/transactions/${reference}`, { headers })).json();
+  };
+  // The simulator reports the success after 5 s.
+  await sleep(7_000);
+  expect(await lookUp(details)).toMatchObject({ data: { transaction: { status: "processing" } } });
+  await stop(workersOff, "SIGTERM");
+
+  const bothOff = start({ folder, env: { PURCHASES: "off", WORKERS: "off" } });
+  const restarted = await ready(bothOff);
+  expect((await buy(restarted, "08031234567")).status).toBe(503);
+  expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
+  const carryOver = ["infra/admin/admin.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
+  const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
+  const refused = await promisify(execFile)(process.execPath, carryOver, { env }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });
+}, 40_000);
+
 test("--fresh forgets the accounts, and no file but the runner's own", async () => {
   const first = start();
   const before = await ready(first);
@@ -309,6 +340,7 @@ test.each<[string, RunOptions, RegExp]>([
     { env: { SERVICE_FILE: "/proc/none/s.json" } },
     /SERVICE_FILE \/proc\/none\/s\.admin\.json cannot be used: ENOENT/,
   ],
+  ["a word for PURCHASES that is neither on nor off", { env: { PURCHASES: "no" } }, /^PURCHASES must be on or off/],
   ["a flag that does not exist", { args: ["--frsh"] }, /^Only --fresh and --help are known; given was: --frsh\.\n$/],
 ])("%s is refused in a sentence", async (_what, options, sentence) => {
   const run = start(options);

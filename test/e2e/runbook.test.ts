@@ -9,7 +9,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventId, listEvents, recordEvent } from "../../shared/status/event-records.ts";
 import { walletPk } from "../../shared/wallet/wallet.ts";
-import { ADMIN, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
 /**
@@ -72,21 +72,9 @@ const unmatchedEvent: Situation = {
     const told = { received_at: isoTime(Date.now()), reference: upstream, amount_kobo: koboFromNaira(500) };
     await recordEvent(service.ledger, { ...event, ...told }, "several_candidates");
     // The request is over for long when somebody gets to it.
-    await age(reference);
+    await ageTransaction(service, reference);
     return { account, reference, event: await eventNamed(upstream) };
   },
-};
-
-/** Makes a transaction that nothing was learnt of look a minute old. */
-const age = async (reference: string): Promise<void> => {
-  await service.ledger.db.send(
-    new UpdateCommand({
-      TableName: tableNames.ledger,
-      Key: { pk: `transaction#${reference.split("_")[1]}` },
-      UpdateExpression: "SET created_at = :then",
-      ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
-    }),
-  );
 };
 
 const contradiction: Situation = {

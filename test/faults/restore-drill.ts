@@ -275,7 +275,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await world.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
 
     await examineWhileOff();
-    const carryOver = ["ledger", "carry-over", "--from", lost, "--to", ledgerAtT];
+    const why = ["--why", "restore drill"];
+    const carryOver = ["ledger", "carry-over", "--from", lost, "--to", ledgerAtT, ...why];
     const planned = await adminJson(carryOverReport, ...carryOver, "--dry-run");
     const before = await itemsIn(ledgerAtT);
     const copied = Object.values(planned.items).reduce((sum, each) => sum + (each.copied ?? 0), 0);
@@ -290,7 +291,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
 
     await deploy({ LEDGER_TABLE: ledgerAtT });
     await examineWhileOff();
-    const again = await adminJson(carryOverReport, "ledger", "carry-over", "--from", lost);
+    const again = await adminJson(carryOverReport, "ledger", "carry-over", "--from", lost, ...why);
     expect([written(again), again.wallets, again.discrepancies]).toEqual([0, [], []]);
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");

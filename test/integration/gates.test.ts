@@ -54,6 +54,21 @@ describe("a request without a good key costs no DynamoDB call", () => {
     expect(await verdictOf(gates.admit({ headers }))).toBe(code);
     expect(gates.proxy.calls).toEqual([]);
   });
+
+  test.for([
+    ["a key without Bearer", { authorization: good }, true],
+    ["a key as Basic", { authorization: `Basic ${good}` }, true],
+    ["Bearer without a key", { authorization: "Bearer " }, true],
+    ["a quoted key", { authorization: `Bearer "${good}"` }, true],
+    ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, false],
+    ["a key without Bearer, and garbage in X-API-KEY", { authorization: good, "x-api-key": "x" }, false],
+  ] as const)("%s is refused with the right form of the header: %s", async ([, headers, isExplained]) => {
+    const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
+    await expect(gates.admit({ headers })).rejects.toMatchObject({
+      code: "invalid_api_key",
+      message: `The API key is not valid${isExplained ? hint : ""}`,
+    });
+  });
 });
 
 test("a well-formed key that nobody was given is 401 after 1 call, and leaves nothing in the table", async () => {

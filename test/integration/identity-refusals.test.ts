@@ -124,6 +124,7 @@ describe("a check that cannot be made: nothing is charged and nothing is sent", 
       const answer = await service.call("POST", path, { key, body: aRetrieval() });
       expect(answer.status).toBe(403);
       expect(answer.headers.get("x-error-code")).toBe("permission_denied");
+      expect(answer.body.message).toBe("This API key lacks the permission identity:retrieve");
       expect(await caller.balance()).toBe(FUNDS);
       expect(service.requestCount()).toBe(before);
       const verified = await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() });

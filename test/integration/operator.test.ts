@@ -18,6 +18,7 @@ import {
   recordUnreadable,
 } from "../../shared/status/event-records.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
+import type { EventMessage } from "../../shared/status/status-queue.ts";
 import { adjustWallet } from "../../shared/wallet/adjustment.ts";
 import { auditOf, readActs, recordAct } from "../../shared/wallet/audit.ts";
 import { fundWallet } from "../../shared/wallet/funding.ts";
@@ -80,10 +81,14 @@ const openFor = async (accountId: string, changes: Partial<TransactionRow> = {})
 };
 
 /** An event that nobody could apply. */
-const anEvent = async (says: "success" | "failed", reference = `U-${randomUUID()}`): Promise<ReadableRow> => {
+const anEvent = async (
+  says: "success" | "failed",
+  reference = `U-${randomUUID()}`,
+  stated: Partial<Pick<EventMessage, "type" | "amount_kobo" | "phone">> = { amount_kobo: koboFromNaira(500) },
+): Promise<ReadableRow> => {
   const received_at = isoTime(NOON_MS);
   const event = { kind: "event", mode: "live", received_at, status: says, type: "data" } as const;
-  await recordEvent(ledgerAt(), { ...event, reference, amount_kobo: koboFromNaira(490) }, "no_candidate");
+  await recordEvent(ledgerAt(), { ...event, reference, ...stated }, "no_candidate");
   const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
   if (row === undefined || row.reason === "unreadable") throw new Error("The event was not kept");
   return row;
@@ -169,7 +174,7 @@ describe("a match", () => {
     expect(await order.stands()).toMatchObject({
       status: "success",
       upstream_reference: event.reference,
-      upstream_amount_kobo: 490_00,
+      upstream_amount_kobo: 500_00,
     });
     const closed = await findEvent(ledgerAt(), `event_${event.pk.slice("event#".length)}`);
     expect(closed).toMatchObject({ state: "matched", transaction: order.row.pk });
@@ -198,7 +203,8 @@ describe("a match", () => {
         pk: transactionPk(`0${randomUUID().replaceAll("-", "").slice(0, 25).toUpperCase()}`),
         ...(upstream !== undefined && { upstream_reference: upstream }),
       });
-      await matchEvent(ledgerAt(), await anEvent("failed", referenceOf(order.row)), order.row, decision);
+      const event = await anEvent("failed", referenceOf(order.row), { amount_kobo: koboFromNaira(490) });
+      await matchEvent(ledgerAt(), event, order.row, decision);
       const ended = await order.stands();
       expect(ended).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
       expect(ended?.upstream_reference).toBe(upstream);
@@ -215,6 +221,46 @@ describe("a match", () => {
     await settleTransaction(ledgerAt(), named.row, name, deadlineIn(9_000));
     await expect(matchEvent(ledgerAt(), event, named.row, decision)).rejects.toThrow(/U-late by now/);
     expect(await findEvent(ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({ state: "open" });
+  });
+
+  test("of an event that differs from the order is refused with the differences, until the operator accepts them", async () => {
+    const order = await anOrder();
+    const phone = { hmac: "another", masked: "0805****555" };
+    const event = await anEvent("failed", undefined, { type: "airtime", amount_kobo: koboFromNaira(777), phone });
+    const wanted = [
+      { field: "type", event: "airtime", transaction: "data" },
+      { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
+      { field: "phone number", event: "0805****555", transaction: "08031234567" },
+    ];
+    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(
+      /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
+    );
+    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.balance()).toBe(500);
+    const accepted = await matchEvent(ledgerAt(), event, order.row, decision, { acceptsDifferences: true });
+    expect(accepted).toEqual(wanted);
+    expect(await order.stands()).toMatchObject({ status: "failed" });
+    expect(await readActs(ledgerAt(), order.row.pk)).toMatchObject([
+      { action: "events match", details: { differs_in: "type,amount,phone number" } },
+    ]);
+  });
+
+  test.for([
+    { stated: {}, isSame: true },
+    { stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
+    { stated: { phone: { hmac: "", masked: "0803****568" } }, isSame: false },
+    { stated: { phone: { hmac: "", masked: "0805****567" } }, isSame: false },
+    { phoneNumber: "*********67", stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
+    { phoneNumber: "*********68", stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: false },
+    { stated: { phone: { hmac: "", masked: "*********67" } }, isSame: true },
+    { stated: { phone: { hmac: "", masked: "*********68" } }, isSame: false },
+    { stated: { amount_kobo: koboFromNaira(490) }, isSame: false },
+    { stated: { type: "airtime" }, isSame: false },
+  ])("compares what the event states with what the order shows: %j", async ({ phoneNumber, stated, isSame }) => {
+    const order = await anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
+    const event = await anEvent("success", undefined, stated);
+    const matched = matchEvent(ledgerAt(), event, order.row, decision);
+    await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
   });
 
   test("by 2 operators with 2 orders at once ends 1 of them", async () => {

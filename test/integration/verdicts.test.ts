@@ -292,7 +292,7 @@ describe("an event that cannot be read", () => {
       reason: "unreadable",
       problem: "status reversed",
       upstream_reference: message.reference,
-      transaction: row.pk,
+      transaction: referenceOf(row),
     });
     said.mockRestore();
     expect(await kept(message)).toEqual({

@@ -9,6 +9,8 @@ export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: strin
 /** How many items of one kind came to what. */
 export type Counts = Record<"copied" | "updated" | "present" | "differ" | "unreadable" | "skipped" | "unknown", number>;
 
+export const noCounts: Counts = { copied: 0, updated: 0, present: 0, differ: 0, unreadable: 0, skipped: 0, unknown: 0 };
+
 /** An item that needs an operator's decision. */
 export type Discrepancy = { readonly item: string; readonly what: string };
 
@@ -39,8 +41,7 @@ export const carryItems = async (
   const moved = new Map<string, number>();
 
   const count = (name: string, what: keyof Counts): void => {
-    const none = { copied: 0, updated: 0, present: 0, differ: 0, unreadable: 0, skipped: 0, unknown: 0 };
-    const known = counts.get(name) ?? none;
+    const known = counts.get(name) ?? noCounts;
     counts.set(name, { ...known, [what]: known[what] + 1 });
   };
   const move = (change: BalanceChange | undefined, sign: 1 | -1): void => {

@@ -5,7 +5,7 @@ import { type AuditRow, auditPut } from "../../../shared/wallet/audit.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
 import { type Ledger, writeInTurn } from "../../../shared/wallet/ledger.ts";
 import { readWallet, type WalletRow, walletPk } from "../../../shared/wallet/wallet.ts";
-import { scanTable } from "../table-scan.ts";
+import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
 /** What became of one wallet. */
@@ -36,6 +36,8 @@ export const recomputeWallets = async (
     readonly audit?: (accountId: string, details: AuditRow["details"]) => AuditRow;
     readonly moved: ReadonlyMap<string, number>;
     readonly logProgress: (sentence: string) => void;
+    /** Receives each item of the table that the balances are computed from. */
+    readonly onItem?: (item: Item) => void;
   },
 ): Promise<readonly WalletResult[]> => {
   const wallets = new Map<string, WalletRow | undefined>();
@@ -48,7 +50,9 @@ export const recomputeWallets = async (
   const sums = new Map<string, Sums>();
   await scanTable(ledger.db, ledger.table, {
     take: async (items) => {
-      for (const change of items.map(balanceChangeOf)) {
+      for (const item of items) {
+        options.onItem?.(item);
+        const change = balanceChangeOf(item);
         if (change !== undefined) add(sums, change, checkpoints.get(change.accountId));
       }
     },

@@ -38,6 +38,8 @@ export const addAnnounce = (program: Command): void => {
   });
 };
 
+const SENT_ONCE = "Those that this name announced already are not sent again.";
+
 const announce = async (desk: Desk, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
   const now_ms = desk.ledger.clock();
   const range = timeRange({ from, to: to ?? isoTime(now_ms) });
@@ -50,6 +52,6 @@ const announce = async (desk: Desk, { from, to, name, why }: z.output<typeof inp
     { ledger: desk.ledger, accounts: desk.accounts, queue },
     { from_ms: Date.parse(range.from), to_ms: Date.parse(range.to), repeat },
   );
-  const json = { ...details, announced };
-  return { json, text: fields(json) };
+  const text = fields({ ...details, "ends found": announced });
+  return { json: { ...details, announced }, text: `${text}\n\n${SENT_ONCE}` };
 };

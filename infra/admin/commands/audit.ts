@@ -7,6 +7,7 @@ import { readActs, SERVICE } from "../../../shared/wallet/audit.ts";
 import { actsTable, actView } from "../acts.ts";
 import { addCommand } from "../command.ts";
 import type { Desk } from "../desk.ts";
+import { accountField } from "../fields.ts";
 import { requireTransaction } from "../transactions.ts";
 
 export const addAudit = (program: Command): void => {
@@ -15,18 +16,19 @@ export const addAudit = (program: Command): void => {
     readOnly: true,
     summary: "who changed what, and why: of an account, a transaction, an event, or without one of the service itself",
     example: "audit acc_0123456789abcdef01",
-    input: z.object({ subject: z.string().default(SERVICE) }),
-    run: async (desk, { subject }) => {
-      const acts = await readActs(desk.ledger, await keyOf(desk, subject));
+    options: [{ flags: "--account <account>", text: "whose it is, for an app's own reference" }],
+    input: z.object({ subject: z.string().default(SERVICE), account: accountField.optional() }),
+    run: async (desk, { subject, account }) => {
+      const acts = await readActs(desk.ledger, await keyOf(desk, subject, account));
       return { json: { acts: acts.map(actView) }, text: actsTable(acts) };
     },
   });
 };
 
-const keyOf = async (desk: Desk, subject: string): Promise<string> => {
+const keyOf = async (desk: Desk, subject: string, account: string | undefined): Promise<string> => {
   if (subject === SERVICE) return SERVICE;
   if (subject.startsWith("acc_")) return (await requireAccount(desk.accounts, subject)).account_id;
-  if (!subject.startsWith("event_")) return (await requireTransaction(desk, subject)).pk;
+  if (!subject.startsWith("event_")) return (await requireTransaction(desk, subject, account)).pk;
   const event = await findEvent(desk.ledger, subject);
   if (event === undefined) throw new OperatorError(`There is no event ${subject}`);
   return event.transaction ?? event.pk;

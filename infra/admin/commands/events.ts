@@ -10,10 +10,17 @@ import { actorOf, type Desk } from "../desk.ts";
 import { whyField } from "../fields.ts";
 import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
 import { requireDecidable } from "../transactions.ts";
-import { ended } from "./transactions.ts";
+import { endedView } from "./transactions.ts";
 
 const listInput = z.object({
   state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"),
+});
+
+const matchInput = z.object({
+  event: z.string(),
+  reference: z.string(),
+  why: whyField,
+  althoughDifferent: z.boolean().default(false),
 });
 
 export const addEvents = (program: Command): void => {
@@ -31,13 +38,12 @@ export const addEvents = (program: Command): void => {
     usage: "match <event> <reference>",
     summary: "have an event end the transaction that it is about",
     example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
-    options: [whyRequired],
-    input: z.object({ event: z.string(), reference: z.string(), why: whyField }),
-    run: async (desk, { event, reference, why }) => {
-      const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
-      await matchEvent(desk.ledger, found, row, { ...actorOf(desk), why });
-      return ended(desk, row);
-    },
+    options: [
+      whyRequired,
+      { flags: "--although-different", text: "match although type, amount or phone number differ" },
+    ],
+    input: matchInput,
+    run: match,
   });
   addCommand(group, {
     usage: "discard <event>",
@@ -51,6 +57,18 @@ export const addEvents = (program: Command): void => {
       return { json, text: fields(json) };
     },
   });
+};
+
+const match = async (desk: Desk, input: z.output<typeof matchInput>): Promise<Report> => {
+  const { event, reference, why, althoughDifferent: acceptsDifferences } = input;
+  const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
+  const decision = { ...actorOf(desk), why };
+  const differences = await matchEvent(desk.ledger, found, row, decision, { acceptsDifferences });
+  const json = { ...(await endedView(desk, row)), differences };
+  const list = differences.map(
+    ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
+  );
+  return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };
 };
 
 const requireEvent = async (desk: Desk, id: string): Promise<EventRow> => {

@@ -78,7 +78,8 @@ export const addKeys = (program: Command): void => {
     ],
     input: z.object({ key: keyField, overlap: durationField, why: whyField.optional() }),
     run: async (desk, { key, overlap, why }) => {
-      const { account_id } = await ownerOf(desk, key);
+      const { account_id, keys } = await ownerOf(desk, key);
+      assertNotRotated(keys.find(({ key_id }) => key_id === key));
       const store = audited(desk, ({ keys }) => ({
         action: "keys rotate",
         why,
@@ -155,6 +156,15 @@ const findOwner = async (desk: Desk, keyId: string): Promise<AccountRow | undefi
     if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
   }
   return undefined;
+};
+
+/** A repeat would make another live key, which nobody asked for. */
+const assertNotRotated = (key: Key | undefined): void => {
+  if (key?.expires_at === undefined) return;
+  throw new OperatorError(
+    `${key.key_id} was rotated already, and ends at ${key.expires_at}: keys list shows the key in its place, ` +
+      "keys create makes another one, and keys revoke ends one at once",
+  );
 };
 
 /** A key that no account lists is looked for in the access table, which decides who is admitted. Resolves with its account. */

@@ -5,7 +5,8 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { SERVICE } from "../../../shared/wallet/audit.ts";
 import { readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
 import { proveAndKeep } from "../../../shared/wallet/proof.ts";
-import { type CarriedItems, carryItems } from "../carry-over/items.ts";
+import { type CarriedItems, carryItems, noCounts } from "../carry-over/items.ts";
+import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { auditItem, type Desk, putOnRecord } from "../desk.ts";
@@ -34,7 +35,7 @@ export const addLedger = (program: Command): void => {
       { flags: "--from <table>", text: "the old ledger", required: true },
       { flags: "--to <table>", text: "the restored one; default: the service's ledger" },
       { flags: "--dry-run", text: "say what would be copied and change nothing" },
-      why,
+      { ...why, text: `${why.text}; required unless --dry-run` },
     ],
     input,
     run: carryOver,
@@ -52,6 +53,7 @@ const assertStopped = ({ target }: Desk): void => {
 
 const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
   assertStopped(adopted);
+  if (!dryRun && why === undefined) throw new OperatorError("--why is required unless --dry-run");
   const ledger = { ...adopted.ledger, table: to ?? adopted.ledger.table };
   const desk = { ...adopted, ledger };
   if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
@@ -63,15 +65,42 @@ const carryOver = async (adopted: Desk, { from, to, dryRun, why }: z.output<type
   const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
   for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
+  const totals = new Map<string, number>();
   const wallets = await recomputeWallets(ledger, accounts, {
     moved: items.moved,
     logProgress,
+    onItem: ({ pk }) => {
+      const name = kindOf(pk)?.name ?? "other";
+      totals.set(name, (totals.get(name) ?? 0) + 1);
+    },
     ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...auditFields, details }) }),
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
   const verified = dryRun ? [] : await verifyWallets(ledger, present, logProgress);
   for (const { account_id } of verified) await proveAndKeep(ledger, await readCheckpoint(ledger, account_id));
-  return reportOf({ from, to: ledger.table, dryRun, items, wallets, verified });
+  const onlyInTo = onlyIn(totals, items.counts, dryRun);
+  return reportOf({ from, to: ledger.table, dryRun, items, onlyInTo, wallets, verified });
+};
+
+/** How many items of each kind only the restored ledger has: those that the old one has there too, or gave it, are subtracted. */
+const onlyIn = (
+  totals: ReadonlyMap<string, number>,
+  counts: CarriedItems["counts"],
+  isDryRun: boolean,
+): ReadonlyMap<string, number> =>
+  new Map(
+    [...totals].map(([name, total]) => {
+      const { present = 0, differ = 0, updated = 0, skipped = 0, copied = 0 } = counts.get(name) ?? {};
+      return [name, Math.max(0, total - present - differ - updated - skipped - (isDryRun ? 0 : copied))];
+    }),
+  );
+
+/** Nothing is bought in a ledger that was restored and not adopted, so that it has no transactions of its own. */
+const swappedNote = ({ from, to, items, onlyInTo }: CarryOverResult): readonly string[] => {
+  const only = onlyInTo.get("transactions") ?? 0;
+  return only <= (items.counts.get("transactions")?.copied ?? 0)
+    ? []
+    : [`${to} has ${only} transactions that ${from} lacks: are --from and --to swapped?`];
 };
 
 type CarryOverResult = {
@@ -79,12 +108,20 @@ type CarryOverResult = {
   readonly to: string;
   readonly dryRun: boolean;
   readonly items: CarriedItems;
+  readonly onlyInTo: ReadonlyMap<string, number>;
   readonly wallets: readonly WalletResult[];
   readonly verified: readonly VerifiedWallet[];
 };
 
-const reportOf = ({ from, to, dryRun, items, wallets, verified }: CarryOverResult): Report => {
-  const counts = [...items.counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+const reportOf = (outcome: CarryOverResult): Report => {
+  const { from, to, dryRun, items, onlyInTo, wallets, verified } = outcome;
+  const names = [...new Set([...items.counts.keys(), ...onlyInTo.keys()])].toSorted();
+  const counts = names.map((name) => ({
+    name,
+    ...(items.counts.get(name) ?? noCounts),
+    only_in_to: onlyInTo.get(name) ?? 0,
+  }));
+  const notes = [...swappedNote(outcome), ...items.notes];
   const changed = wallets.filter(({ result }) => result !== "right");
   const differing = notProved(verified);
   const ok =
@@ -96,9 +133,9 @@ const reportOf = ({ from, to, dryRun, items, wallets, verified }: CarryOverResul
       dry_run: dryRun,
       from,
       to,
-      items: Object.fromEntries(counts),
+      items: Object.fromEntries(counts.map(({ name, ...each }) => [name, each])),
       discrepancies: items.discrepancies,
-      notes: items.notes,
+      notes,
       wallets: changed.map(({ account_id, result, before_kobo, after_kobo }) => ({
         account_id,
         result,
@@ -110,17 +147,17 @@ const reportOf = ({ from, to, dryRun, items, wallets, verified }: CarryOverResul
     },
     text: sections({
       [dryRun ? `What would be carried over from ${from} to ${to}` : `Carried over from ${from} to ${to}`]: table(
-        ["items", "copied", "updated", "present", "differ", "unreadable", "skipped", "unknown"],
-        counts.map(([name, each]) => [
-          name,
-          ...[each.copied, each.updated, each.present, each.differ, each.unreadable, each.skipped, each.unknown],
+        ["items", "copied", "updated", "present", "differ", "unreadable", "skipped", "unknown", "only in --to"],
+        counts.map((each) => [
+          ...[each.name, each.copied, each.updated, each.present, each.differ],
+          ...[each.unreadable, each.skipped, each.unknown, each.only_in_to],
         ]),
       ),
       "Needs a decision": table(
         ["item", "what"],
         items.discrepancies.map(({ item, what }) => [item, what]),
       ),
-      Notes: items.notes.join("\n") || "None.",
+      Notes: notes.join("\n") || "None.",
       "Balances that change": table(
         ["account", "result", "before", "after"],
         changed.map(({ account_id, result, before_kobo, after_kobo }) => [

@@ -69,6 +69,7 @@ export const addSecrets = (program: Command): void => {
         throw new OperatorError(`${name} must be one line of printable ASCII without blanks`);
       const { lengthMin = 1 } = spec;
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
+      if ((await secret(desk.secrets, desk.target.environment[spec.id]).value()) === value) return unchanged(name);
       return put(desk, name, value, { action: "secrets set", why });
     },
   });
@@ -116,6 +117,12 @@ const list = async ({ secrets, target }: Desk): Promise<Report> => {
   };
 };
 
+/** Another version of the same value would push the previous version out, which is still accepted. */
+const unchanged = (name: string): Report => ({
+  json: { name, changed: false },
+  text: `${name} has this value already: nothing was changed.`,
+});
+
 const put = async (
   desk: Desk,
   name: string,
@@ -125,9 +132,11 @@ const put = async (
   const { environment } = desk.target;
   await putOnRecord(desk, SERVICE, { ...auditFields, details: { name } });
   const { id, isPresented } = specOf(name);
+  const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
+  // If the answer is lost, the token may be set already, and a second rotation would end the URL that the upstream calls.
+  if (url !== undefined) process.stderr.write(`About to set the upstream's new URL: ${url}\n`);
   const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
   await desk.secrets.send(command);
-  const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   const seen = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
     `${name} is set. The functions see it ${seen}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
@@ -135,5 +144,5 @@ const put = async (
       ? []
       : [`The upstream's new URL, from then on: ${url}`, "The one before is taken until the next rotation."]),
   ];
-  return { json: { name, ...(url && { webhook_url: url }) }, text: lines.join("\n") };
+  return { json: { name, changed: true, ...(url && { webhook_url: url }) }, text: lines.join("\n") };
 };

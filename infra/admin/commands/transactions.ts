@@ -9,6 +9,7 @@ import { resolveTransaction } from "../../../shared/status/resolve.ts";
 import { ALL_TIMES } from "../../../shared/wallet/index-pages.ts";
 import { listTransactions, readTransaction } from "../../../shared/wallet/lookup.ts";
 import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
+import { STUCK_MS } from "../checks.ts";
 import { addCommand, type Report, whyRequired } from "../command.ts";
 import { actorOf, type Desk } from "../desk.ts";
 import { accountField, durationField, whyField } from "../fields.ts";
@@ -18,6 +19,7 @@ import { requireDecidable, requireTransaction, transactionJson, transactionsTabl
 
 const listInput = z.object({
   stuck: z.boolean().default(false),
+  open: z.boolean().default(false),
   older: durationField.optional(),
   account: accountField.optional(),
   mode: modeSchema.default("live"),
@@ -31,11 +33,12 @@ export const addTransactions = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "the live ones that are still processing (--stuck), oldest first; or an account's latest",
-    example: "list --stuck --older 15m",
+    summary: "the live ones that are still processing (--stuck or --open), oldest first; or an account's latest",
+    example: "list --stuck",
     options: [
-      { flags: "--stuck", text: "live and processing, of all accounts" },
-      { flags: "--older <time>", text: "with --stuck: only those older than 15m, 2h, 1d" },
+      { flags: "--stuck", text: "live and processing for more than 15 minutes, of all accounts" },
+      { flags: "--open", text: "live and processing, of all accounts" },
+      { flags: "--older <time>", text: "with --stuck or --open: only those older than 30m, 2h, 1d" },
       { flags: "--account <account>", text: "the latest 50 of one account" },
       { flags: "--mode <mode>", text: "with --account: live or test", fallback: "live" },
       { flags: "--status <status>", text: "with --account: processing, success or failed" },
@@ -65,36 +68,41 @@ export const addTransactions = (program: Command): void => {
     run: async (desk, { reference, status, why }) => {
       const row = await requireDecidable(desk, reference);
       await resolveTransaction(desk.ledger, row, status, { ...actorOf(desk), why });
-      return ended(desk, row);
+      const json = await endedView(desk, row);
+      return { json, text: fields(json) };
     },
   });
 };
 
 /** How a transaction stands after an operator's decision. */
-export const ended = async (desk: Desk, before: TransactionRow): Promise<Report> => {
+export const endedView = async (desk: Desk, before: TransactionRow) => {
   const row = (await readTransaction(desk.ledger, before.pk)) ?? before;
   const { reference, account_id, status, amount } = transactionJson(row);
   const refunded = row.status === "failed" && row.mode === "live" ? amount : 0;
-  const json = { reference, account_id, status, amount, refunded };
-  return { json, text: fields(json) };
+  return { reference, account_id, status, amount, refunded };
 };
 
 const list = async (desk: Desk, input: z.output<typeof listInput>): Promise<Report> => {
-  const rows = input.stuck ? await stuck(desk, input.older) : await ofAccount(desk, input);
+  const rows = input.stuck || input.open ? await open(desk, input) : await ofAccount(desk, input);
   return {
     json: { transactions: rows.map(transactionJson) },
     text: transactionsTable(rows, desk.ledger.clock()),
   };
 };
 
-const stuck = ({ ledger }: Desk, older_ms = 0): Promise<readonly TransactionRow[]> =>
-  openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() - older_ms) });
+const open = (
+  { ledger }: Desk,
+  { stuck, older = 0 }: z.output<typeof listInput>,
+): Promise<readonly TransactionRow[]> => {
+  const older_ms = stuck ? Math.max(STUCK_MS, older) : older;
+  return openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() - older_ms) });
+};
 
 const ofAccount = async (
   desk: Desk,
   { account, mode, status }: z.output<typeof listInput>,
 ): Promise<readonly TransactionRow[]> => {
-  if (account === undefined) throw new OperatorError("Either --stuck or --account says which transactions");
+  if (account === undefined) throw new OperatorError("Either --stuck, --open or --account says which transactions");
   await requireAccount(desk.accounts, account);
   const owner = { accountId: account, mode };
   return (await listTransactions(desk.ledger, owner, { status }, ALL_TIMES, undefined)).rows;

@@ -158,7 +158,7 @@ const assertSameEntry = (entry: EntryRow, account: string, kobo: number): void =
   }
   if (amount_kobo === kobo) return;
   throw new OperatorError(
-    `${entry_id} was booked with ${booked}, and that entry stands: wallet adjust corrects an amount`,
+    `${entry_id} was booked with ${booked}, and that entry stands: correct the amount by wallet adjust with another --id`,
   );
 };
 
