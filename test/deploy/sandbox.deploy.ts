@@ -99,6 +99,7 @@ test("doctor finds a new stage in order, but for the upstream, which has given n
     .parse(JSON.parse(stdout));
   expect(Object.fromEntries(checks.map(({ check, state }) => [check, state]))).toEqual({
     service: "ok",
+    selling: "ok",
     "upstream key": "wrong",
     address: "wrong",
     catalog: "wrong",
