@@ -1,8 +1,9 @@
 import { type EventRow, eventId, listEvents, saysOf } from "../../shared/status/event-records.ts";
 import { type AuditRow, readActs } from "../../shared/wallet/audit.ts";
+import { readItems } from "../../shared/wallet/batch-read.ts";
 import { ownedKeys } from "../../shared/wallet/index-pages.ts";
 import { type TransactionRow, transactionId } from "../../shared/wallet/transaction.ts";
-import { type DeliveryRow, deliveriesOwner, deliveryPk, readDelivery } from "../../shared/webhook/delivery.ts";
+import { type DeliveryRow, deliveriesOwner, deliveryPk, deliveryRow } from "../../shared/webhook/delivery.ts";
 import { detailsText } from "./acts.ts";
 import type { Desk } from "./desk.ts";
 import { naira } from "./print.ts";
@@ -13,8 +14,7 @@ export const deliveriesOf = async ({ ledger }: Desk, row: TransactionRow): Promi
   const keys = await ownedKeys(ledger, deliveriesOwner(row.account_id), range);
   const [prefix = ""] = deliveryPk({ transaction: row.pk, status: "success" }).split(transactionId(row));
   const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionId(row)}#`));
-  const rows = await Promise.all(own.map(({ pk }) => readDelivery(ledger, pk)));
-  return rows.filter((delivery) => delivery !== undefined);
+  return readItems(ledger, own, deliveryRow);
 };
 
 /** One thing that happened to a transaction. */

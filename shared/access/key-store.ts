@@ -4,8 +4,7 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { backoff, isContention } from "../platform/backoff.ts";
-import { deadlineIn } from "../platform/deadline.ts";
+import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
@@ -67,16 +66,14 @@ export const countRequest = async (
     ExpressionAttributeValues: { ":one": 1 },
     ReturnValues: "ALL_NEW",
   });
-  const nextAttempt = backoff(deadlineIn(COUNT_RETRY_MS_MAX).remaining_ms);
-  for (;;) {
-    try {
-      const row = keyRow.parse((await db.send(count)).Attributes);
-      await removeStaleCounters(db, table, row, minute);
-      return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return undefined;
-      if (!isContention(error) || !(await nextAttempt())) throw error;
-    }
+  try {
+    const { Attributes } = await retryContention(() => db.send(count), COUNT_RETRY_MS_MAX);
+    const row = keyRow.parse(Attributes);
+    await removeStaleCounters(db, table, row, minute);
+    return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
   }
 };
 

@@ -21,16 +21,16 @@ const replayRow = z.object({
 
 export type Replays = {
   /** Keeps a result. Throws when it cannot: the request must not fail for it. */
-  readonly keep: (row: TransactionRow, result: Readonly<Record<string, unknown>>, patience_ms: number) => Promise<void>;
+  readonly keep: (row: TransactionRow, result: Readonly<Record<string, unknown>>, limit_ms: number) => Promise<void>;
   /** The result of this very transaction, or undefined when it is no longer kept. */
   readonly find: (row: TransactionRow) => Promise<Record<string, unknown> | undefined>;
 };
 
 export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Secret, clock: Clock): Replays => ({
-  keep: async (row, result, patience_ms) => {
+  keep: async (row, result, limit_ms) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
-    await withTimeout(patience_ms, async (abortSignal) => {
+    await withTimeout(limit_ms, async (abortSignal) => {
       const sealed = seal(await sealingKey(replayKey), ownerOf(row), plain);
       const Item = { pk: replayPk(row), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
       await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
+import { readItems } from "../wallet/batch-read.ts";
 import { ownedKeys } from "../wallet/index-pages.ts";
 import type { Ledger } from "../wallet/ledger.ts";
 import type { EventMessage, UnreadableMessage } from "./status-queue.ts";
@@ -132,11 +133,8 @@ const readEvent = async ({ db, table }: Ledger, pk: string): Promise<EventRow | 
 };
 
 /** The events that were kept from a moment on, oldest first. */
-export const listEvents = async (ledger: Ledger, from: string): Promise<readonly EventRow[]> => {
-  const keys = await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" });
-  const events = await Promise.all(keys.map(({ pk }) => readEvent(ledger, pk)));
-  return events.filter((event) => event !== undefined);
-};
+export const listEvents = async (ledger: Ledger, from: string): Promise<readonly EventRow[]> =>
+  readItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), eventRow);
 
 /** Over what the event says, not over when it came. */
 const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>

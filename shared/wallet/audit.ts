@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
+import { readItems } from "./batch-read.ts";
 import { ALL_TIMES, ownedKeys } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -65,12 +66,5 @@ export const recordAct = async ({ db, table, clock }: Ledger, act: Act): Promise
 };
 
 /** What was done to one subject, oldest first. */
-export const readActs = async (ledger: Ledger, subject: string): Promise<readonly AuditRow[]> => {
-  const keys = await ownedKeys(ledger, auditOwner(subject), ALL_TIMES);
-  const items = await Promise.all(
-    keys.map(({ pk }) =>
-      ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk }, ConsistentRead: true })),
-    ),
-  );
-  return items.map(({ Item }) => auditRow.parse(Item));
-};
+export const readActs = async (ledger: Ledger, subject: string): Promise<readonly AuditRow[]> =>
+  readItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditRow);

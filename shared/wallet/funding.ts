@@ -50,7 +50,7 @@ const entryPk = ({ kind, account_id, entry_id }: Entry): string =>
 const accountEntryPk = (kind: EntryRow["kind"], accountId: string, entryId: string): string =>
   `${kind}#${accountId}#${entryId}`;
 
-export const readEntry = async ({ db, table }: Ledger, pk: string): Promise<EntryRow> => {
+const readEntry = async ({ db, table }: Ledger, pk: string): Promise<EntryRow> => {
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
   return entryRow.parse(Item);
 };

@@ -118,8 +118,8 @@ const write = async (
   }
 };
 
-const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, patience_ms: number): Promise<void> => {
-  const abort = { abortSignal: abortAfter(patience_ms) };
+const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, limit_ms: number): Promise<void> => {
+  const abort = { abortSignal: abortAfter(limit_ms) };
   if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
   else await db.send(new UpdateCommand(update.Update), abort);
 };

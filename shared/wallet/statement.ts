@@ -1,4 +1,5 @@
-import { type EntryRow, entriesOwner, readEntry } from "./funding.ts";
+import { readItems } from "./batch-read.ts";
+import { type EntryRow, entriesOwner, entryRow } from "./funding.ts";
 import { ownedKeys, type TimeRange } from "./index-pages.ts";
 import type { Ledger } from "./ledger.ts";
 import { readTransactions } from "./lookup.ts";
@@ -26,7 +27,7 @@ export type Statement = {
 /** What moved a wallet within a time, oldest first. It sums from the beginning, so that opening and closing need no other proof. */
 export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
   const range = { from: "0000", to };
-  const entries = await readEntries(ledger, await ownedKeys(ledger, entriesOwner(accountId), range));
+  const entries = await readItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), entryRow);
   const transactions = await readTransactions(ledger, await ownedKeys(ledger, ownerOf(accountId, "live"), range));
   const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
     one.at < other.at ? -1 : 1,
@@ -59,9 +60,3 @@ const transactionLine = (row: TransactionRow): UnsummedLine => ({
   description: row.description,
   effect_kobo: signedKobo(row),
 });
-
-const readEntries = async (ledger: Ledger, keys: readonly { readonly pk: string }[]): Promise<readonly EntryRow[]> => {
-  const entries: EntryRow[] = [];
-  for (const { pk } of keys) entries.push(await readEntry(ledger, pk));
-  return entries;
-};

@@ -5,7 +5,7 @@ import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** One account's wallet. `version` counts the changes of the balance: by it a proof knows that it has found them all. */
-const walletRow = z.object({
+export const walletRow = z.object({
   pk: z.string(),
   account_id: z.string(),
   balance_kobo: koboSchema,

@@ -23,7 +23,7 @@ const attemptSchema = z.object({
 export type Attempt = z.infer<typeof attemptSchema>;
 
 /** One event's item in the ledger table: how it was told, attempt by attempt. `owner` lists an account's deliveries by time. */
-const deliveryRow = z.object({
+export const deliveryRow = z.object({
   pk: z.string(),
   owner: z.string(),
   account_id: z.string(),

@@ -8,7 +8,6 @@ import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { findEvent, recordEvent } from "../../shared/status/event-records.ts";
 import { maskOldPhones } from "../../shared/status/phone-retention.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { listTransactions, readTransaction } from "../../shared/wallet/lookup.ts";
 import { proveWallet } from "../../shared/wallet/proof.ts";
 import { readStatement } from "../../shared/wallet/statement.ts";
@@ -18,13 +17,12 @@ import { announceRange } from "../../shared/webhook/announce-range.ts";
 import { deliveryQueue } from "../../shared/webhook/delivery-queue.ts";
 import { setEndpoint } from "../../shared/webhook/endpoint.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../builders/ledger-at-noon.ts";
 import { startReceiver } from "../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../builders/service.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransactionRow } from "../builders/transaction-row.ts";
 
 /** Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed by it. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const DAY_MS = 24 * 3_600_000;
 const RETENTION_DAYS = 400;
 const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;
@@ -32,16 +30,12 @@ const PHONE = "08031234567";
 const MASKED = "*********67";
 
 let proxy: DynamoDbProxy;
-let tables: Awaited<ReturnType<typeof freshTables>>;
-let ledger: Ledger;
-let now_ms = NOON_MS;
+let ledger: LedgerAtNoon;
 beforeAll(async () => {
   proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
 });
 beforeEach(async () => {
-  now_ms = NOON_MS;
-  tables = await freshTables();
-  ledger = { db: emulatorClient(proxy.endpoint), table: tables.ledgerTable, clock: () => now_ms };
+  ledger = await openLedgerAtNoon(proxy.endpoint);
 });
 afterEach(() => {
   proxy.fault = () => undefined;
@@ -50,7 +44,7 @@ afterEach(() => {
 afterAll(() => proxy.stop());
 
 const anAccount = async (): Promise<string> =>
-  (await createAccount(tables, { name: "test", whitelist: [] })).account_id;
+  (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
 
 const rowOf = (accountId: string, changes: Partial<TransactionRow> = {}): TransactionRow => {
   const { open: _open, ...row } = aTransactionRow();
@@ -69,10 +63,10 @@ const rowOf = (accountId: string, changes: Partial<TransactionRow> = {}): Transa
 const keep = async (rows: readonly TransactionRow[]): Promise<void> => {
   for (let start = 0; start < rows.length; start += 25) {
     const puts = rows.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await tables.db.send(new BatchWriteCommand({ RequestItems: { [tables.ledgerTable]: puts } }));
+    await ledger.tables.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
   }
 };
-const stands = ({ pk }: TransactionRow) => readTransaction({ ...ledger, db: tables.db }, pk);
+const stands = ({ pk }: TransactionRow) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
 const phonesOf = (rows: readonly TransactionRow[]) =>
   Promise.all(rows.map(async (row) => (await stands(row))?.phone_number));
 
@@ -103,9 +97,9 @@ describe("a phone number", () => {
     const accountId = await anAccount();
     const row = rowOf(accountId, { created_at: isoTime(NOON_MS) });
     await keep([row]);
-    now_ms = NOON_MS + RETENTION_DAYS * DAY_MS;
+    ledger.now_ms = NOON_MS + RETENTION_DAYS * DAY_MS;
     expect(await mask()).toBe(0);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect(await mask()).toBe(1);
   });
 
@@ -116,14 +110,14 @@ describe("a phone number", () => {
     await keep([open, later]);
     expect(await mask()).toBe(1);
     expect(await phonesOf([open, later])).toEqual([PHONE, MASKED]);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect(await mask()).toBe(0);
     const { open: _open, ...ended } = { ...open, status: "success" as const };
     await keep([ended]);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect(await mask()).toBe(1);
     expect(await stands(open)).toMatchObject({ status: "success", phone_number: MASKED });
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect(await mask()).toBe(0);
   });
 
@@ -149,7 +143,7 @@ describe("a phone number", () => {
     const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { hmac: "h", masked: "0803****567" } };
     await recordEvent({ db, table: ledger.table, clock: () => OLD_MS }, { ...event, ...about }, "no_candidate");
     expect(await mask()).toBe(1);
-    const { Items = [] } = await tables.db.send(new ScanCommand({ TableName: tables.ledgerTable }));
+    const { Items = [] } = await ledger.tables.db.send(new ScanCommand({ TableName: ledger.table }));
     const [kept] = Items.filter(({ owner }) => owner === "events");
     expect(await findEvent(ledger, String(kept?.pk).replace("#", "_"))).toMatchObject({ phone_masked: MASKED });
   });
@@ -160,9 +154,9 @@ describe("the pass over a ledger", () => {
     const accountId = await anAccount();
     await keep([rowOf(accountId)]);
     await mask();
-    now_ms += 60_000;
+    ledger.now_ms += 60_000;
     expect(await callsOf(mask)).toEqual(["GetItem"]);
-    now_ms = NOON_MS + DAY_MS;
+    ledger.now_ms = NOON_MS + DAY_MS;
     expect(await callsOf(mask)).toContain("Query");
   });
 
@@ -172,7 +166,7 @@ describe("the pass over a ledger", () => {
     const calls = await callsOf(async () => expect(await mask()).toBe(230));
     expect(new Set(calls)).toEqual(new Set(["GetItem", "Query", "BatchGetItem", "UpdateItem", "PutItem"]));
     expect(calls.filter((call) => call === "BatchGetItem")).toHaveLength(3);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect(await callsOf(mask)).not.toContain("BatchGetItem");
   });
 
@@ -197,9 +191,9 @@ describe("the pass over a ledger", () => {
     expect(await mask({ remaining_ms: () => looks.shift() ?? 10_000 })).toBe(100);
     expect(new Set(await phonesOf(rows.slice(0, 100)))).toEqual(new Set([MASKED]));
     expect(new Set(await phonesOf(rows.slice(100)))).toEqual(new Set([PHONE]));
-    now_ms += 60_000;
+    ledger.now_ms += 60_000;
     expect(await mask()).toBe(130);
-    now_ms += 60_000;
+    ledger.now_ms += 60_000;
     expect(await callsOf(mask)).toEqual(["GetItem"]);
   });
 
@@ -207,7 +201,7 @@ describe("the pass over a ledger", () => {
     const accountId = await anAccount();
     await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
     proxy.fault = ({ operation }) => {
-      if (operation === "BatchGetItem") now_ms += 20_000;
+      if (operation === "BatchGetItem") ledger.now_ms += 20_000;
       return undefined;
     };
     expect(await mask()).toBe(200);
@@ -247,7 +241,7 @@ describe("the pass over a ledger", () => {
         await mask();
         expect(faulty).toBeDefined();
         proxy.fault = () => undefined;
-        now_ms += 60_000;
+        ledger.now_ms += 60_000;
         await mask();
         expect(await phonesOf(rows)).toEqual([MASKED, MASKED, MASKED]);
         expect(await callsOf(mask)).toEqual(["GetItem"]);
@@ -262,18 +256,18 @@ describe("the pass over a ledger", () => {
     expect(counts[0] + counts[1]).toBe(60);
   });
 
-  test("says aloud what it cannot read, goes on with the other owners, and comes back to it", async () => {
+  test("raises an alarm for what it cannot read, goes on with the other owners, and comes back to it", async () => {
     const [broken, accountId] = [await anAccount(), await anAccount()];
     const [bad, good] = [rowOf(broken), rowOf(accountId)];
     await keep([bad, good]);
-    const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: tables.ledgerTable };
-    await tables.db.send(new UpdateCommand(change));
+    const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
+    await ledger.tables.db.send(new UpdateCommand(change));
     const logged: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
     expect(await mask()).toBe(1);
     expect(logged.join()).toMatch(new RegExp(`phones.not_masked.*${broken}#live`));
     expect(logged.join()).not.toContain(PHONE);
-    await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: bad }));
+    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
     expect(await mask()).toBe(1);
   });
 });

@@ -1,40 +1,30 @@
-import { randomUUID } from "node:crypto";
-import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
-import { createAccount } from "../../shared/access/accounts.ts";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
 import { readCheckpoint } from "../../shared/wallet/checkpoint.ts";
 import { bookEntry, fundWallet } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { openTransaction } from "../../shared/wallet/open.ts";
 import { confirmedProof, proveAndKeep, proveWallet } from "../../shared/wallet/proof.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
 import { readStatement } from "../../shared/wallet/statement.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import type { TransactionRow } from "../../shared/wallet/transaction.ts";
 import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { emulatorClient, freshTables } from "../builders/tables.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../builders/ledger-at-noon.ts";
 
 /** Goal: a proof sums up exactly what moved its wallet, and a watch of the ledger says exactly what it found. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 let proxy: DynamoDbProxy;
-let tables: Awaited<ReturnType<typeof freshTables>>;
-let ledger: Ledger;
-let now_ms = NOON_MS;
+let ledger: LedgerAtNoon;
 beforeAll(async () => {
   proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
 });
 beforeEach(async () => {
-  now_ms = NOON_MS;
-  tables = await freshTables();
-  ledger = { db: emulatorClient(proxy.endpoint), table: tables.ledgerTable, clock: () => now_ms };
+  ledger = await openLedgerAtNoon(proxy.endpoint);
 });
 afterEach(() => {
   proxy.fault = () => undefined;
@@ -44,39 +34,12 @@ afterAll(() => proxy.stop());
 
 const enough = (): Deadline => deadlineIn(120_000);
 
-const anAccount = async (naira = 2_000): Promise<string> => {
-  const store = { ...tables, clock: () => now_ms };
-  const { account_id: accountId } = await createAccount(store, { name: "test", whitelist: [] });
-  await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
-  return accountId;
-};
-/** An order for 500 NGN that is made now. */
-const anOrder = async (accountId: string, changes: Partial<TransactionRow> = {}): Promise<TransactionRow> => {
-  const at = isoTime(now_ms);
-  const row = aTransactionRow({
-    pk: transactionPk(randomUUID()),
-    owner: `${accountId}#live`,
-    account_id: accountId,
-    attempt: randomUUID(),
-    created_at: at,
-    updated_at: at,
-    ...changes,
-  });
-  expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return row;
-};
+const anAccount = () => ledger.anAccount(2_000);
+const anOrder = (accountId: string, changes?: Partial<TransactionRow>) => ledger.anOrder(accountId, changes);
 const aDelivery = async (accountId: string): Promise<void> => {
   await settleTransaction(ledger, await anOrder(accountId), { status: "success" }, enough());
 };
-/** Money that no entry speaks of. */
-const conjure = async (accountId: string, amount: number): Promise<void> => {
-  const change = "SET balance_kobo = balance_kobo + :amount";
-  const Key = { pk: walletPk(accountId) };
-  const ExpressionAttributeValues = { ":amount": amount };
-  await ledger.db.send(
-    new UpdateCommand({ TableName: ledger.table, Key, UpdateExpression: change, ExpressionAttributeValues }),
-  );
-};
+const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountId, "balance_kobo", kobo);
 const keepProof = async (accountId: string): Promise<void> => {
   const reading = await proveAndKeep(ledger, await readCheckpoint(ledger, accountId));
   expect(reading.kind).toBe("proved");
@@ -140,17 +103,17 @@ describe("what money hangs on", () => {
 describe("the checkpoint", () => {
   test("takes in what is an hour old, and nothing that is younger", async () => {
     const accountId = await anAccount();
-    now_ms += 1;
+    ledger.now_ms += 1;
     await aDelivery(accountId);
-    now_ms = NOON_MS + HOUR_MS;
+    ledger.now_ms = NOON_MS + HOUR_MS;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 200_000,
       up_to: isoTime(NOON_MS),
-      proved_at: isoTime(now_ms),
+      proved_at: isoTime(ledger.now_ms),
       difference_kobo: 0,
     });
-    now_ms += 1;
+    ledger.now_ms += 1;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 150_000, up_to: isoTime(NOON_MS + 1) });
     expect(await proveWallet(ledger, accountId)).toMatchObject({ expected_kobo: 150_000, difference_kobo: 0 });
@@ -158,13 +121,13 @@ describe("the checkpoint", () => {
 
   test("does not move with a proof that found a difference, and keeps the difference", async () => {
     const accountId = await anAccount();
-    await conjure(accountId, 1);
-    now_ms += DAY_MS;
+    await addKobo(accountId, 1);
+    ledger.now_ms += DAY_MS;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 0,
       up_to: "1970-01-01T00:00:00.000Z",
-      proved_at: isoTime(now_ms),
+      proved_at: isoTime(ledger.now_ms),
       difference_kobo: 1,
     });
   });
@@ -173,13 +136,13 @@ describe("the checkpoint", () => {
 describe("an entry of a clock that is slow", () => {
   test("is not dated before the checkpoint, and so is part of every later proof", async () => {
     const accountId = await anAccount();
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await keepProof(accountId);
-    now_ms = NOON_MS - HOUR_MS;
+    ledger.now_ms = NOON_MS - HOUR_MS;
     await fundWallet(ledger, { accountId, fundingId: `late-${accountId}`, amountKobo: koboFromNaira(300) });
     const adjustment = { kind: "adjustment", account_id: accountId, entry_id: "late", amount_kobo: -100 } as const;
     await bookEntry(ledger, adjustment);
-    now_ms = NOON_MS + 2 * DAY_MS;
+    ledger.now_ms = NOON_MS + 2 * DAY_MS;
     expect(await proveWallet(ledger, accountId)).toMatchObject({ expected_kobo: 229_900, difference_kobo: 0 });
     const { lines } = await readStatement(ledger, accountId, { from: "0000", to: "9999" });
     expect(lines.map(({ at }) => at)).toEqual([NOON_MS, NOON_MS + 1, NOON_MS + 1].map(isoTime));
@@ -216,41 +179,41 @@ describe("confirmedProof", () => {
   test("needs no pause where there is no difference, and one before a difference is reported", async () => {
     const accountId = await anAccount();
     expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 0 });
-    await conjure(accountId, 1);
+    await addKobo(accountId, 1);
     expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 }, pauses: 1 });
   });
 
   test("reports a difference that grows between two readings", async () => {
     const accountId = await anAccount();
-    await conjure(accountId, 1);
-    const growing = vi.fn(() => conjure(accountId, 1));
+    await addKobo(accountId, 1);
+    const growing = vi.fn(() => addKobo(accountId, 1));
     expect(await confirmedProof(ledger, accountId, growing)).toMatchObject({ difference_kobo: 2 });
     expect(growing).toHaveBeenCalledTimes(1);
   });
 
   test("reports no difference that the second reading does not show", async () => {
     const accountId = await anAccount();
-    await conjure(accountId, 1);
-    const mend = () => conjure(accountId, -1);
+    await addKobo(accountId, 1);
+    const mend = () => addKobo(accountId, -1);
     expect(await confirmedProof(ledger, accountId, mend)).toMatchObject({ difference_kobo: 0 });
   });
 
   test("reads everything before it says that a wallet differs, and resets a checkpoint that lacks an entry", async () => {
     const accountId = await anAccount();
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await keepProof(accountId);
     // An entry as an earlier release booked it, from a machine whose clock was slow.
     const created_at = isoTime(NOON_MS - HOUR_MS);
     const entry = { kind: "adjustment", account_id: accountId, entry_id: "slow", amount_kobo: 700 } as const;
     const Item = { ...entry, pk: `adjustment#${accountId}#slow`, owner: `${accountId}#entries`, created_at };
-    await tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
-    await conjure(accountId, 700);
+    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await addKobo(accountId, 700);
     expect(await proveWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
     expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 } });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 0 });
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700, up_to: isoTime(NOON_MS) });
-    await conjure(accountId, 1);
+    await addKobo(accountId, 1);
     expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 } });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700 });
   });
@@ -286,11 +249,11 @@ describe("a watch of the ledger", () => {
   test("measures ages in whole seconds, and an order of exactly 15 minutes is not stuck yet", async () => {
     const accountId = await anAccount();
     await anOrder(accountId);
-    now_ms += 500;
+    ledger.now_ms += 500;
     await anOrder(accountId);
-    now_ms = NOON_MS + 15 * MINUTE_MS;
+    ledger.now_ms = NOON_MS + 15 * MINUTE_MS;
     expect((await watch()).measured).toMatchObject({ OldestOpenSeconds: 900, StuckTransactions: 0 });
-    now_ms += 1;
+    ledger.now_ms += 1;
     expect(await watch()).toMatchObject({
       did: { open: 2 },
       measured: { OldestOpenSeconds: 900, StuckTransactions: 1, OldestUnrefundedSeconds: 0 },
@@ -300,11 +263,11 @@ describe("a watch of the ledger", () => {
   test("refunds every kind of check that is older than 5 minutes, and tells the oldest's age", async () => {
     const accountId = await anAccount();
     await anOrder(accountId, { type: "nin_verification" });
-    now_ms += 1_000;
+    ledger.now_ms += 1_000;
     await anOrder(accountId, { type: "bvn_retrieval" });
-    now_ms = NOON_MS + 5 * MINUTE_MS + 1_000;
+    ledger.now_ms = NOON_MS + 5 * MINUTE_MS + 1_000;
     expect(await watch()).toMatchObject({ did: { refunded: 1 }, measured: { OldestUnrefundedSeconds: 301 } });
-    now_ms += 1;
+    ledger.now_ms += 1;
     expect(await watch()).toMatchObject({ did: { open: 1, refunded: 1 }, measured: { OldestUnrefundedSeconds: 300 } });
     expect((await readWallet(ledger, accountId)).balance_kobo).toBe(200_000);
     expect((await watch()).did).toEqual({ open: 0, refunded: 0, mismatches: 0 });
@@ -313,7 +276,7 @@ describe("a watch of the ledger", () => {
   test("refunds all that are due at once", async () => {
     const accountId = await anAccount();
     for (const type of ["bvn_verification", "nin_retrieval"] as const) await anOrder(accountId, { type });
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     expect((await watch()).did).toMatchObject({ open: 2, refunded: 2 });
   });
 
@@ -321,7 +284,7 @@ describe("a watch of the ledger", () => {
     const accountId = await anAccount();
     await anOrder(accountId, { type: "nin_verification" });
     await anOrder(accountId, { type: "nin_verification" });
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     let writes = 0;
     proxy.fault = ({ operation }) => {
       if (operation !== "TransactWriteItems") return undefined;
@@ -338,43 +301,43 @@ describe("a watch of the ledger", () => {
   test("begins no proof when 10 seconds are left to the function", async () => {
     const accountId = await anAccount();
     await watch({ remaining_ms: () => 10_000 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(ledger.now_ms));
     await watch({ remaining_ms: () => 10_001 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
   });
 
   test("proves a wallet again after a day, and not a moment sooner", async () => {
     const accountId = await anAccount();
     await watch();
-    now_ms += DAY_MS - 1;
+    ledger.now_ms += DAY_MS - 1;
     await watch();
     expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(NOON_MS));
-    now_ms += 1;
+    ledger.now_ms += 1;
     await watch();
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
   });
 
   test("reports a difference that two proofs in a row show, and none after it is mended", async () => {
     const accountId = await anAccount();
-    await conjure(accountId, 1);
+    await addKobo(accountId, 1);
     const first = await watch();
     expect(first).toMatchObject({ did: { mismatches: 0 }, measured: { LedgerMismatches: 0 } });
     expect(first.said).not.toContain("ledger.mismatch");
     const second = await watch();
     expect(second).toMatchObject({ did: { mismatches: 1 }, measured: { LedgerMismatches: 1 } });
     expect(second.said).toContain("ledger.mismatch");
-    await conjure(accountId, -1);
+    await addKobo(accountId, -1);
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
-    await conjure(accountId, 1);
-    now_ms += DAY_MS;
+    await addKobo(accountId, 1);
+    ledger.now_ms += DAY_MS;
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
   });
 
   test("goes on after a wallet that cannot be proved, and says which", async () => {
     const broken = await anAccount();
-    await tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
+    await ledger.tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
     const accountId = await anAccount();
     expect((await watch()).said).toContain(broken);
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
   });
 });

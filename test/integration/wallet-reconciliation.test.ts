@@ -1,59 +1,31 @@
-import { randomUUID } from "node:crypto";
-import { BatchGetCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createAccount } from "../../shared/access/accounts.ts";
 import { type Deadline, deadlineIn } from "../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime, sleep } from "../../shared/platform/time.ts";
 import { watchLedger } from "../../shared/status/watch-ledger.ts";
 import { readCheckpoint } from "../../shared/wallet/checkpoint.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
 import type { Ledger } from "../../shared/wallet/ledger.ts";
 import { openTransaction } from "../../shared/wallet/open.ts";
 import { type Proof, proveAndKeep, proveWallet } from "../../shared/wallet/proof.ts";
 import { settleTransaction } from "../../shared/wallet/settle.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import type { TransactionRow } from "../../shared/wallet/transaction.ts";
 import { walletPk } from "../../shared/wallet/wallet.ts";
-import { freshTables } from "../builders/tables.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../builders/ledger-at-noon.ts";
 
 /** Goal: the scheduled reconciliation finds every wallet that differs, reports none that is right, and always ends in time. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const PRICE_KOBO = 50_000;
-let tables: Awaited<ReturnType<typeof freshTables>>;
-let ledger: Ledger;
-let now_ms = NOON_MS;
+let ledger: LedgerAtNoon;
 beforeEach(async () => {
-  now_ms = NOON_MS;
-  tables = await freshTables();
-  ledger = { db: tables.db, table: tables.ledgerTable, clock: () => now_ms };
+  ledger = await openLedgerAtNoon();
 });
 afterEach(() => vi.restoreAllMocks());
 
 const enough = (): Deadline => deadlineIn(120_000);
 
-const anAccount = async (naira = 100_000): Promise<string> => {
-  const store = { ...tables, clock: () => now_ms };
-  const { account_id: accountId } = await createAccount(store, { name: "test", whitelist: [] });
-  await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
-  return accountId;
-};
-
-const aRow = (accountId: string, changes: Partial<TransactionRow> = {}): TransactionRow => {
-  const at = isoTime(now_ms);
-  const own = { owner: `${accountId}#live`, account_id: accountId, attempt: randomUUID() };
-  return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
-};
-
-/** An order for 500 NGN that is made now. */
-const anOrder = async (accountId: string): Promise<TransactionRow> => {
-  const row = aRow(accountId);
-  expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "opened" });
-  return row;
-};
+const anAccount = () => ledger.anAccount(100_000);
 
 const settle = (row: TransactionRow, status: "success" | "failed") =>
   settleTransaction(
@@ -63,45 +35,25 @@ const settle = (row: TransactionRow, status: "success" | "failed") =>
     enough(),
   );
 
-/** Money that no entry explains. */
-const leak = async (accountId: string, kobo: number): Promise<void> => {
-  await tables.db.send(
-    new UpdateCommand({
-      TableName: ledger.table,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET balance_kobo = balance_kobo + :kobo",
-      ExpressionAttributeValues: { ":kobo": kobo },
-    }),
-  );
-};
-
+const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountId, "balance_kobo", kobo);
 /** As if another writer changed the wallet so often, without an entry. */
-const raiseVersion = async (accountId: string, by = 1): Promise<void> => {
-  await tables.db.send(
-    new UpdateCommand({
-      TableName: ledger.table,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET version = version + :by",
-      ExpressionAttributeValues: { ":by": by },
-    }),
-  );
-};
+const raiseVersion = (accountId: string, by = 1) => ledger.addToWallet(accountId, "version", by);
 
 /** Transactions that failed and were refunded, as many for each millisecond from now on as `perMoment`. */
 const putRefunded = async (accountId: string, count: number, perMoment: number): Promise<void> => {
   for (let index = 0; index < count; index += 1) {
-    if (index % perMoment === 0) now_ms += 1;
-    const { open: _open, ...Item } = aRow(accountId, { status: "failed" });
-    await tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    if (index % perMoment === 0) ledger.now_ms += 1;
+    const { open: _open, ...Item } = ledger.aRow(accountId, { status: "failed" });
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
   }
   await raiseVersion(accountId, 2 * count);
 };
 
 /** Does something before every read of a wallet. */
 const beforeEachWalletRead = (act: (accountId: string) => Promise<void>): void => {
-  const send = tables.db.send.bind(tables.db);
+  const send = ledger.db.send.bind(ledger.db);
   const prefix = walletPk("");
-  vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
     const pk = command instanceof GetCommand ? String(command.input.Key?.pk) : "";
     if (pk.startsWith(prefix)) await act(pk.slice(prefix.length));
     return send(command);
@@ -122,8 +74,8 @@ describe("a wallet that differs", () => {
     const mismatches: unknown[] = [];
     const said: string[] = [];
     for (let run = 0; run < 4; run += 1) {
-      now_ms += MINUTE_MS;
-      await leak(accountId, PRICE_KOBO);
+      ledger.now_ms += MINUTE_MS;
+      await addKobo(accountId, PRICE_KOBO);
       const { did, said: lines } = await runWatch();
       mismatches.push(did.mismatches);
       said.push(lines);
@@ -136,8 +88,8 @@ describe("a wallet that differs", () => {
 
   test("is not hidden by a debit of the same amount that the index does not show yet", async () => {
     const accountId = await anAccount();
-    const row = await anOrder(accountId);
-    await leak(accountId, PRICE_KOBO);
+    const row = await ledger.anOrder(accountId);
+    await addKobo(accountId, PRICE_KOBO);
     hideFromIndex([row.pk], 2);
     expect(await proveWallet(ledger, accountId)).toMatchObject({ difference_kobo: PRICE_KOBO });
   });
@@ -145,9 +97,9 @@ describe("a wallet that differs", () => {
 
 /** The first `count` answers of the index lack these keys. */
 const hideFromIndex = (pks: readonly string[], count: number): void => {
-  const send = tables.db.send.bind(tables.db);
+  const send = ledger.db.send.bind(ledger.db);
   let answers = 0;
-  vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
     const answer: unknown = await send(command);
     if (!(command instanceof QueryCommand)) return answer;
     const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
@@ -160,27 +112,27 @@ const hideFromIndex = (pks: readonly string[], count: number): void => {
 describe("a busy wallet", () => {
   test("that is right shows no difference while the index lags", async () => {
     const accountId = await anAccount();
-    const row = await anOrder(accountId);
+    const row = await ledger.anOrder(accountId);
     hideFromIndex([row.pk], 2);
     expect(await proveWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
   });
 
   test("is proved under 5 purchases a second, with an index that lags", async () => {
     const accountId = await anAccount();
-    const real: Ledger = { ...ledger, clock: () => now_ms + Math.floor(performance.now()) };
+    const real: Ledger = { ...ledger, clock: () => ledger.now_ms + Math.floor(performance.now()) };
     let isOver = false;
     const lag_ms = 60;
     const made = new Map<string, number>();
     const traffic = async () => {
       while (!isOver) {
-        const row = { ...aRow(accountId), created_at: isoTime(real.clock()) };
+        const row = { ...ledger.aRow(accountId), created_at: isoTime(real.clock()) };
         await openTransaction(real, row, [], enough());
         made.set(row.pk, performance.now());
         await sleep(200);
       }
     };
-    const send = tables.db.send.bind(tables.db);
-    vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
       const answer: unknown = await send(command);
       if (!(command instanceof QueryCommand)) return answer;
       const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
@@ -201,19 +153,19 @@ describe("a busy wallet", () => {
 
   test("that differs and cannot be proved again raises an alarm at once", async () => {
     const accountId = await anAccount();
-    await leak(accountId, 1);
+    await addKobo(accountId, 1);
     await runWatch();
     beforeEachWalletRead(raiseVersion);
-    now_ms += MINUTE_MS;
+    ledger.now_ms += MINUTE_MS;
     expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}","reason":"busy"`);
   }, 30_000);
 
   test("that no run could prove for more than 25 hours raises an alarm in every run", async () => {
     const accountId = await anAccount();
     beforeEachWalletRead(raiseVersion);
-    now_ms += 25 * HOUR_MS;
+    ledger.now_ms += 25 * HOUR_MS;
     expect((await runWatch()).said).not.toContain("ledger.not_proved");
-    now_ms += 1;
+    ledger.now_ms += 1;
     expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}"`);
   }, 30_000);
 });
@@ -221,8 +173,8 @@ describe("a busy wallet", () => {
 describe("an order that stays open", () => {
   const keysReadBy = async (act: () => Promise<unknown>): Promise<number> => {
     let count = 0;
-    const send = tables.db.send.bind(tables.db);
-    const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
+    const send = ledger.db.send.bind(ledger.db);
+    const spy = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
       if (command instanceof BatchGetCommand) {
         count += command.input.RequestItems?.[ledger.table]?.Keys?.length ?? 0;
       }
@@ -235,11 +187,11 @@ describe("an order that stays open", () => {
 
   test("does not make the proofs of later days longer", async () => {
     const accountId = await anAccount();
-    const stuck = await anOrder(accountId);
+    const stuck = await ledger.anOrder(accountId);
     const counts: number[] = [];
     for (let day = 0; day < 3; day += 1) {
       await putRefunded(accountId, 125, 25);
-      now_ms += DAY_MS;
+      ledger.now_ms += DAY_MS;
       counts.push(await keysReadBy(runWatch));
     }
     // The day's, the funding, and the open one: as one of all that are open, when it passes into the checkpoint, and beside the wallet.
@@ -253,10 +205,10 @@ describe("an order that stays open", () => {
     const accountId = await anAccount();
     const rows: TransactionRow[] = [];
     for (let count = 0; count < 102; count += 1) {
-      if (count < 101) now_ms += 1;
-      rows.push(await anOrder(accountId));
+      if (count < 101) ledger.now_ms += 1;
+      rows.push(await ledger.anOrder(accountId));
     }
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await runWatch();
     const [first, , , last] = [rows[0], rows[1], rows[98], rows[99]];
     const full = await readCheckpoint(ledger, accountId);
@@ -264,7 +216,7 @@ describe("an order that stays open", () => {
     expect(full.open_keys).toHaveLength(100);
     if (first === undefined) throw new Error("There is no order");
     await settle(first, "failed");
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await runWatch();
     // Two orders are of the next moment: there is room for one.
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 5_050_000, up_to: last?.created_at });
@@ -288,7 +240,7 @@ describe("a proof whose time is up", () => {
     const accountId = await anAccount();
     // Two batches end amid transactions of one moment.
     await putRefunded(accountId, 250, 40);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     const first = await readCheckpoint(ledger, accountId);
     expect(await proveAndKeep(ledger, first, looks(2))).toMatchObject({ kind: "out_of_time" });
     const reached = await readCheckpoint(ledger, accountId);
@@ -300,15 +252,15 @@ describe("a proof whose time is up", () => {
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 10_000_000,
       version: 501,
-      proved_at: isoTime(now_ms),
+      proved_at: isoTime(ledger.now_ms),
     });
   });
 
   test("keeps nothing while the wallet differs", async () => {
     const accountId = await anAccount();
     await putRefunded(accountId, 250, 40);
-    await leak(accountId, 1);
-    now_ms += DAY_MS;
+    await addKobo(accountId, 1);
+    ledger.now_ms += DAY_MS;
     await runWatch();
     const before = await readCheckpoint(ledger, accountId);
     await proveAndKeep(ledger, before, looks(2));
@@ -317,32 +269,32 @@ describe("a proof whose time is up", () => {
 
   test("does not stop the run, which goes on with the next wallet", async () => {
     const slow = await anAccount();
-    now_ms += 1;
+    ledger.now_ms += 1;
     const other = await anAccount();
     beforeEachWalletRead(async (accountId) => {
       if (accountId !== slow) return;
-      now_ms += 11_000;
+      ledger.now_ms += 11_000;
       await raiseVersion(slow);
     });
     await putRefunded(slow, 1, 1);
-    now_ms = NOON_MS + HOUR_MS;
+    ledger.now_ms = NOON_MS + HOUR_MS;
     await runWatch();
-    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(now_ms));
-    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(now_ms));
+    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.now_ms));
+    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.now_ms));
   });
 
   test("does not keep the time from other wallets for ever: each minute's run begins with another one", async () => {
     const begun: string[] = [];
     for (let count = 0; count < 3; count += 1) {
-      now_ms += 1;
+      ledger.now_ms += 1;
       await anAccount();
     }
     beforeEachWalletRead(async (accountId) => {
       begun.push(accountId);
-      now_ms += 31_000;
+      ledger.now_ms += 31_000;
     });
     for (let minute = 0; minute < 3; minute += 1) {
-      now_ms = NOON_MS + DAY_MS + minute * MINUTE_MS;
+      ledger.now_ms = NOON_MS + DAY_MS + minute * MINUTE_MS;
       await runWatch();
     }
     expect(new Set(begun).size).toBe(3);
@@ -352,9 +304,9 @@ describe("a proof whose time is up", () => {
 describe("a checkpoint", () => {
   test("of an earlier release is read: everything is summed up once more, and the wallet's version is kept", async () => {
     const accountId = await anAccount();
-    now_ms += 1;
-    await settle(await anOrder(accountId), "success");
-    const proved_at = isoTime(now_ms - HOUR_MS);
+    ledger.now_ms += 1;
+    await settle(await ledger.anOrder(accountId), "success");
+    const proved_at = isoTime(ledger.now_ms - HOUR_MS);
     const Item = {
       pk: `proof#${accountId}`,
       account_id: accountId,
@@ -363,40 +315,40 @@ describe("a checkpoint", () => {
       proved_at,
       difference_kobo: 0,
     };
-    await tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
     expect(await proveWallet(ledger, accountId)).toMatchObject({ expected_kobo: 9_950_000, difference_kobo: 0 });
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await runWatch();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 9_950_000,
       version: 2,
       open_keys: [],
-      proved_at: isoTime(now_ms),
+      proved_at: isoTime(ledger.now_ms),
     });
   });
 
   test("that another run has moved meanwhile is left as it is", async () => {
     const accountId = await anAccount();
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     const before = await readCheckpoint(ledger, accountId);
     await proveAndKeep(ledger, before, enough());
     const moved = await readCheckpoint(ledger, accountId);
-    now_ms += 1;
+    ledger.now_ms += 1;
     await proveAndKeep(ledger, before, enough());
     expect(await readCheckpoint(ledger, accountId)).toEqual(moved);
     await proveAndKeep(ledger, moved, enough());
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(now_ms) });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.now_ms) });
   });
 
   test("takes over the version of a wallet that was restored, once the wallet has been quiet", async () => {
     const accountId = await anAccount();
     await raiseVersion(accountId);
-    now_ms += DAY_MS;
+    ledger.now_ms += DAY_MS;
     await runWatch();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ version: 2, difference_kobo: 0 });
     // From now on the wallet is proved although it is never quiet.
     const beforeRead = vi.fn(async () => {
-      await settle(await anOrder(accountId), "success");
+      await settle(await ledger.anOrder(accountId), "success");
     });
     beforeEachWalletRead(async () => {
       if (beforeRead.mock.calls.length < 3) await beforeRead();
@@ -409,8 +361,8 @@ describe("a checkpoint", () => {
 describe("a run that is killed during a proof", () => {
   test("has published what is open before", async () => {
     const accountId = await anAccount();
-    await anOrder(accountId);
-    now_ms += HOUR_MS;
+    await ledger.anOrder(accountId);
+    ledger.now_ms += HOUR_MS;
     const said: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));
     const isReading = new Promise<void>((resolve) => {

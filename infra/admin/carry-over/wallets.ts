@@ -1,10 +1,10 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { type AuditRow, auditPut } from "../../../shared/wallet/audit.ts";
+import { readItems } from "../../../shared/wallet/batch-read.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
 import { type Ledger, writeInTurn } from "../../../shared/wallet/ledger.ts";
-import { readWallet, type WalletRow, walletPk } from "../../../shared/wallet/wallet.ts";
+import { type WalletRow, walletPk, walletRow } from "../../../shared/wallet/wallet.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
@@ -40,13 +40,11 @@ export const recomputeWallets = async (
     readonly onItem?: (item: Item) => void;
   },
 ): Promise<readonly WalletResult[]> => {
-  const wallets = new Map<string, WalletRow | undefined>();
-  const checkpoints = new Map<string, Checkpoint>();
   // Before the sums: whatever changes a balance from here on raises its version.
-  for (const accountId of accountIds) {
-    wallets.set(accountId, await findWallet(ledger, accountId));
-    checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
-  }
+  const keys = [...accountIds].map((accountId) => ({ pk: walletPk(accountId) }));
+  const wallets = new Map((await readItems(ledger, keys, walletRow)).map((row) => [row.account_id, row]));
+  const checkpoints = new Map<string, Checkpoint>();
+  for (const accountId of accountIds) checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
   const sums = new Map<string, Sums>();
   await scanTable(ledger.db, ledger.table, {
     take: async (items) => {
@@ -80,12 +78,6 @@ export const recomputeWallets = async (
     }
   }
   return results;
-};
-
-const findWallet = async (ledger: Ledger, accountId: string): Promise<WalletRow | undefined> => {
-  const Key = { pk: walletPk(accountId) };
-  const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key, ConsistentRead: true }));
-  return Item === undefined ? undefined : readWallet(ledger, accountId);
 };
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {

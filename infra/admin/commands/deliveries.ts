@@ -3,10 +3,11 @@ import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
+import { readItems } from "../../../shared/wallet/batch-read.ts";
 import { ALL_TIMES, ownedKeys } from "../../../shared/wallet/index-pages.ts";
 import { readTransactions } from "../../../shared/wallet/lookup.ts";
 import { referenceOf } from "../../../shared/wallet/transaction.ts";
-import { type DeliveryRow, deliveriesOwner, readDelivery } from "../../../shared/webhook/delivery.ts";
+import { type DeliveryRow, deliveriesOwner, deliveryRow } from "../../../shared/webhook/delivery.ts";
 import { announcedStatus, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type Desk, putOnRecord } from "../desk.ts";
@@ -59,9 +60,7 @@ const view = (delivery: DeliveryRow) => ({
 const list = async (desk: Desk, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(desk.accounts, account);
   const keys = await ownedKeys(desk.ledger, deliveriesOwner(account), ALL_TIMES);
-  const latest = keys.slice(-LATEST).toReversed();
-  const rows = await Promise.all(latest.map(({ pk }) => readDelivery(desk.ledger, pk)));
-  const deliveries = rows.filter((row) => row !== undefined);
+  const deliveries = await readItems(desk.ledger, keys.slice(-LATEST).toReversed(), deliveryRow);
   const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
   const references = new Map((await readTransactions(desk.ledger, pks)).map((row) => [row.pk, referenceOf(row)]));
   const views = deliveries.map((row) => ({ reference: references.get(row.transaction) ?? null, ...view(row) }));

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { createAccount } from "../../shared/access/accounts.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { fundWallet } from "../../shared/wallet/funding.ts";
+import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { openTransaction } from "../../shared/wallet/open.ts";
+import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
+import { walletPk } from "../../shared/wallet/wallet.ts";
+import { emulatorClient, freshTables } from "./tables.ts";
+import { aTransactionRow } from "./transaction-row.ts";
+
+export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+
+/** A ledger of its own, whose clock stands still unless the test moves it. */
+export type LedgerAtNoon = Ledger & {
+  now_ms: number;
+  /** The same tables by a client that goes past whatever stands before the emulator. */
+  readonly tables: Awaited<ReturnType<typeof freshTables>>;
+  /** An account with that much in its wallet. */
+  readonly anAccount: (naira: number) => Promise<string>;
+  /** An order for 500 NGN as of now, which is not written. */
+  readonly aRow: (accountId: string, changes?: Partial<TransactionRow>) => TransactionRow;
+  /** The same, made. */
+  readonly anOrder: (accountId: string, changes?: Partial<TransactionRow>) => Promise<TransactionRow>;
+  /** Changes a wallet as nothing in the service does: no entry explains it. */
+  readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
+};
+
+/** `endpoint` is that of something that stands before the emulator. */
+export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon> => {
+  const tables = await freshTables();
+  const ledger: LedgerAtNoon = {
+    db: endpoint === undefined ? tables.db : emulatorClient(endpoint),
+    table: tables.ledgerTable,
+    now_ms: NOON_MS,
+    clock: () => ledger.now_ms,
+    tables,
+    anAccount: async (naira) => {
+      const store = { ...tables, clock: ledger.clock };
+      const { account_id: accountId } = await createAccount(store, { name: "test", whitelist: [] });
+      await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
+      return accountId;
+    },
+    aRow: (accountId, changes = {}) => {
+      const at = isoTime(ledger.now_ms);
+      const own = { owner: `${accountId}#live`, account_id: accountId, attempt: randomUUID() };
+      return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
+    },
+    anOrder: async (accountId, changes) => {
+      const row = ledger.aRow(accountId, changes);
+      const { kind } = await openTransaction(ledger, row, [], deadlineIn(120_000));
+      if (kind !== "opened") throw new Error(`The order was not made: ${kind}`);
+      return row;
+    },
+    addToWallet: async (accountId, attribute, by) => {
+      await tables.db.send(
+        new UpdateCommand({
+          TableName: tables.ledgerTable,
+          Key: { pk: walletPk(accountId) },
+          UpdateExpression: "ADD #attribute :by",
+          ExpressionAttributeNames: { "#attribute": attribute },
+          ExpressionAttributeValues: { ":by": by },
+        }),
+      );
+    },
+  };
+  return ledger;
+};
