@@ -3,8 +3,8 @@ import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
-import { upstreamSignature } from "../shared/status/upstream-signature.ts";
-import { SettingsError } from "./local/settings.ts";
+import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
+import { SettingsError } from "../tools/local/settings.ts";
 
 const ipRanges = z.array(
   z.string().refine((text) => parseIpRange(text) !== undefined, {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
-import { docsPageForBundle } from "../../functions/describe-api/docs-page.ts";
+import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 
 /** The project's folder, with a slash at its end. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));

@@ -8,7 +8,7 @@ import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
-import { Clock } from "./clock.ts";
+import { Schedules } from "./schedules.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import type { EgressNetwork } from "./egress-network.ts";
@@ -72,7 +72,7 @@ export class Service extends Stack {
       called: this.functions[name],
       enabled: isWorking || name !== LEDGER_SCHEDULE,
     }));
-    new Clock(this, "Clock", { stage, alarms, calls });
+    new Schedules(this, "Clock", { stage, alarms, calls });
 
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {

@@ -4,11 +4,11 @@ import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../wallet/account-index.ts";
-import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/account-index.ts";
+import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import {
   AccountError,
-  type AccountRow,
+  type Account,
   type AccountStore,
   auditWrites,
   changeAccount,
@@ -27,7 +27,7 @@ import {
   whitelistUpdate,
   withUnlisted,
 } from "./key-item.ts";
-import type { KeyRow } from "./key-store.ts";
+import type { KeyItem } from "./key-store.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
@@ -41,11 +41,11 @@ const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("
 export const createAccount = async (
   store: AccountStore,
   account: { readonly name: string; readonly whitelist: readonly string[] },
-): Promise<AccountRow> => {
+): Promise<Account> => {
   const { db, ledgerTable, clock = systemClock } = store;
   whitelistRanges(account.whitelist);
   const account_id = newId("acc");
-  const row: AccountRow = {
+  const row: Account = {
     pk: accountPk(account_id),
     account_id,
     name: account.name,
@@ -56,7 +56,7 @@ export const createAccount = async (
     owner: ACCOUNTS_OWNER,
     created_at: isoTime(clock()),
   };
-  const put = (Item: AccountRow | WalletRow) => ({
+  const put = (Item: Account | Wallet) => ({
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
   const items = [put(row), put(emptyWallet(account_id, clock())), ...auditWrites(store, row)];
@@ -132,7 +132,7 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
 };
 
 /** Revokes a key that the access table has and its account's list lacks; from then on the account lists it, as revoked. */
-export const revokeUnlistedKey = async (store: AccountStore, row: KeyRow): Promise<void> => {
+export const revokeUnlistedKey = async (store: AccountStore, row: KeyItem): Promise<void> => {
   await changeAccount(
     store,
     row.account_id,
@@ -145,8 +145,8 @@ export const revokeUnlistedKey = async (store: AccountStore, row: KeyRow): Promi
 export const setAccountStatus = (
   store: AccountStore,
   accountId: string,
-  status: AccountRow["status"],
-): Promise<AccountRow> =>
+  status: Account["status"],
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -163,7 +163,7 @@ export const setWhitelist = (
   store: AccountStore,
   accountId: string,
   whitelist: readonly string[],
-): Promise<AccountRow> =>
+): Promise<Account> =>
   writeWhitelist(
     store,
     accountId,
@@ -176,14 +176,14 @@ export const changeWhitelist = (
   store: AccountStore,
   accountId: string,
   change: (whitelist: readonly string[]) => readonly string[] | undefined,
-): Promise<AccountRow> => writeWhitelist(store, accountId, change, whitelistChange);
+): Promise<Account> => writeWhitelist(store, accountId, change, whitelistChange);
 
 const writeWhitelist = (
   store: AccountStore,
   accountId: string,
   change: (whitelist: readonly string[]) => readonly string[] | undefined,
   changeOf: (before: readonly IpRange[], after: readonly IpRange[]) => WhitelistChange,
-): Promise<AccountRow> =>
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -223,7 +223,7 @@ const followers = (store: AccountStore, keys: readonly Key[]): readonly (readonl
 
 const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
 
-const requireKey = (account: AccountRow, keyId: string): Key => {
+const requireKey = (account: Account, keyId: string): Key => {
   const key = account.keys.find(({ key_id }) => key_id === keyId);
   if (key === undefined) throw new AccountError(`Account ${account.account_id} has no key ${keyId}`);
   return key;
@@ -242,7 +242,7 @@ const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) 
   return { key, entry };
 };
 
-const withKey = (account: AccountRow, entry: Key, now_ms: number): AccountRow => {
+const withKey = (account: Account, entry: Key, now_ms: number): Account => {
   if (account.keys.filter((key) => !isDead(key, now_ms)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(

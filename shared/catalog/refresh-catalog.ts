@@ -3,7 +3,7 @@ import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
-import type { HttpProvider } from "../upstream/http-provider.ts";
+import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
 import type { CatalogStore } from "./store.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
@@ -23,7 +23,7 @@ export type Refresh =
 
 export type RefreshDeps = {
   readonly store: CatalogStore;
-  readonly upstream: Pick<HttpProvider, "fetchCatalog">;
+  readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
   readonly clock: Clock;
 };
 

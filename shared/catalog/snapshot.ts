@@ -1,6 +1,6 @@
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
-import { documentText, type PreparedDocument, prepareDocument } from "../platform/prepared-document.ts";
+import { documentText, type PreparedDocument, prepareDocument } from "../lambda/prepared-document.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** How many entries were dropped, and the first of them. */

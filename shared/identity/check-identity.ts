@@ -12,27 +12,27 @@ import {
   ninRetrieveResult,
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
-import type { Call } from "../platform/api-handler.ts";
+import type { Call } from "../lambda/api-handler.ts";
 import { type Deadline, replayBudget_ms } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
-import { logOutcome } from "../purchase/log-outcome.ts";
-import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
-import { failureOf } from "../purchase/purchase-answer.ts";
-import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
-import type { Naming } from "../wallet/naming.ts";
-import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
-import { type ConsentRow, consentPk } from "./consent.ts";
+import { logOutcome } from "../orders/log-outcome.ts";
+import { type Fulfilment, type OrderDeps, type PlacedOrder, placeOrder } from "../orders/place-order.ts";
+import { failureError } from "../purchase/purchase-response.ts";
+import type { IdentityCheck, CheckOutcome, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { type Consent, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
-import type { Replays } from "./replay.ts";
+import type { ReplayStore } from "./replay.ts";
 
 export type IdentityDeps = OrderDeps & {
-  readonly providers: Readonly<Record<Mode, Provider>>;
+  readonly providers: Readonly<Record<Mode, Upstream>>;
   readonly prices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */
   readonly upstreamDates: DateOrder;
-  readonly replays: Replays;
+  readonly replays: ReplayStore;
 };
 
 /** What is sold under each name. */
@@ -45,7 +45,7 @@ const products = {
     verify: { type: "bvn_verification", title: "BVN Verification" },
     retrieve: { type: "bvn_retrieval", title: "BVN Retrieval" },
   },
-} as const satisfies Record<Check["subject"], Record<string, { type: TransactionType; title: string }>>;
+} as const satisfies Record<IdentityCheck["subject"], Record<string, { type: TransactionType; title: string }>>;
 
 type Common = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
 type Verification = Common & { readonly mode: IdentityMode };
@@ -80,7 +80,7 @@ type Search<Result extends z.ZodObject> = {
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
   readonly amountKobo: Kobo;
-  readonly check: Check;
+  readonly check: IdentityCheck;
   readonly sought: { readonly field: string; readonly number: string };
   readonly result: Result;
 };
@@ -89,7 +89,7 @@ type Product = Omit<Search<z.ZodObject>, "result">;
 
 const verification = (
   { prices }: IdentityDeps,
-  subject: Check["subject"],
+  subject: IdentityCheck["subject"],
   number: string,
   mode: IdentityMode,
 ): Product => ({
@@ -100,7 +100,7 @@ const verification = (
   sought: { field: subject, number },
 });
 
-const retrieval = ({ prices }: IdentityDeps, subject: Check["subject"], phoneNumber: string): Product => ({
+const retrieval = ({ prices }: IdentityDeps, subject: IdentityCheck["subject"], phoneNumber: string): Product => ({
   ...products[subject].retrieve,
   extent: "retrieval",
   amountKobo: prices[subject].retrieve,
@@ -163,13 +163,13 @@ const checkIdentity = async <Result extends z.ZodObject>(
  * A result whose settlement is neither written nor queued is not: `watch-ledger` will refund the check.
  */
 const resultFor = async <Result extends z.ZodObject>(
-  kept: Replays,
-  placed: Placed,
+  kept: ReplayStore,
+  placed: PlacedOrder,
   schema: Result,
   found: z.output<Result> | undefined,
 ): Promise<z.output<Result> | null> => {
   const { row, replayed } = placed;
-  if (row.status === "failed") throw failureOf(row, replayed);
+  if (row.status === "failed") throw failureError(row, replayed);
   if (row.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
   const result = replayed ? schema.safeParse(await findKept(kept, row)).data : found;
   if (result !== undefined) return result;
@@ -180,7 +180,7 @@ const resultFor = async <Result extends z.ZodObject>(
 };
 
 /** The check was made and charged: where its result cannot be read, no error may say that it was not. */
-const findKept = async (kept: Replays, row: TransactionRow): Promise<unknown> => {
+const findKept = async (kept: ReplayStore, row: Transaction): Promise<unknown> => {
   try {
     return await kept.find(row);
   } catch (cause) {
@@ -193,7 +193,7 @@ const ANSWER_BYTES_MAX = 5_900_000;
 const fitsAnswer = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= ANSWER_BYTES_MAX;
 
-const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Result | null) => {
+const answerOf = <Result>({ row, replayed }: PlacedOrder, title: string, result: Result | null) => {
   const reference = referenceOf(row);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
@@ -209,9 +209,9 @@ const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Resu
 };
 
 const askProvider = async (
-  provider: Provider,
-  check: Check,
-  row: TransactionRow,
+  provider: Upstream,
+  check: IdentityCheck,
+  row: Transaction,
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
   const outcome = await provider.check(check, referenceOf(row), deadline);
@@ -221,8 +221,8 @@ const askProvider = async (
 
 /** A result that cannot be kept is not kept: the request goes on, and its settling does not wait. */
 const keepForReplay = async (
-  kept: Replays,
-  row: TransactionRow,
+  kept: ReplayStore,
+  row: Transaction,
   result: Readonly<Record<string, unknown>>,
   deadline: Deadline,
 ): Promise<void> => {
@@ -254,17 +254,17 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
 
 /** The consent's record is put in the debit's own write. */
 const consentRecord = (
-  row: TransactionRow,
-  naming: Naming,
+  row: Transaction,
+  naming: KeyedHashes,
   { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
   requestId: string,
   purpose: string | undefined,
-): ConsentRow => ({
+): Consent => ({
   pk: consentPk(row),
   account_id: row.account_id,
   key_id: row.key_id,
   mode: row.mode,
-  subject: naming.subject(sought.field, sought.number),
+  subject: naming.hashSubject(sought.field, sought.number),
   operation: row.type,
   extent,
   ...(purpose !== undefined && { purpose }),

@@ -4,7 +4,7 @@ import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
-import type { TransactionRow } from "../wallet/transaction.ts";
+import type { Transaction } from "../ledger/transaction.ts";
 
 /** How long a repeat gets the result again. */
 const REPLAY_S = 600;
@@ -19,14 +19,14 @@ const replayRow = z.object({
   expires_at_s: z.int(),
 });
 
-export type Replays = {
+export type ReplayStore = {
   /** Keeps a result. Throws when it cannot: the request must not fail for it. */
-  readonly keep: (row: TransactionRow, result: Readonly<Record<string, unknown>>, limit_ms: number) => Promise<void>;
+  readonly keep: (row: Transaction, result: Readonly<Record<string, unknown>>, limit_ms: number) => Promise<void>;
   /** The result of this very transaction, or undefined when it is no longer kept. */
-  readonly find: (row: TransactionRow) => Promise<Record<string, unknown> | undefined>;
+  readonly find: (row: Transaction) => Promise<Record<string, unknown> | undefined>;
 };
 
-export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Secret, clock: Clock): Replays => ({
+export const replayStore = (db: DynamoDBDocumentClient, table: string, replayKey: Secret, clock: Clock): ReplayStore => ({
   keep: async (row, result, limit_ms) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
@@ -48,13 +48,13 @@ export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Se
   },
 });
 
-const replayPk = ({ pk }: TransactionRow): string => `replay#${pk}`;
+const replayPk = ({ pk }: Transaction): string => `replay#${pk}`;
 
 /** Bound to its transaction: an item that was moved to another one does not open. */
-const ownerOf = ({ pk, attempt }: TransactionRow): string => `${pk}#${attempt}`;
+const ownerOf = ({ pk, attempt }: Transaction): string => `${pk}#${attempt}`;
 
 /** Undefined where it was sealed with a key that has been rotated since. */
-const opened = (key: Buffer, row: TransactionRow, sealed: Buffer): Buffer | undefined => {
+const opened = (key: Buffer, row: Transaction, sealed: Buffer): Buffer | undefined => {
   try {
     return unseal(key, ownerOf(row), sealed);
   } catch {

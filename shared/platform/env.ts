@@ -15,7 +15,7 @@ export const environment = z.object({
   UPSTREAM_WEBHOOK_IPS: z.string(),
   /** Id of the secret that ends the path at which the upstream reports; generated. */
   WEBHOOK_TOKEN_SECRET_ID: z.string().min(1),
-  /** How the upstream signs its events, as JSON (shared/status/upstream-signature.ts); empty where signatures are not checked. */
+  /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty where signatures are not checked. */
   UPSTREAM_SIGNATURE: z.string(),
   /** Id of the secret with which the upstream signs its events; empty until the operator fills it, where it signs at all. */
   UPSTREAM_HMAC_SECRET_ID: z.string().min(1),
@@ -39,7 +39,7 @@ export const environment = z.object({
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
-  /** After so many days a transaction's phone number is masked; see shared/status/phone-retention.ts. */
+  /** After so many days a transaction's phone number is masked; see shared/reconciliation/phone-retention.ts. */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),

@@ -9,7 +9,7 @@ import {
   RATE_LIMITED,
   UNRECOGNIZED_404,
   type UpstreamFacts,
-} from "./provider.ts";
+} from "./upstream.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z

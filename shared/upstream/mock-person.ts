@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Check } from "./provider.ts";
+import type { IdentityCheck } from "./upstream.ts";
 
 const people = [
   ["ADAEZE", "NGOZI", "OKAFOR", "F"],
@@ -19,7 +19,7 @@ const MOCK_PHOTO =
  * A made-up record, in the shape an upstream sends. The same number always gives the same person; a retrieval by phone number
  * gives the person whose number it would verify.
  */
-export const mockRecord = ({ subject, by }: Check, extent: "full" | "minimal"): Readonly<Record<string, unknown>> => {
+export const mockRecord = ({ subject, by }: IdentityCheck, extent: "full" | "minimal"): Readonly<Record<string, unknown>> => {
   const known = "phoneNumber" in by ? by.phoneNumber : by.number;
   const lastTen = known.slice(1);
   const dice = createHash("sha256").update(`mock:${lastTen}`).digest();

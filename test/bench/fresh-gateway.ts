@@ -1,5 +1,5 @@
-import { type Invoke, loadFunctions } from "../../infra/local/functions.ts";
-import { openGateway } from "../../infra/local/gateway.ts";
+import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
+import { openGateway } from "../../tools/local/gateway.ts";
 import { routes } from "../../shared/contract/routes.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);

@@ -1,5 +1,5 @@
-import { loadFunctions } from "../../infra/local/functions.ts";
-import { openGateway } from "../../infra/local/gateway.ts";
+import { loadFunctions } from "../../tools/local/functions.ts";
+import { openGateway } from "../../tools/local/gateway.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { reportTo } from "./server-report.ts";
 

@@ -7,7 +7,7 @@ import {
   ResourceNotFoundException,
 } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { tableDefinition, tableNames } from "../../infra/local/tables.ts";
+import { tableDefinition, tableNames } from "../../tools/local/tables.ts";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
@@ -15,7 +15,7 @@ import { catalogStore } from "../../shared/catalog/store.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** One of the stacks that sell data bundles, side by side. */

@@ -3,20 +3,20 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
-import { localClient } from "../../infra/local/local-aws.ts";
+import { localClient } from "../../tools/local/local-aws.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { type Opening, openTransaction } from "../../shared/wallet/open.ts";
-import { transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { strictDynamoDb } from "../strict/dynamodb.ts";
 import { type StrictSettings, strictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction-row.ts";
+import { aTransactionRow } from "./transaction.ts";
 
 /** Transactions hold their items for so long, and nothing else happens. */
 export const holding = (hold_ms: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
@@ -33,7 +33,7 @@ export type Contention = {
   readonly hold_ms: number;
 };
 export type Contended = {
-  readonly outcomes: readonly Opening["kind"][];
+  readonly outcomes: readonly OpenResult["kind"][];
   readonly waits_ms: readonly number[];
   /** Attempts that a conflict cancelled. */
   readonly cancelled: number;

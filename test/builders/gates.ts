@@ -2,14 +2,14 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { admitting } from "../../shared/access/admit.ts";
+import { createAdmission } from "../../shared/access/admission.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { type KeyRow, keyRow } from "../../shared/access/key-store.ts";
+import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { type Permission, routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
-import type { Admission } from "../../shared/platform/api-handler.ts";
-import { apiEvent } from "../../shared/platform/api-request.ts";
+import type { Admission } from "../../shared/lambda/api-handler.ts";
+import { apiEvent } from "../../shared/lambda/api-request.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
@@ -44,7 +44,7 @@ export type Gates = {
   /** One request through the gates, every DynamoDB call of which is counted. */
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
-  readonly keyItem: (key: string) => Promise<KeyRow>;
+  readonly keyItem: (key: string) => Promise<KeyItem>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
   /** Noon, no fault, and nothing counted. */
   readonly reset: () => void;
@@ -67,7 +67,7 @@ export const openGates = async (): Promise<Gates> => {
       return { accountId: account_id, ...created };
     },
     admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData }) =>
-      admitting(
+      createAdmission(
         emulatorClient(proxy.endpoint),
         accessTable,
         clock,
@@ -77,7 +77,7 @@ export const openGates = async (): Promise<Gates> => {
       const { Item } = await db.send(
         new GetCommand({ TableName: accessTable, Key: { pk: keyHash(key) }, ConsistentRead: true }),
       );
-      return keyRow.parse(Item);
+      return keyItemSchema.parse(Item);
     },
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await gates.keyItem(key)).filter(([name]) => name.includes(":"))),

@@ -4,13 +4,13 @@ import { createAccount } from "../../shared/access/accounts.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { openTransaction } from "../../shared/wallet/open.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { type Transaction, transactionPk } from "../../shared/ledger/transaction.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction-row.ts";
+import { aTransactionRow } from "./transaction.ts";
 
 export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -22,9 +22,9 @@ export type LedgerAtNoon = Ledger & {
   /** An account with that much in its wallet. */
   readonly anAccount: (naira: number) => Promise<string>;
   /** An order for 500 NGN as of now, which is not written. */
-  readonly aRow: (accountId: string, changes?: Partial<TransactionRow>) => TransactionRow;
+  readonly aRow: (accountId: string, changes?: Partial<Transaction>) => Transaction;
   /** The same, made. */
-  readonly anOrder: (accountId: string, changes?: Partial<TransactionRow>) => Promise<TransactionRow>;
+  readonly anOrder: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
   /** Changes a wallet as nothing in the service does: no entry explains it. */
   readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
 };

@@ -4,14 +4,14 @@ import { text } from "node:stream/consumers";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
+import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { referenceOf, transactionPk } from "../../shared/wallet/transaction.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { referenceOf, transactionPk } from "../../shared/ledger/transaction.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { aTransactionRow } from "../builders/transaction.ts";
 
 /**
  * Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service;

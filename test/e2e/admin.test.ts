@@ -5,12 +5,12 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { tableNames } from "../../infra/local/tables.ts";
-import { sqsClient } from "../../shared/platform/aws.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { recordEvent } from "../../shared/status/event-records.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import {
   type AdminRun,
   ageTransaction,

@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { startService } from "../../infra/local/service.ts";
-import type { ServiceDetails } from "../../infra/local/service-file.ts";
-import { startSimulator } from "../../infra/local/simulator/server.ts";
+import { startService } from "../../tools/local/service.ts";
+import type { ServiceDetails } from "../../tools/local/service-file.ts";
+import { startSimulator } from "../../tools/simulator/server.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
 
@@ -52,7 +52,7 @@ type RunOptions = {
   readonly env?: NodeJS.ProcessEnv;
 };
 
-const start = ({ program = [process.execPath, "infra/local/start.ts"], ...options }: RunOptions = {}): Run => {
+const start = ({ program = [process.execPath, "tools/local/start.ts"], ...options }: RunOptions = {}): Run => {
   const { folder = temporaryFolder(), args = [], env = {} } = options;
   const [command = "", ...first] = program;
   const child = spawn(command, [...first, ...args], {
@@ -216,7 +216,7 @@ test("with workers off an event waits, and with purchases off new orders are ref
   const restarted = await ready(bothOff);
   expect((await buy(restarted, "08031234567")).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
-  const carryOver = ["infra/admin/admin.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
+  const carryOver = ["tools/admin/main.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
   const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
   const refused = await promisify(execFile)(process.execPath, carryOver, { env }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });

@@ -5,20 +5,20 @@ import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shar
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
-import { queueHandler } from "../../shared/platform/queue-handler.ts";
-import { applyStatus } from "../../shared/status/apply-status.ts";
-import { type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
-import { namingFrom } from "../../shared/wallet/naming.ts";
-import { openTransaction } from "../../shared/wallet/open.ts";
-import { transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { queueHandler } from "../../shared/lambda/queue-handler.ts";
+import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { aTransactionRow } from "../builders/transaction.ts";
 
 /**
  * Goal: a busy wallet makes callers wait, and neither refuses them nor loses a kobo.
@@ -81,11 +81,11 @@ test("ten refunds of one wallet in a batch of the status queue are settled in se
 
   const strict = proxy.beStrict(holding(15), SEED);
   const key = "k".repeat(32);
-  const naming = namingFrom({ value: async () => key, refetch: async () => key });
-  const handler = queueHandler(statusMessage, applyStatus({ ledger, naming }));
+  const naming = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, naming }));
   const Records = rows.map(({ pk, attempt }, index) => {
     const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const message: StatusMessage = { kind: "verdict", mode: "live", transaction: pk, attempt, verdict };
+    const message: OutcomeMessage = { kind: "verdict", mode: "live", transaction: pk, attempt, verdict };
     return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
   });
   expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });

@@ -1,10 +1,10 @@
 import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { openTransactions } from "../../shared/status/open-transactions.ts";
-import { ownedKeys } from "../../shared/wallet/index-pages.ts";
-import { readTransactions } from "../../shared/wallet/lookup.ts";
-import { proveWallet } from "../../shared/wallet/proof.ts";
-import { isCheck, referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import { readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
+import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import type { Ask, Stage } from "./stage.ts";
 import type { World } from "./world/world.ts";
 
@@ -35,7 +35,7 @@ const readAll = async (stage: Stage, owner: string): Promise<unknown[]> => {
   return Promise.all(keys.map(({ pk }) => read(stage, pk)));
 };
 
-export const transactionsOf = async (stage: Stage): Promise<readonly TransactionRow[]> => {
+export const transactionsOf = async (stage: Stage): Promise<readonly Transaction[]> => {
   const { ledger } = stage.world;
   const owners = [`${stage.accountId}#live`, `${stage.accountId}#test`];
   const keys = await Promise.all(owners.map((owner) => ownedKeys(ledger, owner, EVER)));
@@ -46,12 +46,12 @@ const amounts = z.array(z.object({ amount_kobo: z.int() }));
 const balance = z.object({ balance_kobo: z.int() });
 
 /** Fundings and adjustments, less what is not failed, is the balance; and the ledger's own proof says so too. */
-const wrongMoney = async (stage: Stage, rows: readonly TransactionRow[]): Promise<string[]> => {
+const wrongMoney = async (stage: Stage, rows: readonly Transaction[]): Promise<string[]> => {
   const { balance_kobo } = balance.parse(await read(stage, `wallet#${stage.accountId}`));
   const entries = amounts.parse(await readAll(stage, `${stage.accountId}#entries`));
   const taken = rows.filter(({ mode, status }) => mode === "live" && status !== "failed");
   const expected = sum(entries) - sum(taken);
-  const proof = await proveWallet(stage.world.ledger, stage.accountId);
+  const proof = await reconcileWallet(stage.world.ledger, stage.accountId);
   return [
     ...(balance_kobo === expected ? [] : [`The balance is ${balance_kobo} and should be ${expected}`]),
     ...(balance_kobo < 0 ? [`The balance is negative: ${balance_kobo}`] : []),
@@ -63,14 +63,14 @@ const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
   items.reduce((total, { amount_kobo }) => total + amount_kobo, 0);
 
 /** One order at most, and no end that the upstream's books contradict. A check without an answer is refunded, whatever was found. */
-const wrongOrder = ({ world }: Stage, row: TransactionRow): string[] => {
+const wrongOrder = ({ world }: Stage, row: Transaction): string[] => {
   const reference = referenceOf(row);
   const seen = world.upstream.requests.filter((request) => request.reference === reference);
   const order = world.upstream.purchases.find((purchase) => purchase.reference === reference);
   if (row.mode === "test") return seen.length > 0 ? [`${reference} of the sandbox went upstream`] : [];
   return [
     ...(seen.length > 1 ? [`${reference} went upstream ${seen.length} times`] : []),
-    ...(order?.status === "success" && row.status === "failed" && !isCheck(row)
+    ...(order?.status === "success" && row.status === "failed" && !isIdentityCheck(row)
       ? [`${reference} was delivered, and given back`]
       : []),
     ...(order?.status === "failed" && row.status === "success" ? [`${reference} was not delivered, and charged`] : []),
@@ -81,7 +81,7 @@ const wrongOrder = ({ world }: Stage, row: TransactionRow): string[] => {
   ];
 };
 
-const wrongHistory = ({ world }: Stage, row: TransactionRow): string[] => {
+const wrongHistory = ({ world }: Stage, row: Transaction): string[] => {
   const history = world.pump.changes.filter(({ pk }) => pk === row.pk);
   const fromFinal = history.filter(({ from }) => from === "success" || from === "failed");
   const last = history.at(-1)?.to;
@@ -93,7 +93,7 @@ const wrongHistory = ({ world }: Stage, row: TransactionRow): string[] => {
 
 const announcement = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
-const wrongAnnouncements = ({ receiver }: Stage, row: TransactionRow): string[] => {
+const wrongAnnouncements = ({ receiver }: Stage, row: Transaction): string[] => {
   const reference = referenceOf(row);
   const told = receiver.received.filter(({ body }) => body.includes(reference));
   const statuses = told.map(({ body }) => announcement.parse(JSON.parse(body)).data.status);
@@ -111,7 +111,7 @@ const CODE = "x-error-code";
 const success = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
 
 /** An error says that its request charged nothing and left nothing open; a success, that it did. */
-const wrongAnswers = ({ route, body, mode, answers }: Ask, rows: readonly TransactionRow[]): string[] => {
+const wrongAnswers = ({ route, body, mode, answers }: Ask, rows: readonly Transaction[]): string[] => {
   const row = rows.find((known) => known.caller_reference === body.reference && known.mode === mode);
   return answers.flatMap((answer, position) => {
     if (answer === undefined) return [];
@@ -125,13 +125,13 @@ const wrongAnswers = ({ route, body, mode, answers }: Ask, rows: readonly Transa
       return isTrue ? [] : [`${what}: ${status}, and the transaction is ${row?.status}`];
     }
     // The result of an earlier check is not kept for ever: the error is about that, and names the check.
-    const isEarlier = position > 0 && row !== undefined && isCheck(row) && code === "reference_reused";
+    const isEarlier = position > 0 && row !== undefined && isIdentityCheck(row) && code === "reference_reused";
     return isStanding && !isEarlier ? [`${what}: ${code}, and the transaction is ${row.status}`] : [];
   });
 };
 
 /** Whatever is open and live, the operator sees. */
-const invisible = async ({ world }: Stage, rows: readonly TransactionRow[]): Promise<string[]> => {
+const invisible = async ({ world }: Stage, rows: readonly Transaction[]): Promise<string[]> => {
   const seen = new Set((await openTransactions(world.ledger, EVER)).map(({ pk }) => pk));
   const open = rows.filter(({ mode, status }) => mode === "live" && status === "processing");
   return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open, and no operator sees it`);

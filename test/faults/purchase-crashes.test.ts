@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ownedKeys } from "../../shared/wallet/index-pages.ts";
-import { readTransaction, readTransactions } from "../../shared/wallet/lookup.ts";
-import { ownerOf, pkOfReference, referenceOf } from "../../shared/wallet/transaction.ts";
+import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { transactionOwner, pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { seeded } from "../builders/seeded.ts";
 import {
@@ -153,7 +153,7 @@ describe("40 simultaneous purchases on one wallet", () => {
 
   const rowsOf = async ({ accountId }: TestCaller) => {
     const range = { from: "0000", to: "9999" };
-    return readTransactions(service.ledger, await ownedKeys(service.ledger, ownerOf(accountId, "live"), range));
+    return readTransactions(service.ledger, await ownedKeys(service.ledger, transactionOwner(accountId, "live"), range));
   };
 });
 

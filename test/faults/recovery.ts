@@ -1,9 +1,9 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { openTransactions } from "../../shared/status/open-transactions.ts";
-import { resolveTransaction } from "../../shared/status/resolve.ts";
-import { accountPk } from "../../shared/wallet/account-index.ts";
-import { isCheck, referenceOf } from "../../shared/wallet/transaction.ts";
+import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { accountPk } from "../../shared/ledger/account-index.ts";
+import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import type { Stage } from "./stage.ts";
 import { jump } from "./world/clock.ts";
 import type { World } from "./world/world.ts";
@@ -66,7 +66,7 @@ const reportOrders = async ({ world, accountId }: Stage): Promise<void> => {
   const open = await openTransactions(world.ledger, EVER);
   for (const row of open.filter(({ account_id }) => account_id === accountId)) {
     const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
-    if (order === undefined || isCheck(row)) continue;
+    if (order === undefined || isIdentityCheck(row)) continue;
     world.upstream.settle(order, "success");
     const ended = order.status === "failed" ? "failed" : "success";
     for (let tries = 0; tries < 3; tries += 1) if (await world.report(order, ended)) break;
@@ -80,7 +80,7 @@ export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> =>
   const open = await openTransactions(world.ledger, EVER);
   for (const row of open.filter(({ account_id }) => account_id === accountId)) {
     const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
-    const status = order?.status === "success" && !isCheck(row) ? "success" : "failed";
+    const status = order?.status === "success" && !isIdentityCheck(row) ? "success" : "failed";
     try {
       await resolveTransaction(world.ledger, row, status, { by: "test", why: "as the upstream's books say" });
     } catch (error) {

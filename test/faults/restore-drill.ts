@@ -7,20 +7,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import * as z from "zod";
-import { adminFileOf } from "../../infra/local/service-file.ts";
+import { adminFileOf } from "../../tools/local/service-file.ts";
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { findKey, type KeyRow } from "../../shared/access/key-store.ts";
+import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { resolveTransaction } from "../../shared/status/resolve.ts";
-import { adjustWallet } from "../../shared/wallet/adjustment.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import { findByCallerReference } from "../../shared/wallet/lookup.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
-import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
+import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { adjustWallet } from "../../shared/ledger/adjustment.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { readWallet, walletPk } from "../../shared/ledger/wallet.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
@@ -70,11 +70,11 @@ type Order = {
   readonly key: () => string;
   readonly accountId: string;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
-  row?: TransactionRow;
+  row?: Transaction;
 };
 
 const answerTransaction = z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) });
-const isEnded = (row: TransactionRow | undefined): row is TransactionRow =>
+const isEnded = (row: Transaction | undefined): row is Transaction =>
   row !== undefined && row.status !== "processing";
 
 export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
@@ -136,7 +136,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const check = (reference: string, nin: string): Promise<Order> =>
     place(routes.verifyNin, { nin, is_consent: true, reference });
 
-  const rowOf = ({ accountId, body }: Order): Promise<TransactionRow | undefined> =>
+  const rowOf = ({ accountId, body }: Order): Promise<Transaction | undefined> =>
     findByCallerReference(world.ledger, world.naming, { accountId, mode: "live" }, body.reference);
   const upstreamOrder = async (order: Order) => {
     const row = await rowOf(order);
@@ -215,7 +215,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expected[accountId] = (await readWallet(world.ledger, accountId)).balance_kobo;
   }
   const keys = (await requireAccount(world.accounts, main)).keys;
-  const itemOf = (key: string): Promise<KeyRow | undefined> =>
+  const itemOf = (key: string): Promise<KeyItem | undefined> =>
     findKey(world.db, world.accounts.accessTable, keyHash(key));
 
   const carryOverReport = z.object({

@@ -3,9 +3,9 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import type { Fault } from "../../infra/local/simulator/faults.ts";
-import { tableNames } from "../../infra/local/tables.ts";
-import { statusMessage } from "../../shared/status/status-queue.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 
@@ -313,7 +313,7 @@ describe("the log", () => {
 
 describe("the queue", () => {
   test("was sent verdicts of the sandbox and of debits in doubt, each of exactly the documented fields", () => {
-    const messages = queued.map((body) => ({ sent: JSON.parse(body), read: statusMessage.parse(JSON.parse(body)) }));
+    const messages = queued.map((body) => ({ sent: JSON.parse(body), read: outcomeMessage.parse(JSON.parse(body)) }));
     for (const { sent, read } of messages) expect(read).toEqual(sent);
     expect(messages.filter(({ read }) => read.mode === "test")).toHaveLength(4);
     expect(messages.filter(({ read }) => read.mode === "live").length).toBeGreaterThanOrEqual(2);

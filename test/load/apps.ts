@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Fault } from "../../infra/local/simulator/faults.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { seeded } from "../builders/seeded.ts";
 import { type Client, order, type Reply } from "./client.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { type Contended, contend, PRICE_KOBO } from "../builders/contention.ts";
 import { reportFigures, spread, tally } from "./figures.ts";
 

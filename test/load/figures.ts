@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readJsonFile, writeJsonFile } from "../../infra/local/json-file.ts";
+import { readJsonFile, writeJsonFile } from "../../tools/local/json-file.ts";
 
 /** What a run came to: counts, seconds, shares; and counts by name. */
 export type Figures = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;

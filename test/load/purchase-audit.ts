@@ -1,20 +1,20 @@
 import { expect } from "vitest";
 import * as z from "zod";
-import type { Order, SimulatorState } from "../../infra/local/simulator/state.ts";
+import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import type { Received } from "../builders/receiver.ts";
 import { type Answer, mayBeInDoubt, type Placed } from "./apps.ts";
 
 /** The transactions by the reference that callers and the upstream know. */
-export const byReference = (rows: readonly TransactionRow[]): ReadonlyMap<string, TransactionRow> =>
+export const byReference = (rows: readonly Transaction[]): ReadonlyMap<string, Transaction> =>
   new Map(rows.map((row) => [referenceOf(row), row]));
 
 type TransactionAnswer = Extract<Answer, { kind: "transaction" }>;
 const isAboutTransaction = (answer: Answer): answer is TransactionAnswer => answer.kind === "transaction";
 
 /** Nothing that an app was told is untrue, then or now. */
-export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMap<string, TransactionRow>): void => {
+export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMap<string, Transaction>): void => {
   const standing = new Map([...rows.values()].map((row) => [`${row.account_id} ${row.caller_reference}`, row]));
   expect(standing.size, "One transaction for each caller's reference").toBe(rows.size);
   for (const { account, body, amountNaira, answers } of placed) {
@@ -40,7 +40,7 @@ export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMa
 /** The upstream was asked at most once for each transaction, and what it did is what the ledger says of all that has ended. */
 export const expectUpstreamAgrees = (
   { purchases, requests }: SimulatorState,
-  rows: ReadonlyMap<string, TransactionRow>,
+  rows: ReadonlyMap<string, Transaction>,
 ): void => {
   expect(requests.filter(({ outcome }) => outcome === "repeated_reference")).toEqual([]);
   const orders = new Map<string, Order>();
@@ -75,7 +75,7 @@ export const announcements = (received: readonly Received[]) => {
 /** Every end was announced, as what it is, under one id; and nothing else was. */
 export const expectEndsAreAnnounced = (
   received: readonly Received[],
-  rows: ReadonlyMap<string, TransactionRow>,
+  rows: ReadonlyMap<string, Transaction>,
 ): void => {
   const { ids, statuses } = announcements(received);
   const ended = [...rows].filter(([, { status }]) => status !== "processing");

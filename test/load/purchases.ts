@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { newApps } from "./apps.ts";

@@ -1,13 +1,13 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, vi } from "vitest";
-import { deadLettersOf, queueArn } from "../../infra/local/queues.ts";
-import type { Order } from "../../infra/local/simulator/state.ts";
+import { deadLettersOf, queueArn } from "../../tools/local/queues.ts";
+import type { Order } from "../../tools/simulator/state.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { eventMac, type UnsignedEvent } from "../../shared/status/event-mac.ts";
-import type { EventMessage } from "../../shared/status/status-queue.ts";
-import { namingFrom } from "../../shared/wallet/naming.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
+import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { seeded } from "../builders/seeded.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
@@ -65,7 +65,7 @@ export const runStatusQueue = async (wish: {
     await placeOpenOrders(service, orders);
     await setPatience(service, wish);
     const before = await readBooks(desk.ledger);
-    const naming = await namingFrom(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
+    const naming = await loadKeyedHashes(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
     const events = simulator.state.purchases
       .map(eventAbout)
       .map((event): EventMessage => ({ ...event, mac: eventMac(naming, event) }));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { markdownTable } from "../../../infra/figures/markdown.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import type { Part } from "../part.ts";

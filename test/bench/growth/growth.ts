@@ -1,4 +1,4 @@
-import { markdownTable } from "../../../infra/figures/markdown.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import type { Part } from "../part.ts";
 import { quietly } from "../quiet.ts";
 import { digits, milliseconds } from "../samples.ts";

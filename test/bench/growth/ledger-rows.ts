@@ -3,13 +3,13 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { fundWallet } from "../../../shared/wallet/funding.ts";
-import type { Ledger } from "../../../shared/wallet/ledger.ts";
-import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
-import { settledRow } from "../../../shared/wallet/settle.ts";
-import { ownerOf, type TransactionRow, transactionPk } from "../../../shared/wallet/transaction.ts";
-import { walletDebit } from "../../../shared/wallet/wallet.ts";
-import { aTransactionRow } from "../../builders/transaction-row.ts";
+import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
+import { transactionOwner, type Transaction, transactionPk } from "../../../shared/ledger/transaction.ts";
+import { walletDebit } from "../../../shared/ledger/wallet.ts";
+import { aTransactionRow } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 /** The youngest; a proof's checkpoint reaches as far. */
@@ -55,17 +55,17 @@ const succeeded = (transactions: number): number => transactions - Math.ceil(tra
 export async function* transactionsOf(
   account: BusyAccount,
   now_ms: number,
-): AsyncGenerator<TransactionRow, void, void> {
-  const naming = await namingFrom({ value: async () => "k".repeat(32), refetch: async () => undefined })();
+): AsyncGenerator<Transaction, void, void> {
+  const naming = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
   for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, naming, index, now_ms);
 }
 
-const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: Naming, index: number, now_ms: number) => {
+const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: KeyedHashes, index: number, now_ms: number) => {
   const created_ms = now_ms - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
   const opened = aTransactionRow({
-    pk: transactionPk(naming.id({ accountId, mode: "live", reference })),
-    owner: ownerOf(accountId, "live"),
+    pk: transactionPk(naming.transactionId({ accountId, mode: "live", reference })),
+    owner: transactionOwner(accountId, "live"),
     account_id: accountId,
     key_id: keyId,
     attempt: randomUUID(),
@@ -76,6 +76,6 @@ const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: Naming, 
     updated_at: isoTime(created_ms + 1_000),
   });
   const upstream_reference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
-  if (index % FAILED_EVERY > 0) return settledRow(opened, { status: "success", upstream_reference });
-  return settledRow(opened, { status: "failed", failure: { code: "delivery_failed" }, upstream_reference });
+  if (index % FAILED_EVERY > 0) return settledTransaction(opened, { status: "success", upstream_reference });
+  return settledTransaction(opened, { status: "failed", failure: { code: "delivery_failed" }, upstream_reference });
 };

@@ -1,5 +1,5 @@
-import { setEnvironment } from "../../../infra/local/local-aws.ts";
-import { tableNames } from "../../../infra/local/tables.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { tableNames } from "../../../tools/local/tables.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { catalogStore } from "../../../shared/catalog/store.ts";
 import type { Catalog } from "../../../shared/contract/catalog.ts";

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDynoxide } from "../../../infra/local/dynamodb.ts";
-import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
-import { createTables, tableNames } from "../../../infra/local/tables.ts";
+import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
+import { createTables, tableNames } from "../../../tools/local/tables.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
-import { readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
-import type { Ledger } from "../../../shared/wallet/ledger.ts";
-import { type Proof, proveAndKeep, proveWallet } from "../../../shared/wallet/proof.ts";
-import { readStatement } from "../../../shared/wallet/statement.ts";
+import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { type Reconciliation, reconcileAndCheckpoint, reconcileWallet } from "../../../shared/reconciliation/reconcile-wallet.ts";
+import { readStatement } from "../../../shared/ledger/statement.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { newClient } from "../../load/client.ts";
 import { openFreshGateway } from "../fresh-gateway.ts";
@@ -120,7 +120,7 @@ const measureBooks = async (
     if (closing_kobo <= 0) throw new Error("The statement does not end with what is left in the wallet");
   });
   const proof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
-  await proveAndKeep(ledger, await readCheckpoint(ledger, accountId));
+  await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
   const nextProof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
   return { transactions, statement_ms, proof_ms, nextProof_ms };
 };
@@ -132,8 +132,8 @@ const middle_ms = async (repeats: number, work: () => Promise<unknown>): Promise
 };
 
 /** A proof that does not prove would be no figure. */
-const prove = async (ledger: Ledger, accountId: string): Promise<Proof> => {
-  const proof = await proveWallet(ledger, accountId);
+const prove = async (ledger: Ledger, accountId: string): Promise<Reconciliation> => {
+  const proof = await reconcileWallet(ledger, accountId);
   if (proof?.difference_kobo !== 0) throw new Error(`The wallet is not proved: ${JSON.stringify(proof)}`);
   return proof;
 };

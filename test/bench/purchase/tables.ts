@@ -1,7 +1,7 @@
-import type { Budget } from "../../../infra/budgets.ts";
-import { dollarsOf } from "../../../infra/costs/prices.ts";
-import { times, usageOf } from "../../../infra/costs/request-usage.ts";
-import { markdownTable } from "../../../infra/figures/markdown.ts";
+import type { Budget } from "../../../tools/costs/budgets.ts";
+import { dollarsOf } from "../../../tools/costs/prices.ts";
+import { times, usageOf } from "../../../tools/costs/request-usage.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { median, pairedRatio } from "../samples.ts";
 import type { Counts } from "./counts.ts";

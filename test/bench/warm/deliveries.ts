@@ -1,6 +1,6 @@
-import { pkOfReference } from "../../../shared/wallet/transaction.ts";
-import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
-import { setEndpoint } from "../../../shared/webhook/endpoint.ts";
+import { pkOfReference } from "../../../shared/ledger/transaction.ts";
+import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";

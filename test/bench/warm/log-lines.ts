@@ -1,5 +1,5 @@
-import { type Budget, budgets } from "../../../infra/budgets.ts";
-import { anAnnouncement } from "../../builders/announcement.ts";
+import { type Budget, budgets } from "../../../tools/costs/budgets.ts";
+import { anAnnouncement } from "../../builders/webhook-message.ts";
 import { aNinCheck } from "../../builders/identity.ts";
 import { observe, weigh } from "../../builders/observe.ts";
 import { startReceiver } from "../../builders/receiver.ts";

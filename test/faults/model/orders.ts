@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { pkOfReference } from "../../../shared/wallet/transaction.ts";
+import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import type { Answer } from "../world/world.ts";
 import { balanceOf, type Entry, entryKey, type Status } from "./book.ts";
 import {

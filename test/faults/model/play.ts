@@ -2,11 +2,11 @@ import { expect } from "vitest";
 import * as z from "zod";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { findByCallerReference, readTransactions } from "../../../shared/wallet/lookup.ts";
-import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
-import { readWallet } from "../../../shared/wallet/wallet.ts";
-import { announceRange } from "../../../shared/webhook/announce-range.ts";
-import { enableEndpoint } from "../../../shared/webhook/endpoint.ts";
+import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../shared/ledger/wallet.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { comeToRest, leaveStage, resolveOpen } from "../recovery.ts";
 import { type AppEndpoint, FUNDED_NAIRA, type Stage, setStage } from "../stage.ts";
@@ -111,18 +111,18 @@ export const statusOf = ({ body }: Answer): string => answered.parse(body).data.
 export const rowUnder = (
   { stage: { world, accountId } }: Actor,
   { mode, reference }: Pick<Entry, "mode" | "reference">,
-): Promise<TransactionRow | undefined> =>
+): Promise<Transaction | undefined> =>
   findByCallerReference(world.ledger, world.naming, { accountId, mode }, reference);
 
-const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, TransactionRow>> =>
+const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, Transaction>> =>
   new Map((await transactionsOf(stage)).map((row) => [entryKey(row.mode, row.caller_reference ?? ""), row]));
 
 /** The upstream's own record of a transaction. */
-export const orderOf = ({ world }: Play, row: TransactionRow) =>
+export const orderOf = ({ world }: Play, row: Transaction) =>
   world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
 
 /** What an entry may be that was disturbed: what it should become, or what an end of it on the way allows. */
-const afterDisturbance = (play: Play, entry: Entry, row: TransactionRow): readonly Status[] => {
+const afterDisturbance = (play: Play, entry: Entry, row: Transaction): readonly Status[] => {
   if (entry.isCheck) return ["success", "failed"];
   if (row.mode === "test") return ["success", "failed"];
   const order = orderOf(play, row);
@@ -142,7 +142,7 @@ export const adoptEnds = async (play: Play, actor: Actor): Promise<void> => {
   }
 };
 
-export const adopt = (play: Play, entry: Entry, row: TransactionRow): void => {
+export const adopt = (play: Play, entry: Entry, row: Transaction): void => {
   const allowed: Status[] = [entry.status, ...entry.reported];
   if (entry.wasDisturbed) allowed.push(...afterDisturbance(play, entry, row));
   expect(allowed, `what ${entry.mode} ${entry.reference} may have become`).toContain(row.status);
@@ -200,6 +200,6 @@ const tellMissed = async ({ world, actors }: Play): Promise<void> => {
   for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
   const { ledger, accounts, deliveryQueue: queue } = world;
   const ever = { from_ms: 0, to_ms: ledger.clock(), repeat: "missed", lookBack_ms: 0 };
-  await announceRange({ ledger, accounts, queue }, ever);
+  await enqueueRange({ ledger, accounts, queue }, ever);
   await comeToRest(world);
 };

@@ -6,10 +6,10 @@ import { type Permission, permissionSchema, routes } from "../../../shared/contr
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { resolveTransaction } from "../../../shared/status/resolve.ts";
-import { bookEntry } from "../../../shared/wallet/funding.ts";
-import { readTransaction } from "../../../shared/wallet/lookup.ts";
-import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhook/endpoint.ts";
+import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
+import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhooks/endpoint.ts";
 import { jump } from "../world/clock.ts";
 import { faults } from "../world/effects.ts";
 import {
@@ -181,7 +181,7 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
     amount_kobo,
     why: "for the test",
   } as const;
-  const give = () => world.run(() => bookEntry(world.ledger, entry));
+  const give = () => world.run(() => recordEntry(world.ledger, entry));
   const isKnown = actor.book.moved.has(id);
   const reaches = balanceOf(actor.book) + amount_kobo >= 0;
   await disturbed(play, choice.disturbance, give);

@@ -5,7 +5,7 @@ import { jump } from "./clock.ts";
 import { type Effect, type Fault, never, type Run, runs } from "./effects.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
-/** How long our clients wait for an answer; see shared/platform/aws.ts. */
+/** How long our clients wait for an answer; see shared/platform/aws-clients.ts. */
 const PATIENCE_MS = 2_000;
 
 type SentRequest = { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown };

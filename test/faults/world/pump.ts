@@ -14,9 +14,9 @@ import {
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
-import type { Invoke } from "../../../infra/local/functions.ts";
-import { localClient } from "../../../infra/local/local-aws.ts";
-import { deadLettersOf, type LocalQueues } from "../../../infra/local/queues.ts";
+import type { Invoke } from "../../../tools/local/functions.ts";
+import { localClient } from "../../../tools/local/local-aws.ts";
+import { deadLettersOf, type LocalQueues } from "../../../tools/local/queues.ts";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
 import type { Journey, StrictAws } from "./strict-aws.ts";

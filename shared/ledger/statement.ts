@@ -1,0 +1,62 @@
+import { readItems } from "./batch-read.ts";
+import { type LedgerEntry, entriesOwner, ledgerEntrySchema } from "./ledger-entry.ts";
+import { ownedKeys, type TimeRange } from "./owner-index.ts";
+import type { Ledger } from "./transact.ts";
+import { readTransactions } from "./find-transactions.ts";
+import { transactionOwner, referenceOf, signedKobo, type Transaction } from "./transaction.ts";
+
+/** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
+export type StatementLine = {
+  readonly at: string;
+  readonly kind: "funding" | "adjustment" | Transaction["type"];
+  /** The bank's reference, the adjustment's name, or the transaction's reference. */
+  readonly id: string;
+  readonly status: string;
+  readonly description: string;
+  /** A transaction that failed was debited and refunded: 0. */
+  readonly effect_kobo: number;
+  readonly sum_kobo: number;
+};
+
+export type Statement = {
+  readonly opening_kobo: number;
+  readonly lines: readonly StatementLine[];
+  readonly closing_kobo: number;
+};
+
+/** What moved a wallet within a time, oldest first. It sums from the beginning, so that opening and closing need no other proof. */
+export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
+  const range = { from: "0000", to };
+  const entries = await readItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), ledgerEntrySchema);
+  const transactions = await readTransactions(ledger, await ownedKeys(ledger, transactionOwner(accountId, "live"), range));
+  const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
+    one.at < other.at ? -1 : 1,
+  );
+  let sum_kobo = 0;
+  const lines = movements.map((line) => {
+    sum_kobo += line.effect_kobo;
+    return { ...line, sum_kobo };
+  });
+  const before = lines.findLast(({ at }) => at < from);
+  return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sum_kobo };
+};
+
+type UnsummedLine = Omit<StatementLine, "sum_kobo">;
+
+const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: LedgerEntry): UnsummedLine => ({
+  at: created_at,
+  kind,
+  id: entry_id,
+  status: "booked",
+  description: why,
+  effect_kobo: amount_kobo,
+});
+
+const transactionLine = (row: Transaction): UnsummedLine => ({
+  at: row.created_at,
+  kind: row.type,
+  id: referenceOf(row),
+  status: row.status,
+  description: row.description,
+  effect_kobo: signedKobo(row),
+});

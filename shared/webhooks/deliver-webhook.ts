@@ -1,0 +1,137 @@
+import { requireAccount } from "../access/account-store.ts";
+import { log } from "../platform/log.ts";
+import type { MessageResult } from "../lambda/queue-handler.ts";
+import { isoTime } from "../platform/time.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import { readTransaction } from "../ledger/find-transactions.ts";
+import { referenceOf } from "../ledger/transaction.ts";
+import {
+  type Attempt,
+  type Delivery,
+  type DeliveryState,
+  deliveryPk,
+  newDelivery,
+  readDelivery,
+  recordProgress,
+} from "./delivery.ts";
+import type { DeliveryMessage } from "./delivery-queue.ts";
+import { type Endpoint, type EndpointStore, noteHealth, readEndpoint } from "./endpoint.ts";
+import { webhookBody } from "./webhook-body.ts";
+import { decideNextStep, type PostResult, type NextStep } from "./next-step.ts";
+import type { Post } from "./post-webhook.ts";
+import { webhookId, signatureHeaders } from "./signature.ts";
+
+export type DeliveryDeps = {
+  readonly ledger: Ledger;
+  readonly endpoints: EndpointStore;
+  readonly post: Post;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+};
+
+/**
+ * Tells one end of one transaction to its account's endpoint: one attempt, and what becomes of it on record. The record is written
+ * after the post, so that a crash in between repeats the attempt and loses none.
+ */
+export const deliverWebhook =
+  ({ ledger, endpoints, post, random }: DeliveryDeps) =>
+  async (message: DeliveryMessage): Promise<MessageResult> => {
+    const row = await readTransaction(ledger, message.transaction);
+    if (row === undefined || row.status !== message.status) return { kind: "retry", reason: "no_such_end" };
+    const [account, known] = await Promise.all([
+      requireAccount(endpoints.accounts, row.account_id),
+      readDelivery(ledger, deliveryPk(message)),
+    ]);
+    const id = webhookId(referenceOf(row), message.status);
+    const delivery = known ?? newDelivery(message, row, id, ledger.clock());
+    if (delivery.state !== "pending") return { kind: "done", outcome: `already_${delivery.state}` };
+
+    const endpoint = await readEndpoint(endpoints, account);
+    const obstacle = obstacleOf(endpoint);
+    if (endpoint?.url === undefined || obstacle !== undefined) {
+      return resultOf(await recordProgress(ledger, delivery, { state: obstacle ?? "no_endpoint" }), ledger);
+    }
+    // It came back early: its visibility could not be changed, or a restart made it visible.
+    if (delivery.next_attempt_at !== undefined && ledger.clock() < Date.parse(delivery.next_attempt_at)) {
+      return resultOf(delivery, ledger);
+    }
+
+    const at_ms = ledger.clock();
+    const body = webhookBody(row, message.status);
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": "airtime-data-identity-webhooks/1",
+      ...signatureHeaders({ id, at_ms, body, secrets: endpoint.secrets }),
+    };
+    const result = await post({ url: endpoint.url, headers, body });
+    const now_ms = ledger.clock();
+    const verdict = decideNextStep(result, {
+      attempt: delivery.attempts.length + 1,
+      failingSince_ms: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
+      now_ms,
+      random: random(),
+    });
+    const attempt = attemptOf(delivery, result, at_ms, now_ms);
+    const standing = await recordProgress(ledger, delivery, {
+      state: stateAfter[verdict.kind],
+      attempt,
+      ...(verdict.kind === "retry" && { nextAttemptAt: isoTime(now_ms + verdict.after_s * 1_000) }),
+    });
+    log.info("webhook.attempted", { account: account.account_id, webhook_id: id, ...attempt, verdict: verdict.kind });
+    await noteVerdict(endpoints, delivery, endpoint.url, endpoint, verdict, at_ms);
+    return resultOf(standing, ledger);
+  };
+
+const stateAfter = {
+  delivered: "delivered",
+  retry: "pending",
+  exhausted: "exhausted",
+  switch_off: "switched_off",
+} as const satisfies Record<NextStep["kind"], DeliveryState>;
+
+/** Why there is nothing to post to. */
+const obstacleOf = (endpoint: Endpoint | undefined): DeliveryState | undefined => {
+  if (endpoint?.url === undefined) return "no_endpoint";
+  return endpoint.status === "off" ? "switched_off" : undefined;
+};
+
+const attemptOf = (delivery: Delivery, result: PostResult, at_ms: number, now_ms: number): Attempt => {
+  const isTaken = result.kind === "answered" && result.status >= 200 && result.status <= 299;
+  return {
+    number: delivery.attempts.length + 1,
+    at: isoTime(at_ms),
+    outcome: result.kind === "failed" ? result.reason : isTaken ? "delivered" : "status",
+    ...(result.status !== undefined && { http_status: result.status }),
+    ...(result.kind === "answered" && { answer_bytes: result.bytes }),
+    duration_ms: Math.max(0, Math.round(now_ms - at_ms)),
+  };
+};
+
+/** An endpoint's failures stay out of the dead letters: they are put off here, and end in the record. */
+const resultOf = ({ state, next_attempt_at }: Delivery, { clock }: Ledger): MessageResult => {
+  if (state !== "pending" || next_attempt_at === undefined) return { kind: "done", outcome: state };
+  return { kind: "retry", reason: "not_taken", after_s: Math.max(1, (Date.parse(next_attempt_at) - clock()) / 1_000) };
+};
+
+/** Keeps on the account since when its endpoint fails, and switches it off where that was the verdict. */
+const noteVerdict = async (
+  endpoints: EndpointStore,
+  { account_id }: Delivery,
+  url: string,
+  { failingSince }: Endpoint,
+  verdict: NextStep,
+  at_ms: number,
+): Promise<void> => {
+  if (verdict.kind === "delivered") {
+    if (failingSince !== undefined) await noteHealth(endpoints, account_id, url, { failingSince: undefined });
+    return;
+  }
+  const health = { failingSince: failingSince ?? isoTime(at_ms) };
+  if (verdict.kind === "switch_off") {
+    log.alarm("webhook.switched_off", { account: account_id, reason: verdict.reason });
+    await noteHealth(endpoints, account_id, url, { ...health, switchOff: true });
+  } else if (failingSince === undefined) {
+    await noteHealth(endpoints, account_id, url, health);
+  }
+  if (verdict.kind === "exhausted") log.warn("webhook.exhausted", { account: account_id });
+};

@@ -1,0 +1,73 @@
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { sleep } from "../../shared/platform/time.ts";
+import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
+import { inFlight_ms } from "../../shared/upstream-events/operator-resolution.ts";
+import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { pkOfReference, referenceOf, type Transaction, transactionToView } from "../../shared/ledger/transaction.ts";
+import type { AdminContext } from "./context.ts";
+import { duration, naira, table } from "./print.ts";
+
+/** The transaction with this reference: ours, with its account the caller's own, or the upstream's. */
+export const requireTransaction = async (
+  desk: AdminContext,
+  reference: string,
+  account?: string | undefined,
+): Promise<Transaction> => {
+  const pk = pkOfReference(reference);
+  const ours = pk && (await readTransaction(desk.ledger, pk));
+  if (ours && referenceOf(ours) === reference) return ours;
+  const theirs = account === undefined ? undefined : await byCallerReference(desk, account, reference);
+  if (theirs !== undefined) return theirs;
+  const [named, ...others] = await findByUpstreamReference(desk.ledger, reference);
+  const upstreams = named && others.length === 0 ? await readTransaction(desk.ledger, named.pk) : undefined;
+  if (upstreams !== undefined && (account === undefined || upstreams.account_id === account)) return upstreams;
+  const hint = account === undefined ? ": an app's own reference needs --account" : ` of account ${account}`;
+  throw new OperatorError(`There is no transaction ${reference}${hint}`);
+};
+
+/** The same for a decision: once its request is certainly over, as it stands then. */
+export const requireDecidable = async (desk: AdminContext, reference: string): Promise<Transaction> => {
+  const row = await requireTransaction(desk, reference);
+  const wait_ms = row.status === "processing" ? inFlight_ms(row, desk.ledger.clock()) : 0;
+  if (wait_ms === 0) return row;
+  process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(wait_ms)} ...\n`);
+  await sleep(wait_ms);
+  return requireTransaction(desk, reference);
+};
+
+const byCallerReference = async (
+  { ledger, secrets, target }: AdminContext,
+  accountId: string,
+  reference: string,
+): Promise<Transaction | undefined> => {
+  const naming = await loadKeyedHashes(secret(secrets, target.environment.REFERENCE_KEY_SECRET_ID))();
+  for (const mode of ["live", "test"] as const) {
+    const row = await findByCallerReference(ledger, naming, { accountId, mode }, reference);
+    if (row !== undefined) return row;
+  }
+  return undefined;
+};
+
+export const transactionJson = (row: Transaction) => ({
+  account_id: row.account_id,
+  mode: row.mode,
+  ...transactionToView(row),
+  upstream_reference: row.upstream_reference ?? null,
+});
+
+export const transactionsTable = (rows: readonly Transaction[], now_ms: number): string =>
+  table(
+    ["reference", "account", "type", "status", "amount", "phone number", "upstream", "age"],
+    rows.map((row) => [
+      referenceOf(row),
+      row.account_id,
+      row.type,
+      row.status,
+      naira(row.amount_kobo),
+      row.phone_number,
+      row.upstream_reference,
+      duration(now_ms - Date.parse(row.created_at)),
+    ]),
+  );
