@@ -4,15 +4,15 @@ import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/ide
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replayStore } from "../../shared/identity/replay.ts";
 import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { preload } from "../../shared/platform/preload.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 
 const env = readEnv(functionEnvironments["check-identity"]);
 const db = documentClient();
@@ -21,15 +21,15 @@ const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
 const replayKey = secret(secrets, env.REPLAY_KEY_SECRET_ID);
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
-  naming: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
-  providers: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
-  statusQueue: outcomeQueue(sqsClient(), env.STATUS_QUEUE_URL),
+  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
+  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   purchases: env.PURCHASES,
   upstreamDates: env.UPSTREAM_DATES,
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replayStore(db, env.CACHE_TABLE, replayKey, systemClock),
 };
-await preload(deps.naming, liveKey.value, replayKey.value);
+await preload(deps.keyedHashes, liveKey.value, replayKey.value);
 
 /** Identity: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", createAdmission(db, env.ACCESS_TABLE), {

@@ -1,8 +1,8 @@
+import { createPostpone } from "../../shared/lambda/postpone.ts";
+import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
-import { createPostpone } from "../../shared/lambda/postpone.ts";
-import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";

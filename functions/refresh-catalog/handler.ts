@@ -1,8 +1,8 @@
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
+import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
-import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";

@@ -4,11 +4,11 @@ import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { isContention } from "../platform/backoff.ts";
-import type { Clock } from "../platform/time.ts";
 import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../ledger/account-index.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
-import { operatorRetries, type WriteResult, transact, transactOnce, type Writes } from "../ledger/transact.ts";
+import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
+import { isContention } from "../platform/backoff.ts";
+import type { Clock } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
 
 /** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhooks/endpoint.ts. */

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
-import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
-import { isoTime, systemClock } from "../platform/time.ts";
 import { ACCOUNTS_OWNER, accountPk } from "../ledger/account-index.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
+import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
+import { isoTime, systemClock } from "../platform/time.ts";
 import {
-  AccountError,
   type Account,
+  AccountError,
   type AccountStore,
   auditWrites,
   changeAccount,
@@ -142,11 +142,7 @@ export const revokeUnlistedKey = async (store: AccountStore, row: KeyItem): Prom
 };
 
 /** Restricts an account or lifts that; all its keys follow in the same transaction, those that have ended too. */
-export const setAccountStatus = (
-  store: AccountStore,
-  accountId: string,
-  status: Account["status"],
-): Promise<Account> =>
+export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -159,11 +155,7 @@ export const setAccountStatus = (
   );
 
 /** Replaces an account's whitelist; all its keys follow in the same transaction. */
-export const setWhitelist = (
-  store: AccountStore,
-  accountId: string,
-  whitelist: readonly string[],
-): Promise<Account> =>
+export const setWhitelist = (store: AccountStore, accountId: string, whitelist: readonly string[]): Promise<Account> =>
   writeWhitelist(
     store,
     accountId,

@@ -1,6 +1,6 @@
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
-import { AccountError, type Account, type AccountStore, type KeyWrite } from "./account-store.ts";
+import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
 import type { KeyItem } from "./key-store.ts";
 
 export type Key = Account["keys"][number];

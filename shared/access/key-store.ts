@@ -30,7 +30,11 @@ export const keyItemSchema = z
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
 /** The key's item, without counting anything; undefined where nobody was given it. */
-export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyItem | undefined> => {
+export const findKey = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  hash: string,
+): Promise<KeyItem | undefined> => {
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: hash }, ConsistentRead: true }));
   return Item && keyItemSchema.parse(Item);
 };

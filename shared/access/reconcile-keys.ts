@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
-import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
-import { systemClock } from "../platform/time.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { readItems } from "../ledger/batch-read.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
+import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
+import { systemClock } from "../platform/time.ts";
 import {
   type Account,
   type AccountStore,
@@ -20,9 +20,9 @@ import {
   earlierEnd,
   isDead,
   type Key,
-  newKeyItem,
   keyPut,
   keyRestriction,
+  newKeyItem,
   orphanRevocation,
   revocation,
   whitelistRanges,

@@ -1,7 +1,7 @@
 import { ServiceError } from "../contract/errors.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
-import type { PreparedResponse } from "../lambda/api-response.ts";
 import type { Call } from "../lambda/api-handler.ts";
+import type { PreparedResponse } from "../lambda/api-response.ts";
 import { serveDocument } from "../lambda/prepared-document.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
 import { builtInSnapshot } from "./built-in.ts";

@@ -23,9 +23,9 @@ export type Consent = z.infer<typeof consentSchema>;
 export const consentPk = ({ pk }: Pick<Transaction, "pk">): string => `consent#${pk}`;
 
 /** The consent on which an identity request was made; undefined for any other transaction. */
-export const readConsent = async ({ db, table }: Ledger, row: Transaction): Promise<Consent | undefined> => {
+export const readConsent = async ({ db, table }: Ledger, transaction: Transaction): Promise<Consent | undefined> => {
   const { Item } = await db.send(
-    new GetCommand({ TableName: table, Key: { pk: consentPk(row) }, ConsistentRead: true }),
+    new GetCommand({ TableName: table, Key: { pk: consentPk(transaction) }, ConsistentRead: true }),
   );
   return Item && consentSchema.parse(Item);
 };

@@ -6,19 +6,19 @@ import { rateGroups } from "../contract/limits.ts";
 import type { OperationOf, Route } from "../contract/routes.ts";
 import { isOrder, routeKey } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { type ApiRequest, apiEvent, parseInput } from "./api-request.ts";
 import {
-  type OperationResult,
   type ApiResponse,
   commonHeaders,
   errorResponse,
+  type OperationResult,
   type PreparedResponse,
   preparedResponse,
   type Rate,
   successResponse,
 } from "./api-response.ts";
-import { type ApiRequest, apiEvent, parseInput } from "./api-request.ts";
-import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
 
 /** Who calls, as the key says. */
 export type Caller = { readonly accountId: string; readonly keyId: string; readonly mode: Mode };

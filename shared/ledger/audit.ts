@@ -42,7 +42,10 @@ export type AuditedAction = Actor &
 
 const auditOwner = (subject: string): string => `audit#${subject}`;
 
-export const auditEntry = ({ subject, by, caller_arn, action, why, details = {} }: AuditedAction, now_ms: number): AuditEntry => ({
+export const auditEntry = (
+  { subject, by, caller_arn, action, why, details = {} }: AuditedAction,
+  now_ms: number,
+): AuditEntry => ({
   pk: `audit#${isoTime(now_ms)}#${randomBytes(9).toString("base64url")}`,
   owner: auditOwner(subject),
   subject,

@@ -8,11 +8,11 @@ import type { Transaction } from "./transaction.ts";
  */
 export const alertIfContradicted = (
   { pk, status, amount_kobo }: Pick<Transaction, "pk" | "status" | "amount_kobo">,
-  verdict: Settlement,
+  settlement: Settlement,
 ): boolean => {
-  if (verdict.status === "processing" || verdict.status === status) return false;
-  const { upstream_reference, upstream_amount_kobo } = verdict;
-  const theirs = { says: verdict.status, upstream_reference, upstream_amount_kobo };
+  if (settlement.status === "processing" || settlement.status === status) return false;
+  const { upstream_reference, upstream_amount_kobo } = settlement;
+  const theirs = { says: settlement.status, upstream_reference, upstream_amount_kobo };
   log.alarm("status.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
   return true;
 };

@@ -2,15 +2,15 @@ import { GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { Mode, TransactionQuery } from "../contract/transaction.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { readItems } from "./batch-read.ts";
 import { indexKey, type TimeRange } from "./owner-index.ts";
 import type { Ledger } from "./transact.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import {
-  transactionOwner,
   pkOfReference,
   referenceOf,
   type Transaction,
+  transactionOwner,
   transactionPk,
   transactionSchema,
 } from "./transaction.ts";
@@ -24,20 +24,21 @@ export const readTransaction = async ({ db, table }: Ledger, pk: string): Promis
 };
 
 /** What stands under the caller's own reference. */
-export const findByCallerReference = (ledger: Ledger, naming: KeyedHashes, owner: Owner, reference: string) =>
-  readTransaction(ledger, transactionPk(naming.transactionId({ ...owner, reference })));
+export const findByCallerReference = (ledger: Ledger, keyedHashes: KeyedHashes, owner: Owner, reference: string) =>
+  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, reference })));
 
 /** By our reference first, then by the caller's. Another account's or mode's is not found. */
 export const findTransaction = async (
   ledger: Ledger,
-  naming: KeyedHashes,
+  keyedHashes: KeyedHashes,
   owner: Owner,
   reference: string,
 ): Promise<Transaction | undefined> => {
   const pk = pkOfReference(reference);
   const ours = pk && (await readTransaction(ledger, pk));
-  if (ours && ours.owner === transactionOwner(owner.accountId, owner.mode) && referenceOf(ours) === reference) return ours;
-  return findByCallerReference(ledger, naming, owner, reference);
+  if (ours && ours.owner === transactionOwner(owner.accountId, owner.mode) && referenceOf(ours) === reference)
+    return ours;
+  return findByCallerReference(ledger, keyedHashes, owner, reference);
 };
 
 const cursorSchema = z.object({ pk: z.string().startsWith(transactionPk("")), created_at: z.iso.datetime() });
@@ -68,7 +69,7 @@ export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): 
   return range.from <= range.to ? range : undefined;
 };
 
-export type TransactionList = { readonly rows: readonly Transaction[]; readonly next: Cursor | undefined };
+export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
 
 /** One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read. */
 export const listTransactions = async (
@@ -78,21 +79,21 @@ export const listTransactions = async (
   range: TimeRange,
   start: Cursor | undefined,
 ): Promise<TransactionList> => {
-  const rows: Transaction[] = [];
+  const transactions: Transaction[] = [];
   let from = start;
   for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
     const page = await queryKeys(ledger, owner, range, from);
-    for (const row of await readTransactions(ledger, page.keys)) {
-      if (filter.status !== undefined && row.status !== filter.status) continue;
-      if (filter.type !== undefined && row.type !== filter.type) continue;
-      rows.push(row);
-      // The page is full: the next one starts behind this row.
-      if (rows.length === PAGE_TRANSACTIONS_MAX) return { rows, next: row };
+    for (const transaction of await readTransactions(ledger, page.keys)) {
+      if (filter.status !== undefined && transaction.status !== filter.status) continue;
+      if (filter.type !== undefined && transaction.type !== filter.type) continue;
+      transactions.push(transaction);
+      // The page is full: the next one starts behind this transaction.
+      if (transactions.length === PAGE_TRANSACTIONS_MAX) return { transactions, next: transaction };
     }
     from = page.next;
     if (from === undefined) break;
   }
-  return { rows, next: from };
+  return { transactions, next: from };
 };
 
 const queryKeys = async (

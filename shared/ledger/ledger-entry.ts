@@ -105,7 +105,10 @@ const hasFailed = (error: unknown, position: number): boolean =>
  * The funding that an earlier release booked for this transfer: its key held the account too. No such item is made any more, so that
  * a strong read before the write is enough.
  */
-const findEarlierReleaseFunding = async (ledger: Ledger, { account_id, entry_id }: NewEntry): Promise<LedgerEntry | undefined> => {
+const findEarlierReleaseFunding = async (
+  ledger: Ledger,
+  { account_id, entry_id }: NewEntry,
+): Promise<LedgerEntry | undefined> => {
   const accountIds = new Set([account_id, ...(await accountIdsOf(ledger))]);
   const keys = [...accountIds].map((accountId) => ({ pk: accountEntryPk("funding", accountId, entry_id) }));
   const [found] = await readItems(ledger, keys, ledgerEntrySchema);

@@ -13,7 +13,7 @@ export type OpenResult =
   /** The transaction stands and its price is taken: go on to the upstream. */
   | { readonly kind: "opened" }
   /** An order with this reference stands already; this is it. Nothing was written. */
-  | { readonly kind: "exists"; readonly row: Transaction }
+  | { readonly kind: "exists"; readonly transaction: Transaction }
   | { readonly kind: "insufficient_balance" }
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
@@ -31,46 +31,53 @@ export type OpenResult =
  */
 export const openTransaction = async (
   ledger: Ledger,
-  row: Transaction,
+  transaction: Transaction,
   records: readonly RecordItem[],
   deadline: Deadline,
 ): Promise<OpenResult> => {
-  const result = await transact(ledger.db, openingWrites(ledger, row, records), {
+  const result = await transact(ledger.db, openingWrites(ledger, transaction, records), {
     nextAttempt: backoff(() => debitRetry_ms(deadline)),
     lossesMax: 1,
     abortSignal: abortAfter(debitBudget_ms(deadline)),
-    about: { attempt: row.attempt },
+    about: { attempt: transaction.attempt },
   });
   if (result.kind === "written") return { kind: "opened" };
-  if (result.kind === "refused" && result.row !== undefined) return resultFromStored(result.row, row);
+  if (result.kind === "refused" && result.transaction !== undefined)
+    return resultFromStored(result.transaction, transaction);
   // Neither a failed condition on the wallet nor a conflict proves anything while an earlier copy of the write may arrive.
-  if (!result.isCertain) return resolveIndeterminate(ledger, row, deadline);
+  if (!result.isCertain) return resolveIndeterminate(ledger, transaction, deadline);
   return { kind: result.kind === "refused" ? "insufficient_balance" : "busy" };
 };
 
-const openingWrites = (ledger: Ledger, row: Transaction, records: readonly RecordItem[]): Writes => [
+const openingWrites = (ledger: Ledger, transaction: Transaction, records: readonly RecordItem[]): Writes => [
   {
     Put: {
       TableName: ledger.table,
-      Item: row,
+      Item: transaction,
       ConditionExpression: "attribute_not_exists(pk)",
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     },
   },
-  ...(row.mode === "live" ? [walletDebit(ledger, row.account_id, row.amount_kobo)] : []),
+  ...(transaction.mode === "live" ? [walletDebit(ledger, transaction.account_id, transaction.amount_kobo)] : []),
   ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
 ];
 
 const resultFromStored = (found: Transaction, ours: Transaction): OpenResult =>
-  found.attempt === ours.attempt ? { kind: "opened" } : { kind: "exists", row: found };
+  found.attempt === ours.attempt ? { kind: "opened" } : { kind: "exists", transaction: found };
 
 /** The last resort of a lost answer. That nothing is there proves nothing: the write may still be on its way. */
-const resolveIndeterminate = async ({ db, table }: Ledger, ours: Transaction, deadline: Deadline): Promise<OpenResult> => {
+const resolveIndeterminate = async (
+  { db, table }: Ledger,
+  ours: Transaction,
+  deadline: Deadline,
+): Promise<OpenResult> => {
   try {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: ours.pk }, ConsistentRead: true }), {
       abortSignal: abortAfter(settleBudget_ms(deadline)),
     });
-    return Item === undefined ? { kind: "doubt", lookedUp: true } : resultFromStored(transactionSchema.parse(Item), ours);
+    return Item === undefined
+      ? { kind: "doubt", lookedUp: true }
+      : resultFromStored(transactionSchema.parse(Item), ours);
   } catch (error) {
     log.warn("debit.look_failed", { attempt: ours.attempt, ...errorFields(error) });
     return { kind: "doubt", lookedUp: false };

@@ -1,8 +1,8 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import type { Ledger } from "./transact.ts";
 import { readTransaction, readTransactions } from "./find-transactions.ts";
 import { settleTarget } from "./settle-transaction.ts";
+import type { Ledger } from "./transact.ts";
 import { pkOfReference, referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
 /** What the index by upstream reference knows of a transaction. */
@@ -28,8 +28,8 @@ export const findByUpstreamReference = async (
 /** The transaction whose own reference this is, read strongly. An upstream reference that only looks like one of ours is none. */
 export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<Transaction | undefined> => {
   const pk = pkOfReference(reference);
-  const row = pk === undefined ? undefined : await readTransaction(ledger, pk);
-  return row !== undefined && referenceOf(row) === reference ? row : undefined;
+  const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return transaction !== undefined && referenceOf(transaction) === reference ? transaction : undefined;
 };
 
 const openKey = z.object({ pk: z.string(), created_at: z.iso.datetime() });
@@ -64,6 +64,6 @@ export const openTransactions = async (
   ledger: Ledger,
   range: { readonly from: string; readonly to: string },
 ): Promise<readonly Transaction[]> => {
-  const rows = await readTransactions(ledger, await openKeys(ledger, range));
-  return rows.filter(({ status }) => status === "processing");
+  const transactions = await readTransactions(ledger, await openKeys(ledger, range));
+  return transactions.filter(({ status }) => status === "processing");
 };

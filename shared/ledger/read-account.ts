@@ -3,10 +3,10 @@ import { headers } from "../contract/headers.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
-import { nairaFromKobo } from "../platform/money.ts";
-import type { Ledger } from "./transact.ts";
-import { decodeCursor, encodeCursor, findTransaction, listTransactions, timeRange } from "./find-transactions.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import { nairaFromKobo } from "../platform/money.ts";
+import { decodeCursor, encodeCursor, findTransaction, listTransactions, timeRange } from "./find-transactions.ts";
+import type { Ledger } from "./transact.ts";
 import { referenceOf, transactionToView } from "./transaction.ts";
 import { readWallet } from "./wallet.ts";
 
@@ -31,14 +31,15 @@ export const getWallet =
 
 /** GET /transactions/{reference}. */
 export const getTransaction =
-  (ledger: Ledger, naming: () => Promise<KeyedHashes>) =>
+  (ledger: Ledger, keyedHashes: () => Promise<KeyedHashes>) =>
   async ({ input, caller }: Pick<Call<{ reference: string }>, "input" | "caller">) => {
-    const row = await findTransaction(ledger, await naming(), caller, input.reference);
-    if (row === undefined) throw new ServiceError("not_found", { message: "No transaction has this reference" });
+    const transaction = await findTransaction(ledger, await keyedHashes(), caller, input.reference);
+    if (transaction === undefined)
+      throw new ServiceError("not_found", { message: "No transaction has this reference" });
     return {
       message: "Transaction",
-      data: { transaction: transactionToView(row) },
-      headers: { [headers.transactionReference]: referenceOf(row) },
+      data: { transaction: transactionToView(transaction) },
+      headers: { [headers.transactionReference]: referenceOf(transaction) },
     };
   };
 
@@ -51,9 +52,9 @@ export const getTransactions =
     const start = input.cursor === undefined ? undefined : decodeCursor(input.cursor);
     const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
     if (input.cursor !== undefined && isForeign) throw invalid({ cursor: ["Is no cursor of this list"] });
-    const { rows, next } = await listTransactions(ledger, caller, input, range, start);
+    const { transactions, next } = await listTransactions(ledger, caller, input, range, start);
     return {
       message: "Transactions",
-      data: { transactions: rows.map(transactionToView), next_cursor: next ? encodeCursor(next) : null },
+      data: { transactions: transactions.map(transactionToView), next_cursor: next ? encodeCursor(next) : null },
     };
   };

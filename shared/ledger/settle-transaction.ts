@@ -26,7 +26,7 @@ export type Settlement = z.infer<typeof settlementSchema>;
 export type SettlementResult =
   | { readonly kind: "applied" }
   /** Nothing was written: this is how the transaction stands, by this verdict, which came before, or by another. */
-  | { readonly kind: "stands"; readonly row: Transaction }
+  | { readonly kind: "stands"; readonly transaction: Transaction }
   /** The time was up before the write was known to have happened, or there is no wallet to give the money back to. */
   | { readonly kind: "not_known" };
 
@@ -47,12 +47,14 @@ export type SettleTarget = z.infer<typeof settleTarget>;
 export const settleTransaction = async (
   ledger: Ledger,
   target: SettleTarget,
-  verdict: Settlement,
+  settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const outcome = await write(ledger, target, settlementWrites(ledger, target, verdict, "any"), deadline);
+  const outcome = await write(ledger, target, settlementWrites(ledger, target, settlement, "any"), deadline);
   if (outcome.kind !== "refused") return outcome;
-  return outcome.row === undefined ? { kind: "not_known" } : { kind: "stands", row: outcome.row };
+  return outcome.transaction === undefined
+    ? { kind: "not_known" }
+    : { kind: "stands", transaction: outcome.transaction };
 };
 
 /**
@@ -61,9 +63,9 @@ export const settleTransaction = async (
  */
 export const createSequentialSettle = (): typeof settleTransaction => {
   const inSequence = keyedMutex();
-  return (ledger, target, verdict, deadline) => {
-    const settle = () => settleTransaction(ledger, target, verdict, deadline);
-    return refunds(target, verdict) ? inSequence(target.account_id, settle) : settle();
+  return (ledger, target, settlement, deadline) => {
+    const settle = () => settleTransaction(ledger, target, settlement, deadline);
+    return refunds(target, settlement) ? inSequence(target.account_id, settle) : settle();
   };
 };
 
@@ -76,17 +78,20 @@ const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => sta
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
   target: SettleTarget,
-  verdict: Settlement,
+  settlement: Settlement,
   deadline: Deadline,
 ): Promise<boolean> => {
-  const outcome = await write(ledger, target, settlementWrites(ledger, target, verdict, "unnamed"), deadline);
+  const outcome = await write(ledger, target, settlementWrites(ledger, target, settlement, "unnamed"), deadline);
   return outcome.kind === "applied";
 };
 
 /** What an applied verdict made of a row. */
-export const settledTransaction = ({ open: _open, ...row }: Transaction, verdict: Settlement): Transaction => ({
-  ...row,
-  ...verdict,
+export const settledTransaction = (
+  { open: _open, ...transaction }: Transaction,
+  settlement: Settlement,
+): Transaction => ({
+  ...transaction,
+  ...settlement,
 });
 
 type SettlingWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
@@ -101,7 +106,8 @@ const write = async (
   writes: SettlingWrites,
   deadline: Deadline,
 ): Promise<
-  { readonly kind: "applied" | "not_known" } | { readonly kind: "refused"; readonly row: Transaction | undefined }
+  | { readonly kind: "applied" | "not_known" }
+  | { readonly kind: "refused"; readonly transaction: Transaction | undefined }
 > => {
   const nextAttempt = backoff(() => settleBudget_ms(deadline));
   for (;;) {
@@ -110,7 +116,7 @@ const write = async (
       return { kind: "applied" };
     } catch (error) {
       const collision = classifyWriteError(error);
-      const isMissing = collision.kind === "refused" && collision.row === undefined;
+      const isMissing = collision.kind === "refused" && collision.transaction === undefined;
       if (collision.kind === "lost" || isMissing) log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
       if (collision.kind === "refused") return collision;
     }
@@ -131,13 +137,13 @@ export type NameCondition = "any" | "unnamed" | { readonly unnamedOr: string };
 export const settlementWrites = (
   ledger: Ledger,
   target: SettleTarget,
-  verdict: Settlement,
+  settlement: Settlement,
   only: NameCondition,
 ): SettlingWrites => {
-  const { upstream_reference: name } = verdict;
+  const { upstream_reference: name } = settlement;
   return [
-    { Update: transactionUpdate(ledger, target, verdict, only) },
-    ...(refunds(target, verdict) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
+    { Update: transactionUpdate(ledger, target, settlement, only) },
+    ...(refunds(target, settlement) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
     ...(only === "any" || name === undefined ? [] : [upstreamReferenceClaim(ledger, target, name)]),
   ];
 };
@@ -156,8 +162,13 @@ const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTa
   },
 });
 
-const transactionUpdate = ({ table, clock }: Ledger, target: SettleTarget, verdict: Settlement, only: NameCondition) => {
-  const { status, ...facts } = verdict;
+const transactionUpdate = (
+  { table, clock }: Ledger,
+  target: SettleTarget,
+  settlement: Settlement,
+  only: NameCondition,
+) => {
+  const { status, ...facts } = settlement;
   const sets = Object.entries({ updated_at: isoTime(clock()), ...facts }).filter(([, value]) => value !== undefined);
   const isFinal = status !== "processing";
   return {

@@ -1,9 +1,9 @@
 import { readItems } from "./batch-read.ts";
-import { type LedgerEntry, entriesOwner, ledgerEntrySchema } from "./ledger-entry.ts";
+import { readTransactions } from "./find-transactions.ts";
+import { entriesOwner, type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
 import { ownedKeys, type TimeRange } from "./owner-index.ts";
 import type { Ledger } from "./transact.ts";
-import { readTransactions } from "./find-transactions.ts";
-import { transactionOwner, referenceOf, signedKobo, type Transaction } from "./transaction.ts";
+import { referenceOf, signedKobo, type Transaction, transactionOwner } from "./transaction.ts";
 
 /** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
 export type StatementLine = {
@@ -28,7 +28,10 @@ export type Statement = {
 export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
   const range = { from: "0000", to };
   const entries = await readItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), ledgerEntrySchema);
-  const transactions = await readTransactions(ledger, await ownedKeys(ledger, transactionOwner(accountId, "live"), range));
+  const transactions = await readTransactions(
+    ledger,
+    await ownedKeys(ledger, transactionOwner(accountId, "live"), range),
+  );
   const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
     one.at < other.at ? -1 : 1,
   );
@@ -52,11 +55,11 @@ const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: Ledger
   effect_kobo: amount_kobo,
 });
 
-const transactionLine = (row: Transaction): UnsummedLine => ({
-  at: row.created_at,
-  kind: row.type,
-  id: referenceOf(row),
-  status: row.status,
-  description: row.description,
-  effect_kobo: signedKobo(row),
+const transactionLine = (transaction: Transaction): UnsummedLine => ({
+  at: transaction.created_at,
+  kind: transaction.type,
+  id: referenceOf(transaction),
+  status: transaction.status,
+  description: transaction.description,
+  effect_kobo: signedKobo(transaction),
 });

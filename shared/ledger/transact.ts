@@ -20,7 +20,7 @@ export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 /** What became of one attempt at a write that carries conditions. */
 export type WriteFailure =
   /** A condition failed; `row` is the transaction's item as it was found, if the condition was on that. */
-  | { readonly kind: "refused"; readonly row: Transaction | undefined }
+  | { readonly kind: "refused"; readonly transaction: Transaction | undefined }
   /** Another write held an item: nothing was written, and it can be tried again. */
   | { readonly kind: "conflict" }
   /** An earlier copy of the same request, under the same token, is still being carried out. */
@@ -37,15 +37,15 @@ export type WriteFailure =
  */
 export const classifyWriteError = (error: unknown): WriteFailure => {
   if (error instanceof ConditionalCheckFailedException) {
-    return { kind: "refused", row: error.Item && transactionSchema.parse(unmarshall(error.Item)) };
+    return { kind: "refused", transaction: error.Item && transactionSchema.parse(unmarshall(error.Item)) };
   }
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
   const [first] = reasons;
   if (first?.Code === "ConditionalCheckFailed") {
-    return { kind: "refused", row: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
+    return { kind: "refused", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
   }
   if (isContention(error)) return { kind: "conflict" };
-  if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) return { kind: "refused", row: undefined };
+  if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) return { kind: "refused", transaction: undefined };
   if (error instanceof Error && error.name === "TransactionInProgressException") return { kind: "in_progress" };
   return { kind: "lost", error };
 };

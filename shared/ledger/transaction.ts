@@ -79,7 +79,8 @@ export const transactionOwner = (accountId: string, mode: Mode): string => `${ac
 const prefixOf = (type: TransactionType, mode: Mode): string => (mode === "test" ? TEST_PREFIX : livePrefixes[type]);
 
 /** The reference that callers see: it is made of the item's own key, so that it needs no index. */
-export const referenceOf = (row: Transaction): string => `${prefixOf(row.type, row.mode)}${transactionId(row)}`;
+export const referenceOf = (transaction: Transaction): string =>
+  `${prefixOf(transaction.type, transaction.mode)}${transactionId(transaction)}`;
 
 const REFERENCE = /^[A-Z]+_([0-9A-Z]{26})$/;
 /** The item's key within one of our references, or undefined where the text cannot be one. */
@@ -88,16 +89,16 @@ export const pkOfReference = (reference: string): string | undefined => {
   return id && transactionPk(id);
 };
 
-export const transactionToView = (row: Transaction): TransactionView => ({
-  reference: referenceOf(row),
-  status: row.status,
-  amount: nairaFromKobo(row.amount_kobo),
-  description: row.description,
-  type: row.type,
-  caller_reference: row.caller_reference ?? null,
-  network: row.network ?? null,
-  phone_number: row.phone_number ?? null,
-  error_code: row.failure?.code ?? null,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
+export const transactionToView = (transaction: Transaction): TransactionView => ({
+  reference: referenceOf(transaction),
+  status: transaction.status,
+  amount: nairaFromKobo(transaction.amount_kobo),
+  description: transaction.description,
+  type: transaction.type,
+  caller_reference: transaction.caller_reference ?? null,
+  network: transaction.network ?? null,
+  phone_number: transaction.phone_number ?? null,
+  error_code: transaction.failure?.code ?? null,
+  created_at: transaction.created_at,
+  updated_at: transaction.updated_at,
 });

@@ -1,9 +1,9 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
+import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
-import { settlementSchema } from "../ledger/settle-transaction.ts";
 
 /**
  * What was learnt about one transaction of ours, by ourselves. `mode` and `attempt` make sure that the verdict meets the very
@@ -11,11 +11,11 @@ import { settlementSchema } from "../ledger/settle-transaction.ts";
  * queue, and no more, cannot make a verdict that is applied.
  */
 const verdictMessage = z.object({
-  kind: z.literal("verdict"),
+  kind: z.literal("settlement"),
   mode: modeSchema,
   transaction: z.string(),
   attempt: z.string(),
-  verdict: settlementSchema,
+  settlement: settlementSchema,
 });
 
 /** What the upstream reported. The phone number travels as an HMAC, and masked for the operator's eye. */
@@ -47,7 +47,7 @@ const unreadableMessage = z.object({
 });
 export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 
-/** A message of the status queue. It holds no personal data. */
+/** A message of the outcomes queue. It holds no personal data. */
 export const outcomeMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage, unreadableMessage]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof verdictMessage>;

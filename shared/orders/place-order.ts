@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import type { Caller } from "../lambda/api-handler.ts";
+import { alertIfContradicted } from "../ledger/contradiction.ts";
+import { findByCallerReference } from "../ledger/find-transactions.ts";
+import { openTransaction, type RecordItem } from "../ledger/open-transaction.ts";
+import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import { referenceOf, type Transaction, transactionOwner, transactionPk } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Kobo } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
-import { alertIfContradicted } from "../ledger/contradiction.ts";
 import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
-import type { Ledger } from "../ledger/transact.ts";
-import { findByCallerReference } from "../ledger/find-transactions.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
-import { openTransaction, type RecordItem } from "../ledger/open-transaction.ts";
-import { settledTransaction, settleTransaction, type Settlement } from "../ledger/settle-transaction.ts";
-import { transactionOwner, referenceOf, type Transaction, transactionPk } from "../ledger/transaction.ts";
 
 export type OrderDeps = {
   readonly ledger: Ledger;
-  readonly naming: () => Promise<KeyedHashes>;
-  readonly statusQueue: OutcomeQueue;
+  readonly keyedHashes: () => Promise<KeyedHashes>;
+  readonly outcomeQueue: OutcomeQueue;
   /** `off` refuses every order before the debit. */
   readonly purchases: "on" | "off";
 };
@@ -33,7 +33,7 @@ export type OrderRequest<Priced extends Quote = Quote> = {
   /** What is bought and for how much. Throws a ServiceError where it cannot be had now; nothing has happened then. */
   readonly quote: () => Promise<Priced>;
   /** Further items that are put in the debit's own write. */
-  readonly alongside?: (row: Transaction, naming: KeyedHashes) => readonly RecordItem[];
+  readonly alongside?: (transaction: Transaction, keyedHashes: KeyedHashes) => readonly RecordItem[];
   /** Called once, after the debit, with the row that stands in the ledger. */
   readonly fulfil: (row: Transaction, quote: Priced) => Promise<Fulfilment>;
 };
@@ -46,14 +46,14 @@ export type Quote = {
 
 /** What is known once the provider answered: nothing, or what the ledger is to be told, now or `after_s` from now. */
 export type Fulfilment = {
-  readonly verdict?: Settlement;
-  readonly later?: { readonly verdict: Settlement; readonly after_s: number };
+  readonly settlement?: Settlement;
+  readonly later?: { readonly settlement: Settlement; readonly after_s: number };
 };
 
 /** The transaction as it stands when the answer leaves. */
-export type PlacedOrder = { readonly row: Transaction } & (
+export type PlacedOrder = { readonly transaction: Transaction } & (
   | { readonly replayed: true }
-  /** `isOutcomeSecured`: what the provider's answer does to the ledger is written, or the status queue has it. */
+  /** `isOutcomeSecured`: what the provider's answer does to the ledger is written, or the outcomes queue has it. */
   | { readonly replayed: false; readonly isOutcomeSecured: boolean }
 );
 
@@ -71,24 +71,29 @@ export const placeOrder = async <Priced extends Quote>(
   wish: OrderRequest<Priced>,
   deadline: Deadline,
 ): Promise<PlacedOrder> => {
-  const naming = await namingFor(deps, wish);
-  const fingerprint = naming.fingerprint([wish.type, ...wish.fields]);
+  const keyedHashes = await namingFor(deps, wish);
+  const fingerprint = keyedHashes.fingerprint([wish.type, ...wish.fields]);
   const quote = await quoteFor(deps, wish);
-  if ("refusal" in quote) return replayOrThrow(deps.ledger, naming, wish, fingerprint, quote.refusal);
+  if ("refusal" in quote) return replayOrThrow(deps.ledger, keyedHashes, wish, fingerprint, quote.refusal);
 
-  const row = newRow(deps.ledger, naming, wish, quote.priced, fingerprint);
-  const opening = await openTransaction(deps.ledger, row, wish.alongside?.(row, naming) ?? [], deadline);
+  const transaction = newRow(deps.ledger, keyedHashes, wish, quote.priced, fingerprint);
+  const opening = await openTransaction(
+    deps.ledger,
+    transaction,
+    wish.alongside?.(transaction, keyedHashes) ?? [],
+    deadline,
+  );
   switch (opening.kind) {
     case "exists":
-      return replayOrConflict(opening.row, fingerprint);
+      return replayOrConflict(opening.transaction, fingerprint);
     case "insufficient_balance":
       throw new ServiceError("insufficient_balance");
     case "busy": {
       const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
-      return replayOrThrow(deps.ledger, naming, wish, fingerprint, refusal);
+      return replayOrThrow(deps.ledger, keyedHashes, wish, fingerprint, refusal);
     }
     case "doubt":
-      await enqueueRefund(deps.statusQueue, row, deadline);
+      await enqueueRefund(deps.outcomeQueue, transaction, deadline);
       if (wish.reference !== undefined && !opening.lookedUp) {
         // The caller may be asking for an order that was delivered: an error would say that it was not.
         throw new OutcomeUnknown("A debit is in doubt, and an earlier order may stand under its reference");
@@ -96,17 +101,23 @@ export const placeOrder = async <Priced extends Quote>(
       throw new ServiceError("delivery_failed", {
         message:
           "The order was not sent; an amount that was taken is returned within minutes. Order again with a new reference",
-        transactionReference: referenceOf(row),
+        transactionReference: referenceOf(transaction),
       });
     case "opened":
-      return { ...(await fulfil(deps, () => wish.fulfil(row, quote.priced), row, deadline)), replayed: false };
+      return {
+        ...(await fulfil(deps, () => wish.fulfil(transaction, quote.priced), transaction, deadline)),
+        replayed: false,
+      };
   }
 };
 
 /** Without it no earlier order can be found. */
-const namingFor = async ({ naming }: OrderDeps, { reference }: Pick<OrderRequest, "reference">): Promise<KeyedHashes> => {
+const namingFor = async (
+  { keyedHashes }: OrderDeps,
+  { reference }: Pick<OrderRequest, "reference">,
+): Promise<KeyedHashes> => {
   try {
-    return await naming();
+    return await keyedHashes();
   } catch (cause) {
     if (reference === undefined) throw brokenBeforeDebit(cause);
     throw new OutcomeUnknown("The reference key cannot be read, and an earlier order may stand", { cause });
@@ -134,22 +145,22 @@ const quoteFor = async <Priced extends Quote>(
  */
 const replayOrThrow = async (
   ledger: Ledger,
-  naming: KeyedHashes,
+  keyedHashes: KeyedHashes,
   { caller, reference }: Pick<OrderRequest, "caller" | "reference">,
   fingerprint: string,
   refusal: ServiceError,
 ): Promise<PlacedOrder> => {
   if (reference === undefined) throw refusal;
-  const row = await findByCallerReference(ledger, naming, caller, reference).catch((cause: unknown) => {
+  const transaction = await findByCallerReference(ledger, keyedHashes, caller, reference).catch((cause: unknown) => {
     throw new OutcomeUnknown("The ledger cannot be read, and an earlier order may stand", { cause });
   });
   const isWrongValue = errors[refusal.code].status === 422;
-  if (row === undefined || (isWrongValue && row.fingerprint !== fingerprint)) throw refusal;
-  return replayOrConflict(row, fingerprint);
+  if (transaction === undefined || (isWrongValue && transaction.fingerprint !== fingerprint)) throw refusal;
+  return replayOrConflict(transaction, fingerprint);
 };
 
-const replayOrConflict = (row: Transaction, fingerprint: string): PlacedOrder => {
-  if (row.fingerprint === fingerprint) return { row, replayed: true };
+const replayOrConflict = (transaction: Transaction, fingerprint: string): PlacedOrder => {
+  if (transaction.fingerprint === fingerprint) return { transaction, replayed: true };
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used for a different request: choose another"] },
   });
@@ -157,14 +168,14 @@ const replayOrConflict = (row: Transaction, fingerprint: string): PlacedOrder =>
 
 const newRow = (
   { clock }: Ledger,
-  naming: KeyedHashes,
+  keyedHashes: KeyedHashes,
   { caller, type, reference }: Pick<OrderRequest, "caller" | "type" | "reference">,
   { amountKobo, description, network, phoneNumber }: Quote,
   fingerprint: string,
 ): Transaction => {
   const now = isoTime(clock());
   return {
-    pk: transactionPk(naming.transactionId({ ...caller, ...(reference !== undefined && { reference }) })),
+    pk: transactionPk(keyedHashes.transactionId({ ...caller, ...(reference !== undefined && { reference }) })),
     owner: transactionOwner(caller.accountId, caller.mode),
     account_id: caller.accountId,
     key_id: caller.keyId,
@@ -186,26 +197,27 @@ const newRow = (
 
 /** From the provider's answer to the row as it stands. Throws nothing: the money is taken, so that no error may leave. */
 const fulfil = async (
-  { ledger, statusQueue }: OrderDeps,
+  { ledger, outcomeQueue }: OrderDeps,
   outcome: () => Promise<Fulfilment>,
-  row: Transaction,
+  transaction: Transaction,
   deadline: Deadline,
-): Promise<{ readonly row: Transaction; readonly isOutcomeSecured: boolean }> => {
+): Promise<{ readonly transaction: Transaction; readonly isOutcomeSecured: boolean }> => {
   try {
-    const { verdict, later } = await outcome();
-    if (later !== undefined) await statusQueue.send(messageOf(row, later.verdict), later.after_s, deadline);
-    if (verdict === undefined) return { row, isOutcomeSecured: true };
-    const settlement = await settleTransaction(ledger, row, verdict, deadline);
-    if (settlement.kind === "applied") return { row: settledTransaction(row, verdict), isOutcomeSecured: true };
-    if (settlement.kind === "stands") {
-      alertIfContradicted(settlement.row, verdict);
-      return { row: settlement.row, isOutcomeSecured: true };
+    const { settlement, later } = await outcome();
+    if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.after_s, deadline);
+    if (settlement === undefined) return { transaction, isOutcomeSecured: true };
+    const result = await settleTransaction(ledger, transaction, settlement, deadline);
+    if (result.kind === "applied")
+      return { transaction: settledTransaction(transaction, settlement), isOutcomeSecured: true };
+    if (result.kind === "stands") {
+      alertIfContradicted(result.transaction, settlement);
+      return { transaction: result.transaction, isOutcomeSecured: true };
     }
-    await statusQueue.send(messageOf(row, verdict), 0, deadline);
-    return { row, isOutcomeSecured: true };
+    await outcomeQueue.send(messageOf(transaction, settlement), 0, deadline);
+    return { transaction, isOutcomeSecured: true };
   } catch (error) {
-    log.alarm("order.left_open", { reference: referenceOf(row), ...errorFields(error) });
-    return { row, isOutcomeSecured: false };
+    log.alarm("order.left_open", { reference: referenceOf(transaction), ...errorFields(error) });
+    return { transaction, isOutcomeSecured: false };
   }
 };
 
@@ -213,19 +225,19 @@ const fulfil = async (
  * The debit is in doubt and nothing was sent: should it have arrived, it is given back. Only when the queue has that verdict
  * may an error leave.
  */
-const enqueueRefund = async (queue: OutcomeQueue, row: Transaction, deadline: Deadline): Promise<void> => {
-  const verdict: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
+const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, deadline: Deadline): Promise<void> => {
+  const settlement: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
   try {
-    await queue.send(messageOf(row, verdict), NEVER_SENT_DELAY_S, deadline);
+    await queue.send(messageOf(transaction, settlement), NEVER_SENT_DELAY_S, deadline);
   } catch (error) {
     throw new OutcomeUnknown("A debit is in doubt and could not be queued for its refund", { cause: error });
   }
 };
 
-const messageOf = (row: Transaction, verdict: Settlement): OutcomeMessage => ({
-  kind: "verdict",
-  mode: row.mode,
-  transaction: row.pk,
-  attempt: row.attempt,
-  verdict,
+const messageOf = (transaction: Transaction, settlement: Settlement): OutcomeMessage => ({
+  kind: "settlement",
+  mode: transaction.mode,
+  transaction: transaction.pk,
+  attempt: transaction.attempt,
+  settlement,
 });

@@ -9,21 +9,25 @@ const ID_BYTES = 16;
 /** Names transactions. The secret behind it is made once and never rotated: the same order must find the same item for ever. */
 export type KeyedHashes = {
   /** The id of an order: the same for the same account, mode and reference, whatever was ordered; random without a reference. */
-  readonly transactionId: (order: { readonly accountId: string; readonly mode: Mode; readonly reference?: string }) => string;
+  readonly transactionId: (order: {
+    readonly accountId: string;
+    readonly mode: Mode;
+    readonly reference?: string;
+  }) => string;
   /** What was ordered, as one comparable text that gives nothing away. */
   readonly fingerprint: (fields: readonly string[]) => string;
   /** A person's number as it may be kept: the same number gives the same text, and the text does not give the number. */
   readonly hashSubject: (kind: string, number: string) => string;
-  /** Proves that a message of the status queue is ours and unchanged. */
+  /** Proves that a message of the outcomes queue is ours and unchanged. */
   readonly messageMac: (fields: readonly string[]) => string;
 };
 
 /** Loads the secret once a process. */
 export const loadKeyedHashes = (referenceKey: Secret): (() => Promise<KeyedHashes>) => {
-  let naming: KeyedHashes | undefined;
+  let keyedHashes: KeyedHashes | undefined;
   return async () => {
-    naming ??= createKeyedHashes(await referenceKey.value());
-    return naming;
+    keyedHashes ??= createKeyedHashes(await referenceKey.value());
+    return keyedHashes;
   };
 };
 

@@ -3,11 +3,11 @@ import type { Network } from "../contract/catalog.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
+import { placeOrder } from "../orders/place-order.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../platform/money.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";
 import type { OrderQuote, PurchaseDeps } from "./buy-data.ts";
 import { fulfilPurchase } from "./fulfil-purchase.ts";
-import { placeOrder } from "../orders/place-order.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
@@ -18,7 +18,7 @@ export const buyAirtime =
   async ({ input, caller, deadline }: Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { phone_number: phoneNumber, reference } = input;
     const amountKobo = koboFromNaira(input.amount);
-    const provider = deps.providers[caller.mode];
+    const provider = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -35,7 +35,7 @@ export const buyAirtime =
           const description = `${network.name} airtime for ${phoneNumber}`;
           return { order, amountKobo, description, network: network.name, phoneNumber };
         },
-        fulfil: (row, { order }) => fulfilPurchase(provider, order, row, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
       },
       deadline,
     );

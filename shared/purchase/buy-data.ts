@@ -7,10 +7,10 @@ import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
-import { koboFromNaira } from "../platform/money.ts";
-import type { UpstreamOrder, Upstream } from "../upstream/upstream.ts";
-import { fulfilPurchase } from "./fulfil-purchase.ts";
 import { type OrderDeps, placeOrder, type Quote } from "../orders/place-order.ts";
+import { koboFromNaira } from "../platform/money.ts";
+import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
+import { fulfilPurchase } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
 /** Keeps the transaction's item below 1 KB. */
@@ -18,7 +18,7 @@ const BUNDLE_NAME_LENGTH_MAX = 90;
 
 export type PurchaseDeps = OrderDeps & {
   readonly catalog: CatalogMemory;
-  readonly providers: Readonly<Record<Mode, Upstream>>;
+  readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };
 
 /** A price, with the order that it is for. */
@@ -29,7 +29,7 @@ export const buyData =
   (deps: PurchaseDeps) =>
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
-    const provider = deps.providers[caller.mode];
+    const provider = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -42,7 +42,7 @@ export const buyData =
           await provider.assertReady(quote.order, deadline);
           return quote;
         },
-        fulfil: (row, { order }) => fulfilPurchase(provider, order, row, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
       },
       deadline,
     );

@@ -1,22 +1,22 @@
-import type { Deadline } from "../platform/deadline.ts";
-import type { UpstreamOrder, Outcome, Upstream } from "../upstream/upstream.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment } from "../orders/place-order.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import type { Outcome, Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 
 /** Has a provider deliver an order that is paid for, and says what the ledger is to be told. */
 export const fulfilPurchase = async (
   provider: Upstream,
   order: UpstreamOrder,
-  row: Transaction,
+  transaction: Transaction,
   deadline: Deadline,
 ): Promise<Fulfilment> => {
-  const outcome = await provider.buy(order, referenceOf(row), deadline);
-  const verdict = verdictOn(outcome);
-  logOutcome(row, outcome);
-  if (outcome.kind !== "unknown") return verdict ? { verdict } : {};
-  return { ...(verdict && { verdict }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
+  const outcome = await provider.buy(order, referenceOf(transaction), deadline);
+  const settlement = verdictOn(outcome);
+  logOutcome(transaction, outcome);
+  if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
+  return { ...(settlement && { settlement }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
 };
 
 /** What an outcome does to the ledger; undefined where it teaches nothing that is worth a write. */
@@ -27,7 +27,7 @@ const verdictOn = (outcome: Outcome): Settlement | undefined => {
       return { status: "success", ...facts };
     case "unknown":
       return outcome.upstreamReference === undefined ? undefined : { status: "processing", ...facts };
-    case "ours":
+    case "account_error":
       return { status: "failed", failure: { code: "delivery_failed" }, ...facts };
     case "refused":
       return { status: "failed", failure: refusal(outcome.fields), ...facts };
@@ -41,5 +41,5 @@ const refusal = (fields: readonly string[]): Failure => {
 
 const laterVerdict = ({ status, after_s }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
   after_s,
-  verdict: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
+  settlement: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
 });

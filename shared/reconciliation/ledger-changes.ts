@@ -3,7 +3,7 @@ import { readItems } from "../ledger/batch-read.ts";
 import { entriesOwner } from "../ledger/ledger-entry.ts";
 import { type IndexKey, ownedKeyBatches, ownedKeys, type TimeRange } from "../ledger/owner-index.ts";
 import type { Ledger } from "../ledger/transact.ts";
-import { transactionOwner, signedKobo, type Transaction } from "../ledger/transaction.ts";
+import { signedKobo, type Transaction, transactionOwner } from "../ledger/transaction.ts";
 
 /** What one transaction or entry has done to its wallet so far. */
 export type LedgerChange = {
@@ -26,9 +26,9 @@ export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: Transact
 });
 
 /** What a transaction has done since its debit. */
-export const changeAfterDebit = (row: Transaction): LedgerChange => {
-  const { kobo, changes, ...rest } = ledgerChangeOf(row);
-  return { ...rest, kobo: kobo + row.amount_kobo, changes: changes - 1 };
+export const changeAfterDebit = (transaction: Transaction): LedgerChange => {
+  const { kobo, changes, ...rest } = ledgerChangeOf(transaction);
+  return { ...rest, kobo: kobo + transaction.amount_kobo, changes: changes - 1 };
 };
 
 export const totalOf = (movements: Iterable<LedgerChange>): { readonly kobo: number; readonly changes: number } => {

@@ -1,14 +1,14 @@
 import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Mode, modeSchema } from "../contract/transaction.ts";
-import { type Deadline, deadlineIn } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
-import { EPOCH, isoTime } from "../platform/time.ts";
 import { accountIdsOf } from "../ledger/account-index.ts";
 import { readItems } from "../ledger/batch-read.ts";
 import { ownedKeyBatches } from "../ledger/owner-index.ts";
 import { classifyWriteError, type Ledger } from "../ledger/transact.ts";
 import { transactionOwner, transactionSchema } from "../ledger/transaction.ts";
+import { type Deadline, deadlineIn } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import { EVENTS_OWNER, readableEventSchema } from "../upstream-events/stored-event.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,13 +1,13 @@
+import { type IndexedAccount, indexedAccounts } from "../ledger/account-index.ts";
+import { readCheckpoint } from "../ledger/checkpoint.ts";
+import { openTransactions } from "../ledger/open-transactions.ts";
+import { type SettlementResult, settleTransaction } from "../ledger/settle-transaction.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
-import { type IndexedAccount, indexedAccounts } from "../ledger/account-index.ts";
-import { readCheckpoint } from "../ledger/checkpoint.ts";
-import type { Ledger } from "../ledger/transact.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
-import { type SettlementResult, settleTransaction } from "../ledger/settle-transaction.ts";
-import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
-import { openTransactions } from "../ledger/open-transactions.ts";
 
 /** A live purchase that is open for longer is stuck: somebody should look. */
 const STUCK_MS = 15 * 60_000;
@@ -36,8 +36,8 @@ export const reconcileLedger = async (ledger: Ledger, deadline: Deadline): Promi
   });
   const open = await openTransactions(ledger, { from: "0000", to: isoTime(now_ms) });
   const age_ms = ({ created_at }: Transaction): number => now_ms - Date.parse(created_at);
-  const oldest_s = (rows: readonly Transaction[]): number =>
-    rows.reduce((oldest, row) => Math.max(oldest, Math.floor(age_ms(row) / 1_000)), 0);
+  const oldest_s = (transactions: readonly Transaction[]): number =>
+    transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(age_ms(transaction) / 1_000)), 0);
 
   const abandoned = open.filter((row) => isIdentityCheck(row) && age_ms(row) > CHECK_OPEN_MS_MAX);
   // Before the work: a run that does not come to its end has measured.
@@ -55,25 +55,29 @@ export const reconcileLedger = async (ledger: Ledger, deadline: Deadline): Promi
   return { open: open.length, refunded, mismatches };
 };
 
-const refundAll = async (ledger: Ledger, rows: readonly Transaction[], deadline: Deadline): Promise<number> => {
+const refundAll = async (ledger: Ledger, transactions: readonly Transaction[], deadline: Deadline): Promise<number> => {
   let refunded = 0;
-  for (const row of rows) {
+  for (const transaction of transactions) {
     try {
-      const kind = await refund(ledger, row, soonest(deadline, deadlineIn(REFUND_MS_MAX)));
+      const kind = await refund(ledger, transaction, soonest(deadline, deadlineIn(REFUND_MS_MAX)));
       if (kind === "applied") refunded += 1;
       if (kind !== "not_known") continue;
-      log.error("check.not_refunded", { transaction: row.pk });
+      log.error("check.not_refunded", { transaction: transaction.pk });
     } catch (error) {
-      log.error("check.not_refunded", { transaction: row.pk, ...errorFields(error) });
+      log.error("check.not_refunded", { transaction: transaction.pk, ...errorFields(error) });
     }
     if (deadline.remaining_ms() <= RESERVE_MS) break;
   }
   return refunded;
 };
 
-const refund = async (ledger: Ledger, row: Transaction, deadline: Deadline): Promise<SettlementResult["kind"]> => {
-  const verdict = { status: "failed", failure: { code: "provider_timeout" } } as const;
-  return (await settleTransaction(ledger, row, verdict, deadline)).kind;
+const refund = async (
+  ledger: Ledger,
+  transaction: Transaction,
+  deadline: Deadline,
+): Promise<SettlementResult["kind"]> => {
+  const settlement = { status: "failed", failure: { code: "provider_timeout" } } as const;
+  return (await settleTransaction(ledger, transaction, settlement, deadline)).kind;
 };
 
 const proveDue = async (ledger: Ledger, deadline: Deadline) => {

@@ -1,20 +1,26 @@
+import { BATCH_KEYS_MAX } from "../ledger/batch-read.ts";
+import {
+  type Checkpoint,
+  firstCheckpoint,
+  readCheckpoint,
+  replaceCheckpoint,
+  writeCheckpoint,
+} from "../ledger/checkpoint.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
-import { BATCH_KEYS_MAX } from "../ledger/batch-read.ts";
-import { type Checkpoint, firstCheckpoint, readCheckpoint, replaceCheckpoint, writeCheckpoint } from "../ledger/checkpoint.ts";
-import type { Ledger } from "../ledger/transact.ts";
-import { readTransactions } from "../ledger/find-transactions.ts";
 import {
-  type LedgerChange,
   changeAfterDebit,
+  type LedgerChange,
   ledgerChangeOf,
   readEntryChanges,
   totalOf,
   transactionKeys,
 } from "./ledger-changes.ts";
 import { advanceBase, baseOf, type ReconciliationBase } from "./reconciliation-base.ts";
-import { readWallet } from "../ledger/wallet.ts";
 
 /** What proves a wallet: fundings and adjustments minus transactions that are not `failed` equal the balance. All in kobo. */
 export type Reconciliation = {
@@ -90,7 +96,8 @@ export type ReconciliationResult =
   /** The wallet was changed in every round, or the time was up. */
   | { readonly kind: "busy" | "out_of_time"; readonly base: ReconciliationBase };
 
-const proofIn = (reading: ReconciliationResult): Reconciliation | undefined => (reading.kind === "proved" ? reading.proof : undefined);
+const proofIn = (reading: ReconciliationResult): Reconciliation | undefined =>
+  reading.kind === "proved" ? reading.proof : undefined;
 
 const readFrom = async (ledger: Ledger, checkpoint: Checkpoint, deadline: Deadline): Promise<ReconciliationResult> => {
   const { account_id } = checkpoint;
@@ -104,7 +111,12 @@ const readFrom = async (ledger: Ledger, checkpoint: Checkpoint, deadline: Deadli
  * exact, however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version that never agrees (of a
  * wallet that was restored, or refunded twice) is accepted once the wallet has been quiet for some rounds.
  */
-const readRounds = async (ledger: Ledger, accountId: string, base: ReconciliationBase, deadline: Deadline): Promise<ReconciliationResult> => {
+const readRounds = async (
+  ledger: Ledger,
+  accountId: string,
+  base: ReconciliationBase,
+  deadline: Deadline,
+): Promise<ReconciliationResult> => {
   const recent = new Map(base.open_keys.map((pk) => [pk, stillOpen(pk, base.up_to)]));
   let from = base.up_to;
   let last_version: number | undefined;
@@ -151,8 +163,11 @@ const readRecent = async (
   const inBase = new Set(base.open_keys);
   for (let start = 0; start < unread.length; start += BATCH_KEYS_MAX) {
     if (deadline.remaining_ms() <= 0) return false;
-    for (const row of await readTransactions(ledger, unread.slice(start, start + BATCH_KEYS_MAX))) {
-      recent.set(row.pk, inBase.has(row.pk) ? changeAfterDebit(row) : ledgerChangeOf(row));
+    for (const transaction of await readTransactions(ledger, unread.slice(start, start + BATCH_KEYS_MAX))) {
+      recent.set(
+        transaction.pk,
+        inBase.has(transaction.pk) ? changeAfterDebit(transaction) : ledgerChangeOf(transaction),
+      );
     }
   }
   return true;

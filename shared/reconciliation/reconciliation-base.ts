@@ -1,10 +1,10 @@
-import type { Deadline } from "../platform/deadline.ts";
 import { type Checkpoint, firstCheckpoint } from "../ledger/checkpoint.ts";
-import type { Ledger } from "../ledger/transact.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import type { Deadline } from "../platform/deadline.ts";
 import {
-  type LedgerChange,
   changeAfterDebit,
+  type LedgerChange,
   ledgerChangeOf,
   readEntryChanges,
   totalOf,
@@ -59,11 +59,11 @@ export const advanceBase = async (
 
 /** Adds what those that were open have done since, and keeps the keys of those that still are. */
 const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise<ReconciliationBase> => {
-  const rows = await readTransactions(
+  const transactions = await readTransactions(
     ledger,
     base.open_keys.map((pk) => ({ pk })),
   );
-  const ended = rows.map(changeAfterDebit).filter(({ isOpen }) => !isOpen);
+  const ended = transactions.map(changeAfterDebit).filter(({ isOpen }) => !isOpen);
   const endedKeys = new Set(ended.map(({ pk }) => pk));
   const { kobo, changes } = totalOf(ended);
   return {

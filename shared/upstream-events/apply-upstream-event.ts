@@ -1,30 +1,30 @@
-import type { Deadline } from "../platform/deadline.ts";
-import { log } from "../platform/log.ts";
 import type { MessageResult } from "../lambda/queue-handler.ts";
-import type { Ledger } from "../ledger/transact.ts";
-import { readTransaction } from "../ledger/find-transactions.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
-import {
-  createSequentialSettle,
-  settleByHeuristicMatch,
-  type SettlementResult,
-  type settleTransaction,
-  type Settlement,
-} from "../ledger/settle-transaction.ts";
-import { referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
-import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
 import { alertIfContradicted } from "../ledger/contradiction.ts";
-import { hasOwnMac } from "./event-mac.ts";
-import { type EventReason, recordEvent, recordUnreadable } from "./stored-event.ts";
+import { readTransaction } from "../ledger/find-transactions.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,
   type IndexedTransaction,
   openTransactions,
 } from "../ledger/open-transactions.ts";
-import type { EventMessage, OutcomeMessage, UnreadableMessage, SettlementMessage } from "../orders/outcome-queue.ts";
+import {
+  createSequentialSettle,
+  type Settlement,
+  type SettlementResult,
+  settleByHeuristicMatch,
+  type settleTransaction,
+} from "../ledger/settle-transaction.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import { referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
+import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
+import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import { log } from "../platform/log.ts";
+import { hasOwnMac } from "./event-mac.ts";
+import { type EventReason, recordEvent, recordUnreadable } from "./stored-event.ts";
 
-export type ApplyDeps = { readonly ledger: Ledger; readonly naming: () => Promise<KeyedHashes> };
+export type ApplyDeps = { readonly ledger: Ledger; readonly keyedHashes: () => Promise<KeyedHashes> };
 /** With what settles: a batch's messages are applied at once, and several may refund one wallet. */
 type Applying = ApplyDeps & { readonly settle: typeof settleTransaction };
 
@@ -33,7 +33,7 @@ export const applyOutcome = (deps: ApplyDeps) => {
   const applying: Applying = { ...deps, settle: createSequentialSettle() };
   return (message: OutcomeMessage, deadline: Deadline): Promise<MessageResult> => {
     switch (message.kind) {
-      case "verdict":
+      case "settlement":
         return applyVerdict(applying, message, deadline);
       case "event":
         return applyEvent(applying, message, deadline);
@@ -51,17 +51,17 @@ const applyVerdict = async (
   message: SettlementMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const row = await readTransaction(ledger, message.transaction);
+  const transaction = await readTransaction(ledger, message.transaction);
   // Never written, or written by another request: the verdict speaks of something that does not exist.
-  if (row === undefined || row.attempt !== message.attempt || row.mode !== message.mode) {
+  if (transaction === undefined || transaction.attempt !== message.attempt || transaction.mode !== message.mode) {
     return { kind: "done", outcome: "no_such_attempt" };
   }
-  const settlement: SettlementResult = isFinalStatus(row.status)
-    ? { kind: "stands", row }
-    : await settle(ledger, row, message.verdict, deadline);
-  if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
-  if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
-  const isContradicted = alertIfContradicted(settlement.row, message.verdict);
+  const result: SettlementResult = isFinalStatus(transaction.status)
+    ? { kind: "stands", transaction }
+    : await settle(ledger, transaction, message.settlement, deadline);
+  if (result.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (result.kind === "applied") return { kind: "done", outcome: "applied" };
+  const isContradicted = alertIfContradicted(result.transaction, message.settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
 };
 
@@ -84,19 +84,19 @@ const applyToNamed = async (
   deps: Applying,
   named: IndexedTransaction,
   event: EventMessage,
-  verdict: Settlement,
+  settlement: Settlement,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   if (named.mode !== event.mode) return escalate(deps, event, "no_candidate");
   await compareAmount(deps, named, event);
   if (isFinalStatus(named.status)) return judgeFinal(deps, named.pk, named.status, event);
-  if (event.status === "failed" && !hasOwnMac(await deps.naming(), event)) {
-    return escalate(deps, event, "not_vouched_for", named.pk);
+  if (event.status === "failed" && !hasOwnMac(await deps.keyedHashes(), event)) {
+    return escalate(deps, event, "unauthenticated", named.pk);
   }
-  const settlement = await deps.settle(deps.ledger, named, verdict, deadline);
-  if (settlement.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
-  if (settlement.kind === "applied") return { kind: "done", outcome: "applied" };
-  return judgeFinal(deps, named.pk, settlement.row.status, event);
+  const result = await deps.settle(deps.ledger, named, settlement, deadline);
+  if (result.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (result.kind === "applied") return { kind: "done", outcome: "applied" };
+  return judgeFinal(deps, named.pk, result.transaction.status, event);
 };
 
 /**
@@ -105,8 +105,8 @@ const applyToNamed = async (
  */
 const compareAmount = async ({ ledger }: ApplyDeps, named: IndexedTransaction, event: EventMessage): Promise<void> => {
   if (event.amount_kobo === undefined || event.amount_kobo === named.amount_kobo) return;
-  const row = await readTransaction(ledger, named.pk);
-  if (row?.upstream_amount_kobo === event.amount_kobo) return;
+  const transaction = await readTransaction(ledger, named.pk);
+  if (transaction?.upstream_amount_kobo === event.amount_kobo) return;
   alertIfAmountDiffers(named, event.amount_kobo);
 };
 
@@ -146,17 +146,17 @@ const isTooOld = ({ created_at }: Transaction, { received_at }: EventMessage): b
   Date.parse(received_at) - Date.parse(created_at) > MATCH_WINDOW_MS;
 
 const candidatesFor = async (
-  { ledger, naming }: ApplyDeps,
+  { ledger, keyedHashes }: ApplyDeps,
   event: EventMessage,
 ): Promise<readonly Transaction[]> => {
-  const { hashSubject } = await naming();
+  const { hashSubject } = await keyedHashes();
   return (await openTransactions(ledger, { from: "0000", to: event.received_at })).filter(
-    (row) =>
-      row.upstream_reference === undefined &&
-      row.type === event.type &&
-      row.amount_kobo === event.amount_kobo &&
-      row.phone_number !== undefined &&
-      hashSubject("phone_number", row.phone_number) === event.phone?.hmac,
+    (transaction) =>
+      transaction.upstream_reference === undefined &&
+      transaction.type === event.type &&
+      transaction.amount_kobo === event.amount_kobo &&
+      transaction.phone_number !== undefined &&
+      hashSubject("phone_number", transaction.phone_number) === event.phone?.hmac,
   );
 };
 
@@ -200,8 +200,8 @@ const findNamed = async (ledger: Ledger, reference: string): Promise<IndexedTran
 
 /** The transaction under the reference that the operator's commands accept. */
 const subjectOf = async (ledger: Ledger, pk: string | undefined): Promise<{ readonly transaction?: string }> => {
-  const row = pk === undefined ? undefined : await readTransaction(ledger, pk);
-  return row === undefined ? {} : { transaction: referenceOf(row) };
+  const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return transaction === undefined ? {} : { transaction: referenceOf(transaction) };
 };
 
 const escalate = async (

@@ -1,19 +1,19 @@
 import { timingSafeEqual } from "node:crypto";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { EventMessage } from "../orders/outcome-queue.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 
 export type UnsignedEvent = Omit<EventMessage, "mac">;
 
 /**
- * What receive-status puts on an event that an address list or a signature vouches for. Whoever can write to the queue cannot make
+ * What receive-upstream-event puts on an event that an address list or a signature vouches for. Whoever can write to the queue cannot make
  * one: it takes the reference key, and covers every field of the message.
  */
 export const eventMac = ({ messageMac }: KeyedHashes, event: UnsignedEvent): string => messageMac(fieldsOf(event));
 
 /** Whether the event's MAC is the one of its own fields. An absent one is not. */
-export const hasOwnMac = (naming: KeyedHashes, { mac, ...event }: EventMessage): boolean => {
+export const hasOwnMac = (keyedHashes: KeyedHashes, { mac, ...event }: EventMessage): boolean => {
   if (mac === undefined) return false;
-  const [presented, expected] = [Buffer.from(mac), Buffer.from(eventMac(naming, event))];
+  const [presented, expected] = [Buffer.from(mac), Buffer.from(eventMac(keyedHashes, event))];
   return presented.length === expected.length && timingSafeEqual(presented, expected);
 };
 

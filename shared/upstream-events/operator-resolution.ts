@@ -1,11 +1,11 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
+import { type NameCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
+import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/transact.ts";
+import { isIdentityCheck, referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
-import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/transact.ts";
-import { type NameCondition, settlementWrites, type Settlement } from "../ledger/settle-transaction.ts";
-import { isIdentityCheck, referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
-import { type StoredEvent, storedEventId, type ReadableEvent, saysOf } from "./stored-event.ts";
+import { type ReadableEvent, type StoredEvent, saysOf, storedEventId } from "./stored-event.ts";
 
 /** Who decides, and why. */
 export type Decision = Actor & { readonly why: string };
@@ -17,25 +17,27 @@ export type Decision = Actor & { readonly why: string };
 const UNDER_WAY_MS_MAX = 32_000;
 
 /** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
-export const inFlight_ms = (row: Transaction, now_ms: number): number =>
-  row.updated_at === row.created_at ? Math.max(0, Date.parse(row.created_at) + UNDER_WAY_MS_MAX - now_ms) : 0;
+export const inFlight_ms = (transaction: Transaction, now_ms: number): number =>
+  transaction.updated_at === transaction.created_at
+    ? Math.max(0, Date.parse(transaction.created_at) + UNDER_WAY_MS_MAX - now_ms)
+    : 0;
 
 /** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
 export const resolveTransaction = async (
   ledger: Ledger,
-  row: Transaction,
+  transaction: Transaction,
   status: "success" | "failed",
   decision: Decision,
 ): Promise<void> => {
-  assertOpen(row, ledger.clock());
-  if (status === "success" && isIdentityCheck(row)) {
+  assertOpen(transaction, ledger.clock());
+  if (status === "success" && isIdentityCheck(transaction)) {
     throw new OperatorError(
-      `${referenceOf(row)} is a check whose result nobody got: it can only be resolved as failed`,
+      `${referenceOf(transaction)} is a check whose result nobody got: it can only be resolved as failed`,
     );
   }
-  const act = { ...decision, subject: row.pk, action: "transactions resolve", details: { status } };
+  const act = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
   const audit = auditPut(ledger.table, auditEntry(act, ledger.clock()));
-  await decide(ledger, row, verdictOf(status), "any", [audit]);
+  await decide(ledger, transaction, verdictOf(status), "any", [audit]);
 };
 
 /**
@@ -46,7 +48,7 @@ export const resolveTransaction = async (
 export const matchEvent = async (
   ledger: Ledger,
   event: StoredEvent,
-  row: Transaction,
+  transaction: Transaction,
   decision: Decision,
   { acceptsDifferences = false } = {},
 ): Promise<readonly Difference[]> => {
@@ -56,18 +58,20 @@ export const matchEvent = async (
       `${storedEventId(event)} cannot be read (${event.problem}): end its transaction with transactions resolve, then discard it`,
     );
   }
-  assertOpen(row, ledger.clock());
-  if (row.mode !== "live") throw new OperatorError(`${referenceOf(row)} is of the sandbox: no event is about it`);
+  assertOpen(transaction, ledger.clock());
+  if (transaction.mode !== "live")
+    throw new OperatorError(`${referenceOf(transaction)} is of the sandbox: no event is about it`);
   // Under our own reference an event says nothing of what the upstream calls the order.
-  const isOwn = event.reference === referenceOf(row);
-  if (!isOwn) assertName(row, event);
-  const differences = differencesOf(event, row);
-  if (!isOwn && row.upstream_reference === undefined && !acceptsDifferences) assertSame(row, differences);
+  const isOwn = event.reference === referenceOf(transaction);
+  if (!isOwn) assertName(transaction, event);
+  const differences = differencesOf(event, transaction);
+  if (!isOwn && transaction.upstream_reference === undefined && !acceptsDifferences)
+    assertSame(transaction, differences);
   const facts = upstreamFacts(event);
-  const verdict = { ...verdictOf(event.says), ...facts, ...(isOwn && { upstream_reference: undefined }) };
+  const settlement = { ...verdictOf(event.says), ...facts, ...(isOwn && { upstream_reference: undefined }) };
   const act = {
     ...decision,
-    subject: row.pk,
+    subject: transaction.pk,
     action: "events match",
     details: {
       event: storedEventId(event),
@@ -75,8 +79,8 @@ export const matchEvent = async (
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
     },
   };
-  await decide(ledger, row, verdict, isOwn ? "any" : { unnamedOr: event.reference }, [
-    eventUpdate(ledger, event, "matched", row.pk),
+  await decide(ledger, transaction, settlement, isOwn ? "any" : { unnamedOr: event.reference }, [
+    eventUpdate(ledger, event, "matched", transaction.pk),
     auditPut(ledger.table, auditEntry(act, ledger.clock())),
   ]);
   return differences;
@@ -86,15 +90,17 @@ export const matchEvent = async (
 export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
 
 /** Compares what both sides state. A phone number may be masked on either side: only the digits that both show are compared. */
-const differencesOf = (event: ReadableEvent, row: Transaction): readonly Difference[] => {
+const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
-  const { phone_number = "none" } = row;
+  const { phone_number = "none" } = transaction;
   const amount = (kobo: Kobo): string => `${nairaFromKobo(kobo).toFixed(2)} NGN`;
   return [
-    ...(type === undefined || type === row.type ? [] : [{ field: "type", event: type, transaction: row.type }]),
-    ...(amount_kobo === undefined || amount_kobo === row.amount_kobo
+    ...(type === undefined || type === transaction.type
       ? []
-      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(row.amount_kobo) }]),
+      : [{ field: "type", event: type, transaction: transaction.type }]),
+    ...(amount_kobo === undefined || amount_kobo === transaction.amount_kobo
+      ? []
+      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(transaction.amount_kobo) }]),
     ...(phone_masked === undefined || maySamePhone(phone_masked, phone_number)
       ? []
       : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),
@@ -130,7 +136,8 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
   const audit = auditEntry({ ...act, details: { event: storedEventId(event), says: saysOf(event) } }, ledger.clock());
   const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
-  if (outcome.kind === "refused") throw new OperatorError(`${storedEventId(event)} was decided by somebody else meanwhile`);
+  if (outcome.kind === "refused")
+    throw new OperatorError(`${storedEventId(event)} was decided by somebody else meanwhile`);
 };
 
 const verdictOf = (status: "success" | "failed"): Settlement =>
@@ -141,22 +148,24 @@ const upstreamFacts = ({ reference, amount_kobo }: ReadableEvent) => ({
   ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
 });
 
-const assertOpen = (row: Transaction, now_ms: number): void => {
-  if (transitions[row.status].length === 0) throw finalStatusError(row);
-  const wait_s = Math.ceil(inFlight_ms(row, now_ms) / 1_000);
+const assertOpen = (transaction: Transaction, now_ms: number): void => {
+  if (transitions[transaction.status].length === 0) throw finalStatusError(transaction);
+  const wait_s = Math.ceil(inFlight_ms(transaction, now_ms) / 1_000);
   if (wait_s === 0) return;
-  throw new OperatorError(`The request of ${referenceOf(row)} may still be under way: try again in ${wait_s} s`);
+  throw new OperatorError(
+    `The request of ${referenceOf(transaction)} may still be under way: try again in ${wait_s} s`,
+  );
 };
 
-const finalStatusError = (row: Transaction): OperatorError =>
+const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(
-    `${referenceOf(row)} is ${row.status} since ${row.updated_at}, and that is final: wallet adjust corrects what is wrong`,
+    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, and that is final: wallet adjust corrects what is wrong`,
   );
 
-const assertName = ({ upstream_reference, ...row }: Transaction, event: ReadableEvent): void => {
+const assertName = ({ upstream_reference, ...transaction }: Transaction, event: ReadableEvent): void => {
   if (upstream_reference === undefined || upstream_reference === event.reference) return;
   throw new OperatorError(
-    `The upstream calls ${referenceOf(row)} ${upstream_reference}, and the event is about ${event.reference}`,
+    `The upstream calls ${referenceOf(transaction)} ${upstream_reference}, and the event is about ${event.reference}`,
   );
 };
 
@@ -187,30 +196,32 @@ type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 /** Settles the transaction together with what is written beside it, or says why nothing was written. */
 const decide = async (
   ledger: Ledger,
-  row: Transaction,
-  verdict: Settlement,
+  transaction: Transaction,
+  settlement: Settlement,
   only: NameCondition,
   beside: Writes,
 ): Promise<void> => {
-  const outcome = await write(ledger, [...settlementWrites(ledger, row, verdict, only), ...beside]);
+  const outcome = await write(ledger, [...settlementWrites(ledger, transaction, settlement, only), ...beside]);
   if (outcome.kind === "done") return;
-  if (outcome.row === undefined) {
+  if (outcome.transaction === undefined) {
     throw new OperatorError("The event was decided meanwhile, or matched to another transaction by a copy of it");
   }
-  if (transitions[outcome.row.status].length === 0) throw finalStatusError(outcome.row);
-  throw new OperatorError(`The upstream calls ${referenceOf(row)} ${outcome.row.upstream_reference} by now`);
+  if (transitions[outcome.transaction.status].length === 0) throw finalStatusError(outcome.transaction);
+  throw new OperatorError(
+    `The upstream calls ${referenceOf(transaction)} ${outcome.transaction.upstream_reference} by now`,
+  );
 };
 
 const write = async (
   ledger: Ledger,
   writes: Writes,
-): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly row: Transaction | undefined }> => {
+): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly transaction: Transaction | undefined }> => {
   try {
     await transactWithRetry(ledger, writes);
     return { kind: "done" };
   } catch (error) {
     const collision = classifyWriteError(error);
     if (collision.kind !== "refused") throw error;
-    return { kind: "refused", row: collision.row };
+    return { kind: "refused", transaction: collision.transaction };
   }
 };

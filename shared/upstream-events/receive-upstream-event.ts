@@ -1,35 +1,35 @@
 import type * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { Operation, Call } from "../lambda/api-handler.ts";
+import type { Call, Operation } from "../lambda/api-handler.ts";
+import type { OutcomeQueue } from "../orders/outcome-queue.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";
 import { parseEvent } from "./parse-event.ts";
-import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 
 export type ReceiveDeps = {
-  readonly statusQueue: OutcomeQueue;
-  readonly naming: () => Promise<KeyedHashes>;
+  readonly outcomeQueue: OutcomeQueue;
+  readonly keyedHashes: () => Promise<KeyedHashes>;
   readonly isVouchedFor: boolean;
   readonly clock: Clock;
 };
 
 /** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or what could be read of it. */
 export const receiveUpstreamEvent =
-  ({ statusQueue, naming, isVouchedFor, clock }: ReceiveDeps) =>
+  ({ outcomeQueue, keyedHashes, isVouchedFor, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
     const read = parseEvent(input);
     if (read.kind === "ignored") {
       return { message: "This event needs no action", data: { outcome: "ignored" as const } };
     }
-    const keyed = await naming();
+    const keyed = await keyedHashes();
     if (read.kind === "unreadable") {
       const digest = keyed.hashSubject("upstream_event", JSON.stringify(input));
       const { reference, problem } = read;
       const about = reference === undefined ? {} : { reference };
-      await statusQueue.send({ kind: "unreadable_event", mode: "live", digest, ...about, problem }, 0, deadline);
+      await outcomeQueue.send({ kind: "unreadable_event", mode: "live", digest, ...about, problem }, 0, deadline);
       return { message: "The event could not be read and is kept", data: { outcome: "accepted" as const } };
     }
     const { reference, status, amountKobo, type, phoneNumber } = read;
@@ -47,7 +47,7 @@ export const receiveUpstreamEvent =
         phone: { hmac: keyed.hashSubject("phone_number", phoneNumber), masked: masked(phoneNumber) },
       }),
     };
-    await statusQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
+    await outcomeQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 

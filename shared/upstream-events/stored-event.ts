@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { retryContention } from "../platform/backoff.ts";
-import { koboSchema } from "../platform/money.ts";
-import { isoTime } from "../platform/time.ts";
 import { readItems } from "../ledger/batch-read.ts";
 import { ownedKeys } from "../ledger/owner-index.ts";
 import type { Ledger } from "../ledger/transact.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { koboSchema } from "../platform/money.ts";
+import { isoTime } from "../platform/time.ts";
 
 /** Why an event that could be read was not applied. */
 const eventReason = z.enum([
   /** It speaks against how its transaction ended. */
   "contradiction",
   /** It says `failed`, and nothing but the secret path vouches for it. */
-  "not_vouched_for",
+  "unauthenticated",
   /** Its reference is unknown, and no open transaction fits. */
   "no_candidate",
   /** Its reference is unknown, and several open transactions fit. */

@@ -7,8 +7,8 @@ import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import { type IdentityCheck, type UpstreamOrder, orderFields, type Upstream } from "./upstream.ts";
 import { retryAfter_s, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
+import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
 
 export type UpstreamAccess = {
   /** With its `/v1`. */
@@ -128,7 +128,7 @@ const sendOnce = async (
   const key = await keyInTime(liveKey.value, deadline);
   if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
   const first = await attempt(key);
-  if (first.kind !== "answered" || classify(first, []).kind !== "ours") return first;
+  if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
   if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
   const wait_s = retryAfter_s(first);
   if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return first;
@@ -167,7 +167,8 @@ const withFreshKeyAfter = async (
 /** The fields that were sent and that a caller knows by the same name. */
 const fieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
 
-const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup => (request.kind === "identity" ? "identity" : "vtu");
+const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup =>
+  request.kind === "identity" ? "identity" : "vtu";
 
 const catalogRequest: UpstreamRequest = { group: "catalog", path: "/vtu/data", bytesMax: CATALOG_BYTES_MAX };
 

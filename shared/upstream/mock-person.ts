@@ -19,7 +19,10 @@ const MOCK_PHOTO =
  * A made-up record, in the shape an upstream sends. The same number always gives the same person; a retrieval by phone number
  * gives the person whose number it would verify.
  */
-export const mockRecord = ({ subject, by }: IdentityCheck, extent: "full" | "minimal"): Readonly<Record<string, unknown>> => {
+export const mockRecord = (
+  { subject, by }: IdentityCheck,
+  extent: "full" | "minimal",
+): Readonly<Record<string, unknown>> => {
   const known = "phoneNumber" in by ? by.phoneNumber : by.number;
   const lastTen = known.slice(1);
   const dice = createHash("sha256").update(`mock:${lastTen}`).digest();

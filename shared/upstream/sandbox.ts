@@ -1,6 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { mockRecord } from "./mock-person.ts";
-import type { IdentityCheck, CheckOutcome, UpstreamOrder, Outcome, Upstream } from "./upstream.ts";
+import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
 /**
  * What a test purchase for a number comes to; any other number is delivered. The time-out row does not keep anybody waiting.
@@ -33,8 +33,10 @@ const checkOutcomes: Readonly<Record<string, (check: IdentityCheck) => CheckOutc
 const magicDigit = ({ by }: IdentityCheck): string | undefined =>
   /^(?:0{10}|0800000000)([0-9])$/.exec("phoneNumber" in by ? by.phoneNumber : by.number)?.[1];
 
-const meets = (request: UpstreamOrder | IdentityCheck, { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals]): boolean =>
-  request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber;
+const meets = (
+  request: UpstreamOrder | IdentityCheck,
+  { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals],
+): boolean => (request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber);
 
 /** Answers test keys. It has no connection to anything, so that a test key cannot reach the upstream. */
 export const sandboxUpstream: Upstream = {

@@ -31,7 +31,7 @@ export type Outcome = UpstreamFacts &
     /** A definite refusal. `fields` are the order's own fields that are to blame. */
     | { readonly kind: "refused"; readonly fields: readonly OrderField[] }
     /** Refused, or never sent, for a reason that is ours to mend: key, address, limit, our balance, the connection. */
-    | { readonly kind: "ours"; readonly reason: string }
+    | { readonly kind: "account_error"; readonly reason: string }
     /** It may have been delivered, or may yet be. An event will tell, or an operator. */
     | { readonly kind: "unknown"; readonly reason: string; readonly later?: LaterEvent }
   );
@@ -47,7 +47,7 @@ export type CheckOutcome = UpstreamFacts &
   (
     | { readonly kind: "found"; readonly record: Readonly<Record<string, unknown>> }
     | { readonly kind: "no_record" }
-    | Extract<Outcome, { kind: "refused" | "ours" | "unknown" }>
+    | Extract<Outcome, { kind: "refused" | "account_error" | "unknown" }>
   );
 
 /** Whoever fulfils orders: the upstream over HTTP for live keys, the sandbox for test keys. */

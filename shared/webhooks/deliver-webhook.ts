@@ -1,10 +1,10 @@
 import { requireAccount } from "../access/account-store.ts";
-import { log } from "../platform/log.ts";
 import type { MessageResult } from "../lambda/queue-handler.ts";
-import { isoTime } from "../platform/time.ts";
-import type { Ledger } from "../ledger/transact.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/transact.ts";
 import { referenceOf } from "../ledger/transaction.ts";
+import { log } from "../platform/log.ts";
+import { isoTime } from "../platform/time.ts";
 import {
   type Attempt,
   type Delivery,
@@ -16,10 +16,10 @@ import {
 } from "./delivery.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
 import { type Endpoint, type EndpointStore, noteHealth, readEndpoint } from "./endpoint.ts";
-import { webhookBody } from "./webhook-body.ts";
-import { decideNextStep, type PostResult, type NextStep } from "./next-step.ts";
+import { decideNextStep, type NextStep, type PostResult } from "./next-step.ts";
 import type { Post } from "./post-webhook.ts";
-import { webhookId, signatureHeaders } from "./signature.ts";
+import { signatureHeaders, webhookId } from "./signature.ts";
+import { webhookBody } from "./webhook-body.ts";
 
 export type DeliveryDeps = {
   readonly ledger: Ledger;
@@ -36,14 +36,15 @@ export type DeliveryDeps = {
 export const deliverWebhook =
   ({ ledger, endpoints, post, random }: DeliveryDeps) =>
   async (message: DeliveryMessage): Promise<MessageResult> => {
-    const row = await readTransaction(ledger, message.transaction);
-    if (row === undefined || row.status !== message.status) return { kind: "retry", reason: "no_such_end" };
+    const transaction = await readTransaction(ledger, message.transaction);
+    if (transaction === undefined || transaction.status !== message.status)
+      return { kind: "retry", reason: "no_such_end" };
     const [account, known] = await Promise.all([
-      requireAccount(endpoints.accounts, row.account_id),
+      requireAccount(endpoints.accounts, transaction.account_id),
       readDelivery(ledger, deliveryPk(message)),
     ]);
-    const id = webhookId(referenceOf(row), message.status);
-    const delivery = known ?? newDelivery(message, row, id, ledger.clock());
+    const id = webhookId(referenceOf(transaction), message.status);
+    const delivery = known ?? newDelivery(message, transaction, id, ledger.clock());
     if (delivery.state !== "pending") return { kind: "done", outcome: `already_${delivery.state}` };
 
     const endpoint = await readEndpoint(endpoints, account);
@@ -57,7 +58,7 @@ export const deliverWebhook =
     }
 
     const at_ms = ledger.clock();
-    const body = webhookBody(row, message.status);
+    const body = webhookBody(transaction, message.status);
     const headers = {
       "content-type": "application/json",
       "user-agent": "airtime-data-identity-webhooks/1",
@@ -65,7 +66,7 @@ export const deliverWebhook =
     };
     const result = await post({ url: endpoint.url, headers, body });
     const now_ms = ledger.clock();
-    const verdict = decideNextStep(result, {
+    const settlement = decideNextStep(result, {
       attempt: delivery.attempts.length + 1,
       failingSince_ms: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
       now_ms,
@@ -73,12 +74,17 @@ export const deliverWebhook =
     });
     const attempt = attemptOf(delivery, result, at_ms, now_ms);
     const standing = await recordProgress(ledger, delivery, {
-      state: stateAfter[verdict.kind],
+      state: stateAfter[settlement.kind],
       attempt,
-      ...(verdict.kind === "retry" && { nextAttemptAt: isoTime(now_ms + verdict.after_s * 1_000) }),
+      ...(settlement.kind === "retry" && { nextAttemptAt: isoTime(now_ms + settlement.after_s * 1_000) }),
     });
-    log.info("webhook.attempted", { account: account.account_id, webhook_id: id, ...attempt, verdict: verdict.kind });
-    await noteVerdict(endpoints, delivery, endpoint.url, endpoint, verdict, at_ms);
+    log.info("webhook.attempted", {
+      account: account.account_id,
+      webhook_id: id,
+      ...attempt,
+      settlement: settlement.kind,
+    });
+    await noteVerdict(endpoints, delivery, endpoint.url, endpoint, settlement, at_ms);
     return resultOf(standing, ledger);
   };
 
@@ -119,19 +125,19 @@ const noteVerdict = async (
   { account_id }: Delivery,
   url: string,
   { failingSince }: Endpoint,
-  verdict: NextStep,
+  settlement: NextStep,
   at_ms: number,
 ): Promise<void> => {
-  if (verdict.kind === "delivered") {
+  if (settlement.kind === "delivered") {
     if (failingSince !== undefined) await noteHealth(endpoints, account_id, url, { failingSince: undefined });
     return;
   }
   const health = { failingSince: failingSince ?? isoTime(at_ms) };
-  if (verdict.kind === "switch_off") {
-    log.alarm("webhook.switched_off", { account: account_id, reason: verdict.reason });
+  if (settlement.kind === "switch_off") {
+    log.alarm("webhook.switched_off", { account: account_id, reason: settlement.reason });
     await noteHealth(endpoints, account_id, url, { ...health, switchOff: true });
   } else if (failingSince === undefined) {
     await noteHealth(endpoints, account_id, url, health);
   }
-  if (verdict.kind === "exhausted") log.warn("webhook.exhausted", { account: account_id });
+  if (settlement.kind === "exhausted") log.warn("webhook.exhausted", { account: account_id });
 };

@@ -1,11 +1,11 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { retryContention } from "../platform/backoff.ts";
-import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "../ledger/transact.ts";
 import { type Transaction, transactionId } from "../ledger/transaction.ts";
-import { finalStatus, type DeliveryMessage } from "./delivery-queue.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { isoTime } from "../platform/time.ts";
+import { type DeliveryMessage, finalStatus } from "./delivery-queue.ts";
 
 /** `pending` waits for its next attempt; every other state is final. */
 const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
@@ -78,11 +78,7 @@ export type Progress = {
  * Writes how an event's delivery goes on. An attempt's number is written once: where two copies of a message were at work at the
  * same time, the second write does nothing. Resolves with the record as it stands.
  */
-export const recordProgress = async (
-  ledger: Ledger,
-  delivery: Delivery,
-  progress: Progress,
-): Promise<Delivery> => {
+export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
   const { next_attempt_at: _before, ...rest } = delivery;
   const row: Delivery = {
     ...rest,

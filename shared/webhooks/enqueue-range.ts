@@ -1,10 +1,10 @@
 import { type AccountTable, accountIds } from "../access/account-store.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { isoTime } from "../platform/time.ts";
-import type { Ledger } from "../ledger/transact.ts";
 import { listTransactions, type Owner } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/transact.ts";
 import type { Transaction } from "../ledger/transaction.ts";
-import { finalStatus, type DeliveryQueue } from "./delivery-queue.ts";
+import { isoTime } from "../platform/time.ts";
+import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** How long before the range a transaction may have been made that ended within it; the ledger is indexed by when it was made. */
@@ -29,8 +29,10 @@ export const enqueueRange = async (
   const made = { from: isoTime(from_ms - lookBack_ms), to: isoTime(to_ms) };
   let announced = 0;
   for await (const owner of owners(deps.accounts)) {
-    for await (const rows of pages(deps.ledger, owner, made)) {
-      const ended = rows.filter(({ updated_at }) => updated_at >= isoTime(from_ms) && updated_at <= isoTime(to_ms));
+    for await (const transactions of pages(deps.ledger, owner, made)) {
+      const ended = transactions.filter(
+        ({ updated_at }) => updated_at >= isoTime(from_ms) && updated_at <= isoTime(to_ms),
+      );
       announced += await announceAll(deps.queue, ended, repeat);
     }
   }
@@ -49,15 +51,19 @@ async function* pages(
   made: { readonly from: string; readonly to: string },
 ): AsyncGenerator<readonly Transaction[], void, void> {
   let page = await listTransactions(ledger, owner, {}, made, undefined);
-  yield page.rows;
+  yield page.transactions;
   while (page.next !== undefined) {
     page = await listTransactions(ledger, owner, {}, made, page.next);
-    yield page.rows;
+    yield page.transactions;
   }
 }
 
-const announceAll = async (queue: DeliveryQueue, rows: readonly Transaction[], repeat: string): Promise<number> => {
-  const messages = rows.flatMap(({ pk, account_id, status }) => {
+const announceAll = async (
+  queue: DeliveryQueue,
+  transactions: readonly Transaction[],
+  repeat: string,
+): Promise<number> => {
+  const messages = transactions.flatMap(({ pk, account_id, status }) => {
     const end = finalStatus.safeParse(status).data;
     return end === undefined ? [] : [{ account_id, message: { transaction: pk, status: end, repeat } }];
   });

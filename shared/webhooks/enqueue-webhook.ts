@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Change } from "../lambda/stream-handler.ts";
 import { isTransactionPk } from "../ledger/transaction.ts";
-import { finalStatus, type DeliveryQueue } from "./delivery-queue.ts";
+import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
 /** A test purchase for this number is announced twice. Source: README, "Magic values". */
 const TWICE_PHONE_NUMBER = "08000000008";

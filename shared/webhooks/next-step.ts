@@ -45,7 +45,10 @@ export type AttemptContext = {
 };
 
 /** Judges one attempt. Only 2xx counts: a redirect is a failure, and so is an answer that is larger than it may be. */
-export const decideNextStep = (result: PostResult, { attempt, failingSince_ms, now_ms, random }: AttemptContext): NextStep => {
+export const decideNextStep = (
+  result: PostResult,
+  { attempt, failingSince_ms, now_ms, random }: AttemptContext,
+): NextStep => {
   if (result.kind === "answered" && result.status >= 200 && result.status <= 299) return { kind: "delivered" };
   if (result.status === GONE) return { kind: "switch_off", reason: "gone" };
   if (failingSince_ms !== undefined && now_ms - failingSince_ms >= FAILING_MS_MAX) {

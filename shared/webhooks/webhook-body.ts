@@ -1,5 +1,5 @@
-import { nairaFromKobo } from "../platform/money.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { nairaFromKobo } from "../platform/money.ts";
 import type { FinalStatus } from "./delivery-queue.ts";
 
 /**
@@ -7,17 +7,17 @@ import type { FinalStatus } from "./delivery-queue.ts";
  * has the same bytes. An identity check has no network and no phone number: both are empty, because the interface types them as
  * strings.
  */
-export const webhookBody = (row: Transaction, status: FinalStatus): string =>
+export const webhookBody = (transaction: Transaction, status: FinalStatus): string =>
   JSON.stringify({
     event: "transaction.updated",
     data: {
-      reference: referenceOf(row),
+      reference: referenceOf(transaction),
       status,
-      amount: nairaFromKobo(row.amount_kobo),
-      type: row.type,
-      network: row.network ?? "",
-      phone_number: row.phone_number ?? "",
-      created_at: row.created_at,
+      amount: nairaFromKobo(transaction.amount_kobo),
+      type: transaction.type,
+      network: transaction.network ?? "",
+      phone_number: transaction.phone_number ?? "",
+      created_at: transaction.created_at,
     },
   });
 

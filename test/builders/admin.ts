@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type RunningService, startService } from "../../tools/local/service.ts";
-import { tableNames } from "../../tools/local/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import { type RunningService, startService } from "../../tools/local/service.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 
 /** What one run of the operator's command line came to. */
 export type AdminRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };

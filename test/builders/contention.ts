@@ -3,13 +3,13 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
-import { localClient } from "../../tools/local/local-aws.ts";
-import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
-import { sleep } from "../../shared/platform/time.ts";
 import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
+import { sleep } from "../../shared/platform/time.ts";
+import { localClient } from "../../tools/local/local-aws.ts";
 import { strictDynamoDb } from "../strict/dynamodb.ts";
 import { type StrictSettings, strictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
@@ -82,14 +82,14 @@ export const contend = async (
     const open = async (index: number) => {
       await sleep((within_ms * index) / debits);
       const begun_ms = Date.now();
-      const row = aTransactionRow({
+      const transaction = aTransactionRow({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: `${accountId}#live`,
         attempt: randomUUID(),
         amount_kobo: PRICE_KOBO,
       });
-      const { kind } = await openTransaction(ledger, row, [], deadlineIn(FUNCTION_MS));
+      const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(FUNCTION_MS));
       return { kind, wait_ms: Date.now() - begun_ms };
     };
     const results = await inSimulatedTime(

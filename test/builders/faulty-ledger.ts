@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { inject, vi } from "vitest";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import type { Ledger } from "../../shared/ledger/transact.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 

@@ -1,9 +1,9 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
-import type { Fault } from "../../tools/simulator/faults.ts";
-import { tableNames } from "../../tools/local/tables.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, type Transaction } from "../../shared/ledger/transaction.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { aNinCheck } from "./identity.ts";
 import { type Answer, startTestService, type TestCaller, type TestService } from "./service.ts";
 

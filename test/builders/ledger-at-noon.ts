@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount } from "../../shared/access/accounts.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { type Transaction, transactionPk } from "../../shared/ledger/transaction.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
-import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { type Transaction, transactionPk } from "../../shared/ledger/transaction.ts";
-import { walletPk } from "../../shared/ledger/wallet.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransactionRow } from "./transaction.ts";
 
@@ -50,10 +50,10 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
     },
     anOrder: async (accountId, changes) => {
-      const row = ledger.aRow(accountId, changes);
-      const { kind } = await openTransaction(ledger, row, [], deadlineIn(120_000));
+      const transaction = ledger.aRow(accountId, changes);
+      const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(120_000));
       if (kind !== "opened") throw new Error(`The order was not made: ${kind}`);
-      return row;
+      return transaction;
     },
     addToWallet: async (accountId, attribute, by) => {
       await tables.db.send(

@@ -2,12 +2,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tableNames } from "../../tools/local/tables.ts";
 import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 import { contractSuite } from "./suite.ts";
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { adminProgram } from "../../tools/admin/program.ts";
-import { tableNames } from "../../tools/local/tables.ts";
 import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import { deliveriesOwner } from "../../shared/webhooks/delivery.ts";
+import { adminProgram } from "../../tools/admin/program.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: an operator who types what cannot be gets a sentence and exit code 2, and nothing is changed. */

@@ -15,10 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
+import { sleep } from "../../shared/platform/time.ts";
 import { startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { startSimulator } from "../../tools/simulator/server.ts";
-import { sleep } from "../../shared/platform/time.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];

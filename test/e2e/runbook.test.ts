@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { tableNames } from "../../tools/local/tables.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { storedEventId, listEvents, recordEvent } from "../../shared/upstream-events/stored-event.ts";
-import { walletPk } from "../../shared/ledger/wallet.ts";
+import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 

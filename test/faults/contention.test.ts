@@ -3,15 +3,15 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, inject, test } from "vitest";
 import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
-import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { koboSchema } from "../../shared/platform/money.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
-import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
-import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { koboSchema } from "../../shared/platform/money.ts";
+import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
@@ -62,30 +62,31 @@ test("requests during changes of their account are answered by the account as it
   };
   const [verdicts] = await Promise.all([requests(), changes()]);
   expect(verdicts).toContain("admitted");
-  expect([...verdicts].filter((verdict) => !["admitted", "account_restricted"].includes(verdict))).toEqual([]);
+  expect([...verdicts].filter((settlement) => !["admitted", "account_restricted"].includes(settlement))).toEqual([]);
   expect(gates.proxy.strict?.counts.conflict).toBeGreaterThan(0);
   await gates.proxy.stop();
 });
 
-test("ten refunds of one wallet in a batch of the status queue are settled in sequence: none meets another", async () => {
+test("ten refunds of one wallet in a batch of the outcomes queue are settled in sequence: none meets another", async () => {
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const funds = koboSchema.parse(10 * PRICE_KOBO);
   await db.send(new PutCommand({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } }));
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
-  const rows = Array.from({ length: 10 }, () =>
+  const transactions = Array.from({ length: 10 }, () =>
     aTransactionRow({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
   );
-  for (const row of rows) expect((await openTransaction(ledger, row, [], deadlineIn(29_000))).kind).toBe("opened");
+  for (const transaction of transactions)
+    expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");
 
   const strict = proxy.beStrict(holding(15), SEED);
   const key = "k".repeat(32);
-  const naming = loadKeyedHashes({ value: async () => key, refetch: async () => key });
-  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, naming }));
-  const Records = rows.map(({ pk, attempt }, index) => {
-    const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const message: OutcomeMessage = { kind: "verdict", mode: "live", transaction: pk, attempt, verdict };
+  const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const Records = transactions.map(({ pk, attempt }, index) => {
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement };
     return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
   });
   expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });

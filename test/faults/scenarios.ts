@@ -1,11 +1,11 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
-import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { adjustWallet } from "../../shared/ledger/adjustment.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import { rotateSecret } from "../../shared/webhooks/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
@@ -63,9 +63,9 @@ const report = async (stage: Stage, status: "success" | "failed"): Promise<void>
 };
 
 const onlyTransaction = async (stage: Stage) => {
-  const [row] = await transactionsOf(stage);
-  if (row === undefined) throw new Error("The stage has no transaction");
-  return row;
+  const [transaction] = await transactionsOf(stage);
+  if (transaction === undefined) throw new Error("The stage has no transaction");
+  return transaction;
 };
 
 /** Leaves a purchase open, as after an upstream that did not answer, and that has ended it meanwhile. */
@@ -81,8 +81,8 @@ const leaveOpen =
 const resolve =
   (status: "success" | "failed"): Scenario["act"] =>
   async (stage) => {
-    const row = await onlyTransaction(stage);
-    await stage.command(() => resolveTransaction(stage.world.ledger, row, status, byOperator));
+    const transaction = await onlyTransaction(stage);
+    await stage.command(() => resolveTransaction(stage.world.ledger, transaction, status, byOperator));
     await stage.world.pump.once();
   };
 
@@ -218,7 +218,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       jump(6 * 60_000);
     },
     act: async (stage) => {
-      await stage.world.strike("watch-ledger");
+      await stage.world.strike("reconcile-ledger");
       await stage.world.pump.once();
     },
     ends: ["failed"],
@@ -228,8 +228,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "an operator who matches an event": {
     prepare: leaveUnmatched,
     act: async (stage) => {
-      const [row, event] = [await onlyTransaction(stage), await newestEvent(stage)];
-      await stage.command(() => matchEvent(stage.world.ledger, event, row, byOperator));
+      const [transaction, event] = [await onlyTransaction(stage), await newestEvent(stage)];
+      await stage.command(() => matchEvent(stage.world.ledger, event, transaction, byOperator));
       await stage.world.pump.once();
     },
     ends: ["failed"],

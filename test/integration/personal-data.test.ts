@@ -3,9 +3,9 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import type { Fault } from "../../tools/simulator/faults.ts";
-import { tableNames } from "../../tools/local/tables.ts";
 import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Fault } from "../../tools/simulator/faults.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { seeded } from "../builders/seeded.ts";
 import { type Client, order, type Reply } from "./client.ts";
 import type { LoadAccount } from "./service-process.ts";

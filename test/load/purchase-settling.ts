@@ -1,12 +1,12 @@
 import { expect, vi } from "vitest";
-import type { Delivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
-import { eventOf, sendEvent } from "../../tools/simulator/webhooks.ts";
-import { isoTime } from "../../shared/platform/time.ts";
-import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import { openTransactions } from "../../shared/ledger/open-transactions.ts";
-import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import type { Ledger } from "../../shared/ledger/transact.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { listEvents } from "../../shared/upstream-events/stored-event.ts";
+import type { Delivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
+import { eventOf, sendEvent } from "../../tools/simulator/webhooks.ts";
 import { inParallel } from "./figures.ts";
 
 /** All that an operator sees as open. */
@@ -98,7 +98,7 @@ export const waitForDecisions = async (ledger: Ledger, told: readonly Order[]): 
  */
 export const resolveRest = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
   const decision = { by: "load test", why: "the upstream's list" };
-  const open = new Map((await openNow(ledger)).map((row) => [referenceOf(row), row]));
+  const open = new Map((await openNow(ledger)).map((transaction) => [referenceOf(transaction), transaction]));
   for (const event of await listEvents(ledger, "0000")) {
     const order = upstream.purchases.find(({ upstreamReference }) => upstreamReference === event.reference);
     const row = open.get(order?.reference ?? "");

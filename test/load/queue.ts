@@ -1,12 +1,12 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import type { queues } from "../../infra/queues.ts";
 import type { AdminContext } from "../../tools/admin/context.ts";
 import { deadLettersOf } from "../../tools/local/queues.ts";
-import type { queues } from "../../infra/queues.ts";
 
 type QueueName = keyof typeof queues;
 
 export const urlOf = ({ target }: AdminContext, name: QueueName): string =>
-  ({ status: target.environment.STATUS_QUEUE_URL, delivery: target.environment.DELIVERY_QUEUE_URL })[name];
+  ({ outcomes: target.environment.OUTCOMES_QUEUE_URL, delivery: target.environment.DELIVERY_QUEUE_URL })[name];
 
 export const deadLettersUrlOf = (desk: AdminContext, name: QueueName): string =>
   urlOf(desk, name).replace(new RegExp(`${name}$`), deadLettersOf(name));

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { expect, vi } from "vitest";
 import * as z from "zod";
-import { sleep } from "../../shared/platform/time.ts";
 import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import type { Ledger } from "../../shared/ledger/transact.ts";
+import { sleep } from "../../shared/platform/time.ts";
 import { deliveriesOwner, readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";

@@ -5,12 +5,16 @@ import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
+import { openTransactions } from "../../shared/ledger/open-transactions.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import { openTransactions } from "../../shared/ledger/open-transactions.ts";
-import { parseUpstreamSignature, signatureOf, type UpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
+import {
+  parseUpstreamSignature,
+  signatureOf,
+  type UpstreamSignature,
+} from "../../shared/upstream-events/upstream-signature.ts";
 import type { AdminContext } from "./context.ts";
 import { duration } from "./print.ts";
 
@@ -145,7 +149,7 @@ const webhook: DoctorCheck = async ({ target, secrets }) => {
   }
   return wrong(
     `answers ${answer} to an event`,
-    "After a rotation, ask again in some seconds; else look into the logs of receive-status",
+    "After a rotation, ask again in some seconds; else look into the logs of receive-upstream-event",
   );
 };
 
@@ -196,9 +200,9 @@ const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurre
 const deadLetters: DoctorCheck = async ({ sqs, target }) => {
   const attribute = async (QueueUrl: string, name: "RedrivePolicy" | "ApproximateNumberOfMessages") =>
     (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [name] }))).Attributes?.[name];
-  const { STATUS_QUEUE_URL, DELIVERY_QUEUE_URL } = target.environment;
+  const { OUTCOMES_QUEUE_URL, DELIVERY_QUEUE_URL } = target.environment;
   const counts = await Promise.all(
-    Object.entries({ status: STATUS_QUEUE_URL, delivery: DELIVERY_QUEUE_URL }).map(async ([name, url]) => {
+    Object.entries({ status: OUTCOMES_QUEUE_URL, delivery: DELIVERY_QUEUE_URL }).map(async ([name, url]) => {
       const policy = redrivePolicy.parse(JSON.parse((await attribute(url, "RedrivePolicy")) ?? "{}"));
       const deadLettersUrl = new URL(policy.deadLetterTargetArn.split(":").at(-1) ?? "", url).href;
       return { name, count: Number((await attribute(deadLettersUrl, "ApproximateNumberOfMessages")) ?? 0) };

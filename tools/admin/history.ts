@@ -1,19 +1,24 @@
-import { type StoredEvent, storedEventId, listEvents, saysOf } from "../../shared/upstream-events/stored-event.ts";
 import { type AuditEntry, readAudit } from "../../shared/ledger/audit.ts";
 import { readItems } from "../../shared/ledger/batch-read.ts";
 import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import { type Transaction, transactionId } from "../../shared/ledger/transaction.ts";
+import { listEvents, type StoredEvent, saysOf, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { type Delivery, deliveriesOwner, deliveryPk, deliverySchema } from "../../shared/webhooks/delivery.ts";
 import { detailsText } from "./audit-view.ts";
 import type { AdminContext } from "./context.ts";
 import { naira } from "./print.ts";
 
 /** How the ends of one transaction were told, oldest first. */
-export const deliveriesOf = async ({ ledger }: AdminContext, row: Transaction): Promise<readonly Delivery[]> => {
-  const range = { from: row.created_at, to: "9999" };
-  const keys = await ownedKeys(ledger, deliveriesOwner(row.account_id), range);
-  const [prefix = ""] = deliveryPk({ transaction: row.pk, status: "success" }).split(transactionId(row));
-  const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionId(row)}#`));
+export const deliveriesOf = async (
+  { ledger }: AdminContext,
+  transaction: Transaction,
+): Promise<readonly Delivery[]> => {
+  const range = { from: transaction.created_at, to: "9999" };
+  const keys = await ownedKeys(ledger, deliveriesOwner(transaction.account_id), range);
+  const [prefix = ""] = deliveryPk({ transaction: transaction.pk, status: "success" }).split(
+    transactionId(transaction),
+  );
+  const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionId(transaction)}#`));
   return readItems(ledger, own, deliverySchema);
 };
 
@@ -38,19 +43,21 @@ export const historyOf = async (desk: AdminContext, row: Transaction): Promise<r
   ].sort((one, other) => (one.at < other.at ? -1 : 1));
 };
 
-const created = (row: Transaction): HistoryEntry => ({
-  at: row.created_at,
+const created = (transaction: Transaction): HistoryEntry => ({
+  at: transaction.created_at,
   what: "created",
-  details: `${naira(row.amount_kobo)} NGN ${row.mode === "live" ? "taken from the wallet" : "in the sandbox"}, key ${row.key_id}`,
+  details: `${naira(transaction.amount_kobo)} NGN ${transaction.mode === "live" ? "taken from the wallet" : "in the sandbox"}, key ${transaction.key_id}`,
 });
 
-const updated = (row: Transaction): HistoryEntry => ({
-  at: row.updated_at,
-  what: row.status,
+const updated = (transaction: Transaction): HistoryEntry => ({
+  at: transaction.updated_at,
+  what: transaction.status,
   details: [
-    ...(row.upstream_reference === undefined ? [] : [`upstream reference ${row.upstream_reference}`]),
-    ...(row.upstream_amount_kobo === undefined ? [] : [`upstream amount ${naira(row.upstream_amount_kobo)} NGN`]),
-    ...(row.failure === undefined ? [] : [row.failure.code]),
+    ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
+    ...(transaction.upstream_amount_kobo === undefined
+      ? []
+      : [`upstream amount ${naira(transaction.upstream_amount_kobo)} NGN`]),
+    ...(transaction.failure === undefined ? [] : [transaction.failure.code]),
   ].join(", "),
 });
 

@@ -1,9 +1,9 @@
 import { Console } from "node:console";
 import { CommanderError } from "commander";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { AccountError } from "../../shared/access/account-store.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { EndpointUrlError } from "../../shared/webhooks/address-guard.ts";
-import { SettingsError } from "../local/settings.ts";
 import { adminProgram } from "./program.ts";
 
 /** Something else failed; and what was asked for cannot be. */

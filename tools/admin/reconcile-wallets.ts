@@ -1,5 +1,5 @@
-import { sleep } from "../../shared/platform/time.ts";
 import type { Ledger } from "../../shared/ledger/transact.ts";
+import { sleep } from "../../shared/platform/time.ts";
 import { confirmedReconciliation, type Reconciliation } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { duration, naira, nairaNumber, orNull, table } from "./print.ts";
 

@@ -1,9 +1,9 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { readItems } from "../../shared/ledger/batch-read.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isTransient } from "./transient-error.ts";
 
 /** An item of a table as it is stored. */

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import type * as z from "zod";
+import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
+import { assertStage } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { readJsonFile } from "../local/json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../local/service-file.ts";
-import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
-import { assertStage } from "../../infra/stages.ts";
 
 /** The service that is operated: where it answers, and what its functions are told of tables, queues, secrets and addresses. */
 export type Target = {

@@ -1,11 +1,11 @@
+import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
+import { pkOfReference, referenceOf, type Transaction, transactionToView } from "../../shared/ledger/transaction.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
 import { inFlight_ms } from "../../shared/upstream-events/operator-resolution.ts";
-import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
-import { pkOfReference, referenceOf, type Transaction, transactionToView } from "../../shared/ledger/transaction.ts";
 import type { AdminContext } from "./context.ts";
 import { duration, naira, table } from "./print.ts";
 
@@ -29,9 +29,9 @@ export const requireTransaction = async (
 
 /** The same for a decision: once its request is certainly over, as it stands then. */
 export const requireDecidable = async (desk: AdminContext, reference: string): Promise<Transaction> => {
-  const row = await requireTransaction(desk, reference);
-  const wait_ms = row.status === "processing" ? inFlight_ms(row, desk.ledger.clock()) : 0;
-  if (wait_ms === 0) return row;
+  const transaction = await requireTransaction(desk, reference);
+  const wait_ms = transaction.status === "processing" ? inFlight_ms(transaction, desk.ledger.clock()) : 0;
+  if (wait_ms === 0) return transaction;
   process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(wait_ms)} ...\n`);
   await sleep(wait_ms);
   return requireTransaction(desk, reference);
@@ -42,32 +42,32 @@ const byCallerReference = async (
   accountId: string,
   reference: string,
 ): Promise<Transaction | undefined> => {
-  const naming = await loadKeyedHashes(secret(secrets, target.environment.REFERENCE_KEY_SECRET_ID))();
+  const keyedHashes = await loadKeyedHashes(secret(secrets, target.environment.REFERENCE_KEY_SECRET_ID))();
   for (const mode of ["live", "test"] as const) {
-    const row = await findByCallerReference(ledger, naming, { accountId, mode }, reference);
-    if (row !== undefined) return row;
+    const transaction = await findByCallerReference(ledger, keyedHashes, { accountId, mode }, reference);
+    if (transaction !== undefined) return transaction;
   }
   return undefined;
 };
 
-export const transactionJson = (row: Transaction) => ({
-  account_id: row.account_id,
-  mode: row.mode,
-  ...transactionToView(row),
-  upstream_reference: row.upstream_reference ?? null,
+export const transactionJson = (transaction: Transaction) => ({
+  account_id: transaction.account_id,
+  mode: transaction.mode,
+  ...transactionToView(transaction),
+  upstream_reference: transaction.upstream_reference ?? null,
 });
 
-export const transactionsTable = (rows: readonly Transaction[], now_ms: number): string =>
+export const transactionsTable = (transactions: readonly Transaction[], now_ms: number): string =>
   table(
     ["reference", "account", "type", "status", "amount", "phone number", "upstream", "age"],
-    rows.map((row) => [
-      referenceOf(row),
-      row.account_id,
-      row.type,
-      row.status,
-      naira(row.amount_kobo),
-      row.phone_number,
-      row.upstream_reference,
-      duration(now_ms - Date.parse(row.created_at)),
+    transactions.map((transaction) => [
+      referenceOf(transaction),
+      transaction.account_id,
+      transaction.type,
+      transaction.status,
+      naira(transaction.amount_kobo),
+      transaction.phone_number,
+      transaction.upstream_reference,
+      duration(now_ms - Date.parse(transaction.created_at)),
     ]),
   );

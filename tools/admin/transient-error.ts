@@ -1,6 +1,6 @@
 import { isTransientError } from "@smithy/core/retry";
-import { isContention } from "../../shared/platform/backoff.ts";
 import { UnprocessedKeysError } from "../../shared/ledger/batch-read.ts";
+import { isContention } from "../../shared/platform/backoff.ts";
 
 type SdkError = Parameters<typeof isTransientError>[0];
 

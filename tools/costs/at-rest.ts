@@ -1,14 +1,14 @@
 import { CfnResource } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import * as z from "zod";
-import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
-import { budgets } from "./budgets.ts";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
 import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions } from "../../infra/schedules.ts";
 import { type StageSettings, settingsOf, stages } from "../../infra/stages.ts";
+import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import { budgets } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 import { times, usageOf } from "./request-usage.ts";
 

@@ -100,8 +100,8 @@ export const budgets = {
   eventIn: {
     title: "event of the provider",
     runs: [
-      { function: "receive-status", sends: "status" },
-      { function: "apply-status", calls: ["Query", "UpdateItem"] },
+      { function: "receive-upstream-event", sends: "outcomes" },
+      { function: "apply-upstream-event", calls: ["Query", "UpdateItem"] },
     ],
     writeUnits: { tables: 1, indexes: 2 },
     readUnits: 0.5,
@@ -111,8 +111,8 @@ export const budgets = {
   eventAgain: {
     title: "its duplicate",
     runs: [
-      { function: "receive-status", sends: "status" },
-      { function: "apply-status", calls: ["Query"] },
+      { function: "receive-upstream-event", sends: "outcomes" },
+      { function: "apply-upstream-event", calls: ["Query"] },
     ],
     writeUnits: nothing,
     readUnits: 0.5,
@@ -122,7 +122,7 @@ export const budgets = {
   webhookOut: {
     title: "webhook to an app",
     runs: [
-      { function: "announce-status", sends: "delivery" },
+      { function: "enqueue-webhooks", sends: "delivery" },
       { function: "deliver-webhook", calls: ["GetItem", "GetItem", "GetItem", "PutItem"], asks: "app" },
     ],
     writeUnits: { tables: 1, indexes: 1 },
@@ -132,14 +132,14 @@ export const budgets = {
   minute: {
     title: "a minute of the clock, for one account",
     runs: [
-      { function: "watch-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
+      { function: "reconcile-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: nothing,
     readUnits: 3,
-    log: { events: ["figures", "watch-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
+    log: { events: ["figures", "reconcile-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
   },
 } as const satisfies Record<string, Budget>;
 
-/** A function's bundle; describe-api is left out, for it carries the page of documentation. */
+/** A function's bundle; serve-docs is left out, for it carries the page of documentation. */
 export const bundleBudget = { bytes: 500_000, gzipBytes: 150_000 };

@@ -1,5 +1,5 @@
-import { type Budget, budgets } from "./budgets.ts";
 import { monthAtRest, stageKinds } from "./at-rest.ts";
+import { type Budget, budgets } from "./budgets.ts";
 import { dollarsOf, type Service, type Usage } from "./prices.ts";
 import { times, usageOf, usageOfWaiting } from "./request-usage.ts";
 

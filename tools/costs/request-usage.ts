@@ -1,5 +1,5 @@
-import type { Budget, Run } from "./budgets.ts";
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import type { Budget, Run } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 
 /** What only an account on AWS could tell, and is assumed here. A function is warm, and pays for the time that it waits. */

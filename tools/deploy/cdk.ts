@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
-import { SettingsError } from "../local/settings.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { settingsOf } from "../../infra/stages.ts";
 
 const commands = {

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import type { FunctionName } from "../../infra/functions.ts";
 import { bundleOptions, functionEntry } from "../../infra/bundle/bundle.ts";
+import type { FunctionName } from "../../infra/functions.ts";
 
 export type BundleSize = { readonly bytes: number; readonly gzipBytes: number };
 

@@ -7,7 +7,7 @@ export const withSection = async (
   document: string,
   name: string,
   render: (before: string) => string | Promise<string>,
-  command = "npm run figures",
+  command = "npm run tables",
 ): Promise<string> => {
   const begin = `<!-- ${name}: written by ${command} -->\n`;
   const end = `<!-- end of ${name} -->`;

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
 import { functionTable } from "./function-table.ts";
+import { layerTable } from "./layers.ts";
 import { withSection } from "./markdown.ts";
 import { requestTable } from "./request-table.ts";
 
-/** The parts of documents that `npm run figures` writes, each between two marks. */
+/** The parts of documents that `npm run tables` writes, each between two marks. */
 export const sections = {
+  layers: { file: "architecture.md", render: layerTable },
   functions: { file: "architecture.md", render: functionTable },
   requests: { file: "architecture.md", render: requestTable },
   "cost of requests": { file: "deployment.md", render: requestCostTable },

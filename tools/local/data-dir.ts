@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
 import { DatabaseSync } from "node:sqlite";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
-import { errorText, SettingsError } from "./settings.ts";
+import { errorText } from "./settings.ts";
 
 /** Marks the directory as the runner's, and is held locked while one runs: the kernel lets go of it even after a kill -9. */
 const LOCK_FILE = "runner.lock";

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { localClient } from "./local-aws.ts";
-import { SettingsError } from "./settings.ts";
 
 const HOST = "127.0.0.1";
 const READY_MS_MAX = 20_000;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type * as z from "zod";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
-import { SettingsError } from "./settings.ts";
 
 /** The file's content; undefined where there is no file. */
 export const readJsonFile = <Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> | undefined => {

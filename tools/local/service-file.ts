@@ -1,8 +1,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import * as z from "zod";
+import { SettingsError } from "../../infra/settings-error.ts";
 import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";
-import { errorText, SettingsError } from "./settings.ts";
+import { errorText } from "./settings.ts";
 
 /** What SERVICE_FILE holds: all that a test or a tool needs in order to use the running service. */
 export type ServiceDetails = {

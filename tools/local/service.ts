@@ -1,12 +1,15 @@
 import * as z from "zod";
+import { queues } from "../../infra/queues.ts";
+import { LEDGER_SCHEDULE, scheduledFunctions } from "../../infra/schedules.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { streams } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import type { environment } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { queues } from "../../infra/queues.ts";
-import { LEDGER_SCHEDULE, scheduledFunctions } from "../../infra/schedules.ts";
-import { streams } from "../../infra/streams.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
+import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
 import { openDataDir } from "./data-dir.ts";
 import { demoAccount } from "./demo-account.ts";
 import { dynamoDbElsewhere, endLeftOverDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
@@ -19,15 +22,13 @@ import { startQueues } from "./queues.ts";
 import { startSchedule } from "./schedules.ts";
 import { loadSecrets, startSecretsManager } from "./secrets.ts";
 import { removeStaleServiceFile, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
-import { type Settings, SettingsError } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 import { newShutdown } from "./shutdown.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
-import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
 import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, tableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
-const DEFAULT_FUNCTION = "reject-route";
+const DEFAULT_FUNCTION = "not-found";
 const SIMULATED = "simulator";
 const WEBHOOK_KEY = "webhook-key";
 const LOOPBACK = "127.0.0.0/8,::1/128";
@@ -122,7 +123,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
       ACCESS_TABLE: tableNames.access,
       LEDGER_TABLE: tableNames.ledger,
       CACHE_TABLE: tableNames.cache,
-      STATUS_QUEUE_URL: sqs.url("status"),
+      OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
       DELIVERY_QUEUE_URL: sqs.url("delivery"),
       UPSTREAM_BASE_URL: upstream.baseUrl,
       UPSTREAM_KEY_SECRET_ID: "upstream-key",

@@ -1,10 +1,6 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
-
-/** Something that the user must change before the runner can start, in one sentence. */
-export class SettingsError extends Error {
-  override readonly name = "SettingsError";
-}
+import { SettingsError } from "../../infra/settings-error.ts";
 
 /** What an error of Node's says, for a sentence of ours. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

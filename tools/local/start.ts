@@ -1,6 +1,7 @@
+import { SettingsError } from "../../infra/settings-error.ts";
 import { errorFields, log } from "../../shared/platform/log.ts";
 import { startService } from "./service.ts";
-import { help, readSettings, SettingsError } from "./settings.ts";
+import { help, readSettings } from "./settings.ts";
 import { welcome } from "./welcome.ts";
 
 const EXIT_SETTINGS = 2;

@@ -7,9 +7,9 @@ import {
   ResourceInUseException,
   ResourceNotFoundException,
 } from "@aws-sdk/client-dynamodb";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts";
 import { localClient } from "./local-aws.ts";
-import { SettingsError } from "./settings.ts";
 
 /** The tables' names on this machine. */
 export const tableNames = {

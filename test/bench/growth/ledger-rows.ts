@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { type Transaction, transactionOwner, transactionPk } from "../../../shared/ledger/transaction.ts";
+import { walletDebit } from "../../../shared/ledger/wallet.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
-import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
-import { transactionOwner, type Transaction, transactionPk } from "../../../shared/ledger/transaction.ts";
-import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { aTransactionRow } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -52,24 +52,26 @@ export const openBusyAccount = async (
 const succeeded = (transactions: number): number => transactions - Math.ceil(transactions / FAILED_EVERY);
 
 /** The account's transactions, as purchases leave them. */
-export async function* transactionsOf(
-  account: BusyAccount,
-  now_ms: number,
-): AsyncGenerator<Transaction, void, void> {
-  const naming = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
-  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, naming, index, now_ms);
+export async function* transactionsOf(account: BusyAccount, now_ms: number): AsyncGenerator<Transaction, void, void> {
+  const keyedHashes = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
+  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, keyedHashes, index, now_ms);
 }
 
-const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: KeyedHashes, index: number, now_ms: number) => {
+const rowOf = (
+  { accountId, keyId, transactions }: BusyAccount,
+  keyedHashes: KeyedHashes,
+  index: number,
+  now_ms: number,
+) => {
   const created_ms = now_ms - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
   const opened = aTransactionRow({
-    pk: transactionPk(naming.transactionId({ accountId, mode: "live", reference })),
+    pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
     owner: transactionOwner(accountId, "live"),
     account_id: accountId,
     key_id: keyId,
     attempt: randomUUID(),
-    fingerprint: naming.fingerprint(["data", "1", "101", "08031234567"]),
+    fingerprint: keyedHashes.fingerprint(["data", "1", "101", "08031234567"]),
     caller_reference: reference,
     amount_kobo: koboFromNaira(PRICE_NAIRA),
     created_at: isoTime(created_ms),

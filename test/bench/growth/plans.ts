@@ -1,8 +1,8 @@
-import { setEnvironment } from "../../../tools/local/local-aws.ts";
-import { tableNames } from "../../../tools/local/tables.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { catalogStore } from "../../../shared/catalog/store.ts";
 import type { Catalog } from "../../../shared/contract/catalog.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { tableNames } from "../../../tools/local/tables.ts";
 import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";

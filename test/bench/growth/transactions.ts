@@ -1,14 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import { readStatement } from "../../../shared/ledger/statement.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { isoTime, systemClock } from "../../../shared/platform/time.ts";
+import {
+  type Reconciliation,
+  reconcileAndCheckpoint,
+  reconcileWallet,
+} from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, tableNames } from "../../../tools/local/tables.ts";
-import { isoTime, systemClock } from "../../../shared/platform/time.ts";
-import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { type Reconciliation, reconcileAndCheckpoint, reconcileWallet } from "../../../shared/reconciliation/reconcile-wallet.ts";
-import { readStatement } from "../../../shared/ledger/statement.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { newClient } from "../../load/client.ts";
 import { openFreshGateway } from "../fresh-gateway.ts";

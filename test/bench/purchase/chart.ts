@@ -8,7 +8,7 @@ const GAP = 8;
 const HEAD = 34;
 /** Grey both on white and on black paper. */
 const INK = "#7a7a7a";
-const OURS = "#1f77b4";
+const ACCOUNT_ERRORS = "#1f77b4";
 
 type Bar = { readonly label: string; readonly value: number };
 
@@ -39,7 +39,7 @@ const group = (title: string, bars: readonly Bar[], top: number) => {
     const width = ((WIDTH - LABEL - 60) * value) / most;
     return [
       `<text x="${LABEL - 8}" y="${y + 13}" text-anchor="end">${label}</text>`,
-      `<rect x="${LABEL}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${index === 0 ? OURS : INK}"/>`,
+      `<rect x="${LABEL}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${index === 0 ? ACCOUNT_ERRORS : INK}"/>`,
       `<text x="${(LABEL + width + 6).toFixed(1)}" y="${y + 13}">${value.toFixed(2)}</text>`,
     ];
   });

@@ -1,8 +1,8 @@
+import type { Mode } from "../../../shared/contract/transaction.ts";
 import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
 import { markdownTable } from "../../../tools/docs/markdown.ts";
-import type { Mode } from "../../../shared/contract/transaction.ts";
 import { median, pairedRatio } from "../samples.ts";
 import type { Counts } from "./counts.ts";
 import type { Line } from "./purchase.ts";

@@ -28,9 +28,9 @@ type Path = {
 
 /** Requests one after the other, past the proxy that counts; then one of each kind through it. */
 export const measurePaths = async (service: TestService): Promise<readonly PathFigures[]> => {
-  const gateway = await openFreshGateway(["list-catalog", "receive-status"]);
+  const gateway = await openFreshGateway(["list-catalog", "receive-upstream-event"]);
   const client = newClient(gateway.baseUrl);
-  const restore = setEnvironment({ STATUS_QUEUE_URL: unreadQueue() });
+  const restore = setEnvironment({ OUTCOMES_QUEUE_URL: unreadQueue() });
   try {
     const paths = await pathsOf(service);
     const durations = new Map<string, readonly number[]>();
@@ -56,7 +56,7 @@ export const measurePaths = async (service: TestService): Promise<readonly PathF
 };
 
 /** On AWS another function reads what was queued; here it would do so in this very process, while the answer waits. */
-const unreadQueue = (): string => (process.env.STATUS_QUEUE_URL ?? "").replace(/status$/, deadLettersOf("status"));
+const unreadQueue = (): string => (process.env.OUTCOMES_QUEUE_URL ?? "").replace(/status$/, deadLettersOf("status"));
 
 const durationsOf = async (path: Path, gateway: FreshGateway, client: Client): Promise<readonly number[]> => {
   const durations_ms: number[] = [];

@@ -1,8 +1,8 @@
 import middy from "@middy/core";
 import { routes } from "../../../shared/contract/routes.ts";
-import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { type Admit, apiHandler, type Call, operation } from "../../../shared/lambda/api-handler.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
+import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { aLambdaContext } from "../../builders/lambda-context.ts";

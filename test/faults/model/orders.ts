@@ -131,16 +131,16 @@ const lookUp = async (
   answers: readonly (Answer | undefined)[],
 ): Promise<void> => {
   const key = entryKey(wish.mode, wish.reference);
-  const row = await rowUnder(actor, wish);
+  const transaction = await rowUnder(actor, wish);
   const given = answers.filter((answer) => answer !== undefined);
-  if (row === undefined) {
+  if (transaction === undefined) {
     for (const answer of given) expect(codeOf(answer), "an answer without a transaction").toBeDefined();
     return;
   }
-  const entry: Entry = { ...newEntry(wish, "processing", row.pk), wasDisturbed: true };
+  const entry: Entry = { ...newEntry(wish, "processing", transaction.pk), wasDisturbed: true };
   if (wish.ends !== undefined && wish.ends !== "processing") entry.reported.add(wish.ends);
   actor.book.entries.set(key, entry);
-  adopt(play, entry, row);
+  adopt(play, entry, transaction);
   // An error to one of several copies says nothing about the others; that all were refused, it says.
   const isRefused = answers.every((answer) => answer !== undefined && codeOf(answer) !== undefined);
   if (isRefused) expect(entry.status, "only errors, and the transaction").toBe("failed");

@@ -4,11 +4,11 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import { createKey, revokeKey } from "../../../shared/access/accounts.ts";
 import { type Permission, permissionSchema, routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhooks/endpoint.ts";
 import { jump } from "../world/clock.ts";
 import { faults } from "../world/effects.ts";
@@ -205,10 +205,10 @@ const report = stepOf(
     const live = [...actor.book.entries.values()].filter((entry) => entry.mode === "live" && !entry.isCheck);
     const entry = live[choice.which % Math.max(1, live.length)];
     if (entry === undefined) return;
-    const row = await readTransaction(world.ledger, entry.pk);
-    const order = row && orderOf(play, row);
-    if (row === undefined || order === undefined) return;
-    const isNamed = row.upstream_reference !== undefined;
+    const transaction = await readTransaction(world.ledger, entry.pk);
+    const order = transaction && orderOf(play, transaction);
+    if (transaction === undefined || order === undefined) return;
+    const isNamed = transaction.upstream_reference !== undefined;
     world.upstream.settle(order, choice.status);
     const isEnded = entry.status !== "processing";
     // An upstream may contradict itself once we have heard the end; before that it tells the truth.
@@ -250,15 +250,15 @@ const resolve = stepOf("resolve", fc.record({ which, disturbance: maybeDisturbed
     (entry) => entry.status === "processing" && entry.mode === "live",
   );
   const entry = open[choice.which % Math.max(1, open.length)];
-  const row = entry && (await readTransaction(play.world.ledger, entry.pk));
-  const order = row && orderOf(play, row);
+  const transaction = entry && (await readTransaction(play.world.ledger, entry.pk));
+  const order = transaction && orderOf(play, transaction);
   if (entry === undefined || order === undefined) return;
-  if (row?.status !== "processing" || row.upstream_reference === undefined) return;
+  if (transaction?.status !== "processing" || transaction.upstream_reference === undefined) return;
   play.world.upstream.settle(order, "success");
   const status = order.status === "failed" ? "failed" : "success";
   entry.reported.add(status);
   const decision = { by: "operator", why: "as the upstream's books say" };
-  const give = () => play.world.run(() => resolveTransaction(play.world.ledger, row, status, decision));
+  const give = () => play.world.run(() => resolveTransaction(play.world.ledger, transaction, status, decision));
   await disturbed(play, choice.disturbance, give);
   const ending = await giveUntilEnded(play, give);
   if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
@@ -280,12 +280,14 @@ const wait = fc
   .constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000)
   .map((for_ms) => step(`wait ${for_ms}`, async () => jump(for_ms)));
 
-const strike = fc.tuple(fc.constantFrom("watch-ledger", "refresh-catalog"), maybeDisturbed).map(([schedule, choice]) =>
-  step(`strike ${schedule} ${JSON.stringify(choice)}`, async (play) => {
-    await disturbed(play, choice, () => play.world.strike(schedule));
-    await adoptAll(play);
-  }),
-);
+const strike = fc
+  .tuple(fc.constantFrom("reconcile-ledger", "refresh-catalog"), maybeDisturbed)
+  .map(([schedule, choice]) =>
+    step(`strike ${schedule} ${JSON.stringify(choice)}`, async (play) => {
+      await disturbed(play, choice, () => play.world.strike(schedule));
+      await adoptAll(play);
+    }),
+  );
 
 const read = stepOf("read", which, async (play, actor, choice) => {
   beforeRequest(play);

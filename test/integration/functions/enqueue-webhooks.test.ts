@@ -4,9 +4,9 @@ import { sqsClient } from "../../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { sleep, systemClock } from "../../../shared/platform/time.ts";
 import { type AddressRules, systemResolve } from "../../../shared/webhooks/address-guard.ts";
-import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { type EndpointStore, rotateSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalogSchema } from "../../../shared/contract/catalog.ts";
 import { ServiceError } from "../../../shared/contract/errors.ts";
-import { deadlineIn } from "../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { placeOrder } from "../../../shared/orders/place-order.ts";
+import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira } from "../../../shared/platform/money.ts";
 import {
   anOrder,
   BUY_DATA,
@@ -154,19 +154,19 @@ describe("the same reference again", () => {
       reference: "vanished",
       fields: ["1", "101"],
       quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
-      fulfil: async () => ({ verdict: { status: "success" as const } }),
+      fulfil: async () => ({ settlement: { status: "success" as const } }),
     } as const;
     const key = { value: async () => "k".repeat(43), refetch: async () => "k".repeat(43) };
     const deps = {
       ledger: service.ledger,
-      naming: loadKeyedHashes(key),
-      statusQueue: { send: () => Promise.reject(new Error("Nothing may be queued")) },
+      keyedHashes: loadKeyedHashes(key),
+      outcomeQueue: { send: () => Promise.reject(new Error("Nothing may be queued")) },
       purchases: "on",
     } as const;
     const first = await placeOrder(deps, wish, deadlineIn(29_000));
     const gone = { ...wish, quote: () => Promise.reject(new ServiceError("plan_unavailable")) };
     expect(await placeOrder(deps, gone, deadlineIn(29_000))).toMatchObject({
-      row: { pk: first.row.pk },
+      row: { pk: first.transaction.pk },
       replayed: true,
     });
     const another = { ...gone, fields: ["1", "102"] };

@@ -6,29 +6,35 @@ import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-s
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { consumeQueue } from "../../../tools/local/queue-consumer.ts";
-import { deadLettersOf, startQueues } from "../../../tools/local/queues.ts";
 import { createAccount } from "../../../shared/access/accounts.ts";
-import { secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
-import { deadlineIn } from "../../../shared/platform/deadline.ts";
-import { koboFromNaira, nairaFromKobo } from "../../../shared/platform/money.ts";
 import type { MessageResult } from "../../../shared/lambda/queue-handler.ts";
 import { queueHandler } from "../../../shared/lambda/queue-handler.ts";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../shared/ledger/open-transaction.ts";
+import { ownedKeys } from "../../../shared/ledger/owner-index.ts";
+import { settleTransaction } from "../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { referenceOf, type Transaction, transactionPk } from "../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../shared/ledger/wallet.ts";
+import { type EventMessage, type OutcomeMessage, outcomeMessage } from "../../../shared/orders/outcome-queue.ts";
+import { secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { deadlineIn } from "../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira, nairaFromKobo } from "../../../shared/platform/money.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../shared/upstream-events/apply-upstream-event.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
-import { EVENTS_OWNER, type StoredEvent, storedEventSchema, listEvents, saysOf } from "../../../shared/upstream-events/stored-event.ts";
-import { type EventMessage, type OutcomeMessage, outcomeMessage } from "../../../shared/orders/outcome-queue.ts";
-import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
-import { ownedKeys } from "../../../shared/ledger/owner-index.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
-import { openTransaction } from "../../../shared/ledger/open-transaction.ts";
-import { settleTransaction } from "../../../shared/ledger/settle-transaction.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../shared/ledger/transaction.ts";
-import { readWallet } from "../../../shared/ledger/wallet.ts";
+import {
+  EVENTS_OWNER,
+  listEvents,
+  type StoredEvent,
+  saysOf,
+  storedEventSchema,
+} from "../../../shared/upstream-events/stored-event.ts";
+import { consumeQueue } from "../../../tools/local/queue-consumer.ts";
+import { deadLettersOf, startQueues } from "../../../tools/local/queues.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
@@ -168,7 +174,7 @@ describe("the entrance", () => {
     const order = { key, body: anOrder({ phone_number: "08000000004" }) };
     const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
     const upstreamReference = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
-    const naming = await loadKeyedHashes(secret(secretsClient(), "reference-key"))();
+    const keyedHashes = await loadKeyedHashes(secret(secretsClient(), "reference-key"))();
     const message: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -178,7 +184,7 @@ describe("the entrance", () => {
       amount_kobo: koboFromNaira(500),
       type: "data",
     };
-    const otherMac = eventMac(naming, { ...message, reference: "U-another" });
+    const otherMac = eventMac(keyedHashes, { ...message, reference: "U-another" });
     const sqs = sqsClient();
     onTestFinished(() => sqs.destroy());
     for (const forged of [
@@ -186,13 +192,13 @@ describe("the entrance", () => {
       { ...message, trusted: true, type: "airtime", mac: otherMac },
     ]) {
       const MessageBody = JSON.stringify(forged);
-      await sqs.send(new SendMessageCommand({ QueueUrl: process.env.STATUS_QUEUE_URL, MessageBody }));
+      await sqs.send(new SendMessageCommand({ QueueUrl: process.env.OUTCOMES_QUEUE_URL, MessageBody }));
     }
     const waiting = async () => {
       const events = (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
       return events.map(({ reason }) => reason);
     };
-    await vi.waitFor(async () => expect(await waiting()).toEqual(["not_vouched_for", "not_vouched_for"]), 5_000);
+    await vi.waitFor(async () => expect(await waiting()).toEqual(["unauthenticated", "unauthenticated"]), 5_000);
     expect(await balance()).toBe(9_500);
 
     // The upstream's own event ends it.
@@ -213,7 +219,7 @@ describe("the entrance", () => {
 describe("an event", () => {
   const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
   const key = { value: async () => "k".repeat(43), refetch: async () => "k".repeat(43) };
-  const naming = loadKeyedHashes(key);
+  const keyedHashes = loadKeyedHashes(key);
   let proxy: DynamoDbProxy;
   let tables: Awaited<ReturnType<typeof freshTables>>;
   beforeAll(async () => {
@@ -228,7 +234,7 @@ describe("an event", () => {
     clock: () => now_ms,
   });
   const apply = (message: OutcomeMessage, now_ms = NOON_MS): Promise<MessageResult> =>
-    applyOutcome({ ledger: ledgerAt(now_ms), naming })(message, deadlineIn(29_000));
+    applyOutcome({ ledger: ledgerAt(now_ms), keyedHashes })(message, deadlineIn(29_000));
 
   /** An account of 2,000 NGN with one open order of 500 NGN; `upstream` is what the upstream calls it. */
   const anOpenOrder = async (changes: Partial<Transaction> & { upstream?: string } = {}) => {
@@ -240,16 +246,20 @@ describe("an event", () => {
       fundingId: account_id,
       amountKobo: koboFromNaira(2_000),
     });
-    const row = await openFor(account_id, rowChanges);
+    const transaction = await openFor(account_id, rowChanges);
     if (upstream !== undefined) {
       await settleTransaction(
         ledgerAt(NOON_MS),
-        row,
+        transaction,
         { status: "processing", upstream_reference: upstream },
         deadlineIn(9_000),
       );
     }
-    return { row, balance: () => balanceOf(account_id), stands: () => readTransaction(ledgerAt(NOON_MS), row.pk) };
+    return {
+      transaction,
+      balance: () => balanceOf(account_id),
+      stands: () => readTransaction(ledgerAt(NOON_MS), transaction.pk),
+    };
   };
   const openFor = async (account_id: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
     const row = aTransactionRow({
@@ -272,11 +282,11 @@ describe("an event", () => {
     vouchedFor(await anUnsignedEvent(changes));
   const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
     ...event,
-    mac: eventMac(await naming(), event),
+    mac: eventMac(await keyedHashes(), event),
   });
   const anUnsignedEvent = async (changes: EventChanges = {}): Promise<UnsignedEvent> => {
     const { phoneNumber = "08031234567", ...rest } = changes;
-    const { hashSubject } = await naming();
+    const { hashSubject } = await keyedHashes();
     return {
       kind: "event",
       mode: "live",
@@ -343,7 +353,7 @@ describe("an event", () => {
     const order = await anOpenOrder({ upstream: event.reference });
     await apply(event);
     expect(await order.stands()).toMatchObject({ status: "processing" });
-    expect(await recordsOf(event.reference)).toMatchObject([{ reason: "not_vouched_for" }]);
+    expect(await recordsOf(event.reference)).toMatchObject([{ reason: "unauthenticated" }]);
   });
 
   test("that says failed changes no money where its MAC is absent, another event's, or of changed fields", async () => {
@@ -364,7 +374,7 @@ describe("an event", () => {
       await vouchedFor({ ...event, status: "success" }).then((success) => ({ ...success, status: "failed" as const })),
     ];
     for (const message of forged) {
-      expect(await apply(message)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+      expect(await apply(message)).toEqual({ kind: "done", outcome: "unauthenticated" });
     }
     expect(await order.stands()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(1_500);
@@ -403,8 +413,8 @@ describe("an event", () => {
       ["failed", { status: "failed", failure: { code: "delivery_failed" } }],
     ] as const) {
       const event = await anEvent({ status, amount_kobo: koboFromNaira(520) });
-      const { row } = await anOpenOrder({ upstream: event.reference });
-      await settleTransaction(ledgerAt(NOON_MS), row, settled, deadlineIn(9_000));
+      const { transaction } = await anOpenOrder({ upstream: event.reference });
+      await settleTransaction(ledgerAt(NOON_MS), transaction, settled, deadlineIn(9_000));
       expect(await amountsAlerted(event), status).toEqual([52_000]);
       expect(await amountsAlerted(await anEvent({ reference: event.reference, status }))).toEqual([]);
     }
@@ -418,9 +428,9 @@ describe("an event", () => {
 
   test("with the amount that its request was answered with already raises no second alarm", async () => {
     const event = await anEvent({ amount_kobo: koboFromNaira(520) });
-    const { row } = await anOpenOrder({ upstream: event.reference });
+    const { transaction } = await anOpenOrder({ upstream: event.reference });
     const answered = { status: "processing", upstream_amount_kobo: koboFromNaira(520) } as const;
-    await settleTransaction(ledgerAt(NOON_MS), row, answered, deadlineIn(9_000));
+    await settleTransaction(ledgerAt(NOON_MS), transaction, answered, deadlineIn(9_000));
     expect(await amountsAlerted(event)).toEqual([]);
     expect(
       await amountsAlerted(await anEvent({ reference: event.reference, amount_kobo: koboFromNaira(530) })),
@@ -465,9 +475,12 @@ describe("an event", () => {
   describe("that carries our own reference, which we sent upstream,", () => {
     /** An open order of ours, and how an event calls it that uses our reference. */
     const anOwnOrder = async (changes: Partial<Transaction> & { upstream?: string } = {}) => {
-      const { transactionId } = await naming();
-      const order = await anOpenOrder({ pk: transactionPk(transactionId({ accountId: "any", mode: "live" })), ...changes });
-      return { ...order, reference: referenceOf(order.row) };
+      const { transactionId } = await keyedHashes();
+      const order = await anOpenOrder({
+        pk: transactionPk(transactionId({ accountId: "any", mode: "live" })),
+        ...changes,
+      });
+      return { ...order, reference: referenceOf(order.transaction) };
     };
 
     test("ends its transaction in 3 calls, and the upstream's own reference stays unknown", async () => {
@@ -492,7 +505,7 @@ describe("an event", () => {
     test("and says failed, gives the money back once where it is vouched for, and waits where it is not", async () => {
       const order = await anOwnOrder();
       const event = await anUnsignedEvent({ reference: order.reference, status: "failed" });
-      expect(await apply(event)).toEqual({ kind: "done", outcome: "not_vouched_for" });
+      expect(await apply(event)).toEqual({ kind: "done", outcome: "unauthenticated" });
       expect(await order.balance()).toBe(1_500);
       const own = await vouchedFor(event);
       expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
@@ -510,7 +523,7 @@ describe("an event", () => {
     });
 
     test("is not about a transaction of the sandbox", async () => {
-      const { transactionId } = await naming();
+      const { transactionId } = await keyedHashes();
       const { account_id } = await createAccount({ ...tables, clock: () => NOON_MS }, { name: "test", whitelist: [] });
       const pk = transactionPk(transactionId({ accountId: account_id, mode: "test" }));
       const row = await openFor(account_id, { pk, mode: "test", owner: `${account_id}#test`, open: undefined });
@@ -527,7 +540,7 @@ describe("an event", () => {
     });
 
     test("or only one that looks like ours, is matched as any reference that nobody knows", async () => {
-      const { transactionId } = await naming();
+      const { transactionId } = await keyedHashes();
       const phoneNumber = aPhoneNumber();
       const order = await anOpenOrder({ phone_number: phoneNumber });
       const reference = `DATA_${transactionId({ accountId: "upstream", mode: "live" })}`;
@@ -540,20 +553,20 @@ describe("an event", () => {
 
   test("comes in any order with others about its order, each twice and late: one end, and money to match", async () => {
     for (const order of permutations([0, 1, 2, 3])) {
-      const { transactionId } = await naming();
+      const { transactionId } = await keyedHashes();
       const pk = transactionPk(transactionId({ accountId: "any", mode: "live" }));
-      const { row, balance, stands } = await anOpenOrder({ pk, phone_number: aPhoneNumber() });
+      const { transaction, balance, stands } = await anOpenOrder({ pk, phone_number: aPhoneNumber() });
       const upstream_reference = `U-${randomUUID()}`;
       const messages: readonly OutcomeMessage[] = [
         {
-          kind: "verdict",
+          kind: "settlement",
           mode: "live",
           transaction: pk,
-          attempt: row.attempt,
-          verdict: { status: "processing", upstream_reference },
+          attempt: transaction.attempt,
+          settlement: { status: "processing", upstream_reference },
         },
         await anEvent({ reference: upstream_reference }),
-        await anEvent({ reference: referenceOf(row) }),
+        await anEvent({ reference: referenceOf(transaction) }),
         await anEvent({ reference: upstream_reference, status: "failed" }),
       ];
       const deliveries = order.flatMap((position) => [messages[position], messages[position]]);
@@ -647,7 +660,7 @@ describe("an event", () => {
     timeout: 20_000,
   }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "status-in-"));
-    const shape = { consumer: "apply-status", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
+    const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
     const queues = await startQueues({ status: shape }, folder);
     const events = await Promise.all(Array.from({ length: 9 }, () => anEvent()));
     const orders = await Promise.all(events.map(({ reference }) => anOpenOrder({ upstream: reference })));
@@ -655,13 +668,13 @@ describe("an event", () => {
     for (const MessageBody of bodies) {
       await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("status"), MessageBody }));
     }
-    const handler = queueHandler(outcomeMessage, applyOutcome({ ledger: ledgerAt(NOON_MS), naming }));
+    const handler = queueHandler(outcomeMessage, applyOutcome({ ledger: ledgerAt(NOON_MS), keyedHashes }));
     const consumer = consumeQueue({
       client: queues.client,
       queueName: "status",
       queueUrl: queues.url("status"),
       batchSize: 10,
-      functionName: "apply-status",
+      functionName: "apply-upstream-event",
       invoke: (_name, batch) => handler(batch, aLambdaContext()),
     });
     const depth = async (name: string) => {

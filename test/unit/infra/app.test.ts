@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { projectRoot } from "../../../infra/bundle/bundle.ts";
 import { addStage } from "../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../infra/constructs/unbundled-app.ts";
-import { SettingsError } from "../../../tools/local/settings.ts";
+import { SettingsError } from "../../../infra/settings-error.ts";
 import { settingsOf, stages } from "../../../infra/stages.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "synthesis-"));

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { earlierEnd } from "../../../shared/access/key-item.ts";
-import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { signedKobo, type Transaction, transactionSchema, transitions } from "../../../shared/ledger/transaction.ts";
+import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import type { Item } from "../table-scan.ts";
 
 /** A condition under which an item may be put in the place of the one that was read. */

@@ -1,10 +1,10 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { isoTime } from "../../../shared/platform/time.ts";
 import { type AuditEntry, auditPut } from "../../../shared/ledger/audit.ts";
 import { readItems } from "../../../shared/ledger/batch-read.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { type Ledger, transactWithRetry } from "../../../shared/ledger/transact.ts";
 import { type Wallet, walletPk, walletSchema } from "../../../shared/ledger/wallet.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 

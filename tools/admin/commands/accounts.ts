@@ -6,7 +6,7 @@ import { readAudit } from "../../../shared/ledger/audit.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { actsTable, actView } from "../audit-view.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { audited, type AdminContext } from "../context.ts";
+import { type AdminContext, audited } from "../context.ts";
 import { accountField, nameField, whyField } from "../fields.ts";
 import { fields, naira, nairaNumber, orNull, sections, table } from "../print.ts";
 import { keysTable, keyView } from "./keys.ts";

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { timeRange } from "../../../shared/ledger/find-transactions.ts";
-import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { momentField, whyField } from "../fields.ts";

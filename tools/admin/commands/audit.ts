@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { readAudit, SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { findEvent } from "../../../shared/upstream-events/stored-event.ts";
-import { readAudit, SERVICE } from "../../../shared/ledger/audit.ts";
 import { actsTable, actView } from "../audit-view.ts";
 import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";

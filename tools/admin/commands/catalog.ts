@@ -9,10 +9,10 @@ import {
 import { catalogChanges, catalogOf, type Snapshot } from "../../../shared/catalog/snapshot.ts";
 import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
+import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { readConsent } from "../../../shared/identity/consent.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -26,12 +26,12 @@ export const addConsents = (program: Command): void => {
 
 /** Without the subject: its keyed hash tells an operator nothing. */
 const show = async (desk: AdminContext, { reference, account }: z.output<typeof input>): Promise<Report> => {
-  const row = await requireTransaction(desk, reference, account);
-  const consent = await readConsent(desk.ledger, row);
+  const transaction = await requireTransaction(desk, reference, account);
+  const consent = await readConsent(desk.ledger, transaction);
   if (consent === undefined) throw new OperatorError(`${reference} is no identity check: it has no consent`);
   const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
   const json = {
-    reference: referenceOf(row),
+    reference: referenceOf(transaction),
     account_id,
     key_id,
     mode,

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { readItems } from "../../../shared/ledger/batch-read.ts";
+import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
+import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/owner-index.ts";
+import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { readItems } from "../../../shared/ledger/batch-read.ts";
-import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/owner-index.ts";
-import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
-import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { type Delivery, deliveriesOwner, deliverySchema } from "../../../shared/webhooks/delivery.ts";
-import { finalStatus, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { deliveryQueue, finalStatus } from "../../../shared/webhooks/delivery-queue.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
@@ -103,13 +103,14 @@ const replay = async (
   desk: AdminContext,
   { reference, why }: { readonly reference: string; readonly why?: string | undefined },
 ): Promise<Report> => {
-  const row = await requireTransaction(desk, reference);
-  const status = finalStatus.safeParse(row.status).data;
-  if (status === undefined) throw new OperatorError(`${reference} is still ${row.status}: there is no end to tell yet`);
+  const transaction = await requireTransaction(desk, reference);
+  const status = finalStatus.safeParse(transaction.status).data;
+  if (status === undefined)
+    throw new OperatorError(`${reference} is still ${transaction.status}: there is no end to tell yet`);
   const repeat = `replay-${isoTime(desk.ledger.clock())}`;
-  await recordAudited(desk, row.pk, { action: "deliveries replay", why, details: { repeat } });
+  await recordAudited(desk, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
   const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
-  await queue.send({ transaction: row.pk, status, repeat }, row.account_id);
+  await queue.send({ transaction: transaction.pk, status, repeat }, transaction.account_id);
   const json = { reference, status, repeat };
   return { json, text: fields(json) };
 };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type DoctorCheck, checks, type Finding } from "../checks.ts";
+import { checks, type DoctorCheck, type Finding } from "../checks.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { table } from "../print.ts";

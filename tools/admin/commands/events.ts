@@ -1,12 +1,18 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { type StoredEvent, storedEventId, findEvent, listEvents, saysOf } from "../../../shared/upstream-events/stored-event.ts";
-import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
+import {
+  findEvent,
+  listEvents,
+  type StoredEvent,
+  saysOf,
+  storedEventId,
+} from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
-import { actorOf, type AdminContext } from "../context.ts";
+import { type AdminContext, actorOf } from "../context.ts";
 import { whyField } from "../fields.ts";
 import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
 import { requireDecidable } from "../transactions.ts";

@@ -11,12 +11,12 @@ import {
 } from "../../../shared/access/accounts.ts";
 import { isWellFormedKey, keyHash } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
-import { scanKeyItems, reconcileKeys, revokeOrphan } from "../../../shared/access/reconcile-keys.ts";
+import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { audited, auditItem, type AdminContext } from "../context.ts";
+import { type AdminContext, audited, auditItem } from "../context.ts";
 import { accountField, durationField, permissionsField, whyField } from "../fields.ts";
 import { fields, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";

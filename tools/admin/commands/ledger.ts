@@ -1,19 +1,25 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { accountIds } from "../../../shared/access/account-store.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, noCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { auditItem, type AdminContext, recordAudited } from "../context.ts";
+import { type AdminContext, auditItem, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
 import { logProgress, naira, nairaNumber, orNull, sections, table } from "../print.ts";
+import {
+  notReconciled,
+  type ReconciledWallet,
+  reconciledJson,
+  reconciledTable,
+  reconcileWallets,
+} from "../reconcile-wallets.ts";
 import { readItemMap } from "../table-scan.ts";
-import { notReconciled, type ReconciledWallet, reconciledJson, reconciledTable, reconcileWallets } from "../reconcile-wallets.ts";
 
 const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a table");
 const input = z.object({

@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
+import { listTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { openTransactions } from "../../../shared/ledger/open-transactions.ts";
+import { ALL_TIMES } from "../../../shared/ledger/owner-index.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { openTransactions } from "../../../shared/ledger/open-transactions.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { ALL_TIMES } from "../../../shared/ledger/owner-index.ts";
-import { listTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { STUCK_MS } from "../checks.ts";
 import { addCommand, type Report, whyRequired } from "../command.ts";
-import { actorOf, type AdminContext } from "../context.ts";
+import { type AdminContext, actorOf } from "../context.ts";
 import { accountField, durationField, whyField } from "../fields.ts";
 import { historyOf } from "../history.ts";
 import { fields, sections, table } from "../print.ts";
@@ -66,9 +66,9 @@ export const addTransactions = (program: Command): void => {
       why: whyField,
     }),
     run: async (desk, { reference, status, why }) => {
-      const row = await requireDecidable(desk, reference);
-      await resolveTransaction(desk.ledger, row, status, { ...actorOf(desk), why });
-      const json = await endedView(desk, row);
+      const transaction = await requireDecidable(desk, reference);
+      await resolveTransaction(desk.ledger, transaction, status, { ...actorOf(desk), why });
+      const json = await endedView(desk, transaction);
       return { json, text: fields(json) };
     },
   });
@@ -76,17 +76,17 @@ export const addTransactions = (program: Command): void => {
 
 /** How a transaction stands after an operator's decision. */
 export const endedView = async (desk: AdminContext, before: Transaction) => {
-  const row = (await readTransaction(desk.ledger, before.pk)) ?? before;
-  const { reference, account_id, status, amount } = transactionJson(row);
-  const refunded = row.status === "failed" && row.mode === "live" ? amount : 0;
+  const transaction = (await readTransaction(desk.ledger, before.pk)) ?? before;
+  const { reference, account_id, status, amount } = transactionJson(transaction);
+  const refunded = transaction.status === "failed" && transaction.mode === "live" ? amount : 0;
   return { reference, account_id, status, amount, refunded };
 };
 
 const list = async (desk: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
-  const rows = input.stuck || input.open ? await open(desk, input) : await ofAccount(desk, input);
+  const transactions = input.stuck || input.open ? await open(desk, input) : await ofAccount(desk, input);
   return {
-    json: { transactions: rows.map(transactionJson) },
-    text: transactionsTable(rows, desk.ledger.clock()),
+    json: { transactions: transactions.map(transactionJson) },
+    text: transactionsTable(transactions, desk.ledger.clock()),
   };
 };
 
@@ -105,20 +105,20 @@ const ofAccount = async (
   if (account === undefined) throw new OperatorError("Either --stuck, --open or --account says which transactions");
   await requireAccount(desk.accounts, account);
   const owner = { accountId: account, mode };
-  return (await listTransactions(desk.ledger, owner, { status }, ALL_TIMES, undefined)).rows;
+  return (await listTransactions(desk.ledger, owner, { status }, ALL_TIMES, undefined)).transactions;
 };
 
 const show = async (
   desk: AdminContext,
   { reference, account }: { readonly reference: string; readonly account?: string | undefined },
 ): Promise<Report> => {
-  const row = await requireTransaction(desk, reference, account);
-  const history = await historyOf(desk, row);
-  const json = transactionJson(row);
+  const transaction = await requireTransaction(desk, reference, account);
+  const history = await historyOf(desk, transaction);
+  const json = transactionJson(transaction);
   return {
     json: { ...json, history },
     text: sections({
-      [referenceOf(row)]: fields(json),
+      [referenceOf(transaction)]: fields(json),
       History: table(
         ["at", "what", "details"],
         history.map(({ at, what, details }) => [at, what, details]),

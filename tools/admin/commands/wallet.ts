@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { accountIds, requireAccount } from "../../../shared/access/account-store.ts";
+import { adjustWallet } from "../../../shared/ledger/adjustment.ts";
+import { timeRange } from "../../../shared/ledger/find-transactions.ts";
+import { type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
+import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
+import { readStatement } from "../../../shared/ledger/statement.ts";
+import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { adjustWallet } from "../../../shared/ledger/adjustment.ts";
-import { type EntryResult, type LedgerEntry, fundWallet } from "../../../shared/ledger/ledger-entry.ts";
-import { timeRange } from "../../../shared/ledger/find-transactions.ts";
-import { readStatement } from "../../../shared/ledger/statement.ts";
-import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
-import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
-import { auditItem, type AdminContext } from "../context.ts";
+import { type AdminContext, auditItem } from "../context.ts";
 import {
   accountField,
   entryIdField,
@@ -21,8 +21,8 @@ import {
   whyField,
 } from "../fields.ts";
 import { fields, logProgress, naira, nairaNumber, orNull } from "../print.ts";
-import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 import { notReconciled, reconciledJson, reconciledTable, reconcileWallets } from "../reconcile-wallets.ts";
+import { statementCsv, statementTable, statementView } from "../statement-print.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
 
@@ -112,7 +112,10 @@ const fund = async (desk: AdminContext, { account, naira, id, why }: Wish): Prom
   return booked(desk, { account, naira, id }, booking);
 };
 
-const adjust = async (desk: AdminContext, { account, naira, id, why }: Wish & { readonly why: string }): Promise<Report> => {
+const adjust = async (
+  desk: AdminContext,
+  { account, naira, id, why }: Wish & { readonly why: string },
+): Promise<Report> => {
   await requireAccount(desk.accounts, account);
   const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await adjustWallet(
@@ -123,7 +126,11 @@ const adjust = async (desk: AdminContext, { account, naira, id, why }: Wish & { 
   return booked(desk, { account, naira, id }, booking);
 };
 
-const booked = async (desk: AdminContext, { account, naira: kobo, id }: Wish, booking: EntryResult): Promise<Report> => {
+const booked = async (
+  desk: AdminContext,
+  { account, naira: kobo, id }: Wish,
+  booking: EntryResult,
+): Promise<Report> => {
   const { balance_kobo } = await readWallet(desk.ledger, account);
   if (booking.kind === "insufficient_balance") {
     throw new OperatorError(`The balance of ${account} is ${naira(balance_kobo)} NGN, and must not become negative`);

@@ -11,11 +11,11 @@ import {
   rotateSecret,
   setEndpoint,
 } from "../../../shared/webhooks/endpoint.ts";
-import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
 import { createPost } from "../../../shared/webhooks/post-webhook.ts";
-import { webhookId, signatureHeaders } from "../../../shared/webhooks/signature.ts";
+import { signatureHeaders, webhookId } from "../../../shared/webhooks/signature.ts";
+import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AuditFields, audited, type AdminContext, recordAudited } from "../context.ts";
+import { type AdminContext, type AuditFields, audited, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
 import { fields } from "../print.ts";
 

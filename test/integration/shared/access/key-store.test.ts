@@ -76,8 +76,8 @@ describe("the rate", () => {
   test("of 70 requests at once admits 60", async () => {
     const { key } = await gates.anAccount();
     const verdicts = await Promise.all(Array.from({ length: 70 }, () => verdictOf(gates.withKey(key))));
-    expect(verdicts.filter((verdict) => verdict === "admitted")).toHaveLength(60);
-    expect(verdicts.filter((verdict) => verdict === "rate_limited")).toHaveLength(10);
+    expect(verdicts.filter((settlement) => settlement === "admitted")).toHaveLength(60);
+    expect(verdicts.filter((settlement) => settlement === "rate_limited")).toHaveLength(10);
   });
 
   test("stands untouched while the account's status and whitelist change: 57 left after 3 and 2 changes", async () => {

@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { AccountError, type Account, requireAccount } from "../../../../shared/access/account-store.ts";
+import { type Account, AccountError, requireAccount } from "../../../../shared/access/account-store.ts";
 import {
   changeWhitelist,
   createKey,
@@ -10,7 +10,7 @@ import {
   setAccountStatus,
 } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
-import { type KeyDifference, scanKeyItems, reconcileKeys } from "../../../../shared/access/reconcile-keys.ts";
+import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
 import { accountPk } from "../../../../shared/ledger/account-index.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { type Gates, MINUTE_MS, NEIGHBOUR, NOON, OFFICE, openGates, verdictOf } from "../../../builders/gates.ts";

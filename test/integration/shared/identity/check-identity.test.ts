@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import type { Fault } from "../../../../tools/simulator/faults.ts";
-import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { settleTransaction, type Settlement } from "../../../../shared/ledger/settle-transaction.ts";
-import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aNinCheck, checkOf, identityProducts } from "../../../builders/identity.ts";
 import {
@@ -285,9 +285,9 @@ describe("a live check without a result is refunded", () => {
     expect(Object.keys(answer.body.errors ?? {})).toEqual(status === 422 ? ["nin"] : []);
     expect(JSON.stringify(answer.body)).not.toMatch(/secret|Ngozi|insufficient|address/i);
     expect(await caller.balance()).toBe(FUNDS);
-    const row = await readTransaction(service.ledger, pkOf(answer));
-    expect(row).toMatchObject({ status: "failed", failure: { code } });
-    expect(row?.open).toBeUndefined();
+    const transaction = await readTransaction(service.ledger, pkOf(answer));
+    expect(transaction).toMatchObject({ status: "failed", failure: { code } });
+    expect(transaction?.open).toBeUndefined();
     expect(await service.replayItemOf(answer)).toBeUndefined();
 
     const asked = service.requestCount();
@@ -342,7 +342,7 @@ describe("a live check without a result is refunded", () => {
 
   /** A check that finds a record, and whose settling write never arrives. */
   const checkUnsettled = async (accountId: string, send: OutcomeQueue["send"]) => {
-    const naming = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
+    const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
       assertReady: async () => {},
       buy: async () => ({ kind: "delivered" }),
@@ -352,10 +352,10 @@ describe("a live check without a result is refunded", () => {
       operation === "UpdateItem" && body.includes("transaction#") ? "never_arrives" : undefined;
     const answer = await verifyNin({
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
-      naming,
-      statusQueue: { send },
+      keyedHashes,
+      outcomeQueue: { send },
       purchases: "on",
-      providers: { live: found, test: found },
+      upstreams: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",
       replays: { keep: async () => {}, find: async () => undefined },
@@ -374,11 +374,11 @@ describe("a live check without a result is refunded", () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const queued: Settlement[] = [];
     const { answer, row } = await checkUnsettled(caller.accountId, async (message) => {
-      if (message.kind === "verdict") queued.push(message.verdict);
+      if (message.kind === "settlement") queued.push(message.settlement);
     });
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
     expect(queued).toMatchObject([{ status: "success" }]);
-    for (const verdict of queued) await settleTransaction(service.ledger, row, verdict, deadlineIn(5_000));
+    for (const settlement of queued) await settleTransaction(service.ledger, row, settlement, deadlineIn(5_000));
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aNinCheck, identityRoutes } from "../../../builders/identity.ts";
-import { type IdentityService, pkOf, refusal, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
+import {
+  type IdentityService,
+  pkOf,
+  refusal,
+  startIdentityService,
+  VERIFY_NIN,
+} from "../../../builders/identity-service.ts";
 import type { Answer } from "../../../builders/service.ts";
 
 /** Goal: nobody is searched for without consent, and who asked for whom is on record. */

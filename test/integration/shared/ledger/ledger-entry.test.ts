@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
+import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { getWallet } from "../../../../shared/ledger/read-account.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
-import { getWallet } from "../../../../shared/ledger/read-account.ts";
-import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */

@@ -5,12 +5,17 @@ import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
 import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
 import type { Caller } from "../../../../shared/lambda/api-handler.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
 import { encodeCursor, readTransactions } from "../../../../shared/ledger/find-transactions.ts";
-import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { getTransaction, getTransactions } from "../../../../shared/ledger/read-account.ts";
-import { transactionOwner, referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import {
+  referenceOf,
+  type Transaction,
+  transactionOwner,
+  transactionPk,
+} from "../../../../shared/ledger/transaction.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { startTestService, type TestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
@@ -21,7 +26,7 @@ const REFERENCE_KEY = "0123456789abcdef0123456789abcdef";
 
 let db: DynamoDBDocumentClient;
 let ledger: Ledger;
-let naming: KeyedHashes;
+let keyedHashes: KeyedHashes;
 let accounts = 0;
 
 beforeAll(async () => {
@@ -29,7 +34,7 @@ beforeAll(async () => {
   db = tables.db;
   ledger = { db, table: tables.ledgerTable, clock: () => NOON_MS };
   const value = async () => REFERENCE_KEY;
-  naming = await loadKeyedHashes({ value, refetch: value })();
+  keyedHashes = await loadKeyedHashes({ value, refetch: value })();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -42,7 +47,7 @@ const newCaller = (mode: Caller["mode"] = "live"): Caller => {
 
 const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
   aTransactionRow({
-    pk: transactionPk(naming.transactionId(caller)),
+    pk: transactionPk(keyedHashes.transactionId(caller)),
     owner: transactionOwner(caller.accountId, caller.mode),
     account_id: caller.accountId,
     mode: caller.mode,
@@ -52,20 +57,20 @@ const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction 
   });
 
 const WRITES_AT_ONCE = 25;
-const keep = async (rows: readonly Transaction[], { db, table }: Ledger = ledger): Promise<void> => {
-  for (let start = 0; start < rows.length; start += WRITES_AT_ONCE) {
-    const puts = rows.slice(start, start + WRITES_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
+const keep = async (transactions: readonly Transaction[], { db, table }: Ledger = ledger): Promise<void> => {
+  for (let start = 0; start < transactions.length; start += WRITES_AT_ONCE) {
+    const puts = transactions.slice(start, start + WRITES_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
     await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
   }
 };
 
 /** So many of a caller's, each a second older than the one before. */
 const keepMany = async (caller: Caller, count: number, changes: Partial<Transaction> = {}) => {
-  const rows = Array.from({ length: count }, (_, age) =>
+  const transactions = Array.from({ length: count }, (_, age) =>
     rowOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
   );
-  await keep(rows);
-  return rows;
+  await keep(transactions);
+  return transactions;
 };
 
 const list = async (caller: Caller, input: TransactionQuery = {}) => {
@@ -90,10 +95,10 @@ const refused = (fields: FieldErrors) => ({ code: "validation_failed", details: 
 describe("a list", () => {
   test("has what the account made with keys of this mode, newest first, and nobody else's", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 3);
+    const transactions = await keepMany(caller, 3);
     await keepMany({ ...caller, mode: "test" }, 2);
     await keepMany(newCaller(), 2);
-    expect(await list(caller)).toEqual({ references: rows.map(referenceOf), next: null });
+    expect(await list(caller)).toEqual({ references: transactions.map(referenceOf), next: null });
   });
 
   test("is empty for an account that has bought nothing", async () => {
@@ -102,10 +107,17 @@ describe("a list", () => {
 
   test("shows each transaction as its lookup does", async () => {
     const caller = newCaller();
-    const row = rowOf(caller, { status: "failed", failure: { code: "delivery_failed" }, caller_reference: "order-7" });
-    await keep([row]);
+    const transaction = rowOf(caller, {
+      status: "failed",
+      failure: { code: "delivery_failed" },
+      caller_reference: "order-7",
+    });
+    await keep([transaction]);
     const { data } = await getTransactions(ledger)({ input: {}, caller });
-    const found = await getTransaction(ledger, async () => naming)({ input: { reference: referenceOf(row) }, caller });
+    const found = await getTransaction(
+      ledger,
+      async () => keyedHashes,
+    )({ input: { reference: referenceOf(transaction) }, caller });
     expect(data.transactions).toEqual([found.data.transaction]);
     expect(data.transactions).toMatchObject([{ status: "failed", error_code: "delivery_failed", amount: 500 }]);
   });
@@ -145,11 +157,13 @@ describe("filters", () => {
       { status: "success", type: "airtime" },
       { status: "processing", type: "nin_verification" },
     ] as const;
-    const rows = kinds.map((kind, age) => rowOf(caller, { ...kind, created_at: isoTime(NOON_MS - age) }));
-    await keep(rows);
+    const transactions = kinds.map((kind, age) => rowOf(caller, { ...kind, created_at: isoTime(NOON_MS - age) }));
+    await keep(transactions);
     const kept = async (input: TransactionQuery) => {
       const { references } = await list(caller, input);
-      return rows.flatMap((row, index) => (references.includes(referenceOf(row)) ? [index] : []));
+      return transactions.flatMap((transaction, index) =>
+        references.includes(referenceOf(transaction)) ? [index] : [],
+      );
     };
     expect(await kept({ status: "success" })).toEqual([0, 2]);
     expect(await kept({ type: "data" })).toEqual([0, 1]);
@@ -249,24 +263,24 @@ test("another account's cursor leads to none of that account's transactions", as
 
 describe("a lookup", () => {
   const lookUp = (caller: Caller, reference: string) =>
-    getTransaction(ledger, async () => naming)({ input: { reference }, caller });
+    getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
   /** One that was bought under a reference of the caller's. */
   const named = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
     rowOf(caller, {
-      pk: transactionPk(naming.transactionId({ ...caller, reference })),
+      pk: transactionPk(keyedHashes.transactionId({ ...caller, reference })),
       caller_reference: reference,
       ...changes,
     });
 
   test("finds a transaction by our reference and by the caller's, read strongly, and says ours in the header", async () => {
     const caller = newCaller();
-    const row = named(caller, "order-1");
-    await keep([row]);
+    const transaction = named(caller, "order-1");
+    await keep([transaction]);
     const send = vi.spyOn(db, "send");
-    for (const reference of ["order-1", referenceOf(row)]) {
+    for (const reference of ["order-1", referenceOf(transaction)]) {
       const { data, headers } = await lookUp(caller, reference);
-      expect(data.transaction).toMatchObject({ reference: referenceOf(row), caller_reference: "order-1" });
-      expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(row) });
+      expect(data.transaction).toMatchObject({ reference: referenceOf(transaction), caller_reference: "order-1" });
+      expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(transaction) });
     }
     for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
   });
@@ -322,10 +336,10 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
 
   test("the rest is asked for again, and the order stays", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 10);
+    const transactions = await keepMany(caller, 10);
     const seen = leavingOut(4, 2);
     const begun_ms = performance.now();
-    expect((await list(caller)).references).toEqual(rows.map(referenceOf));
+    expect((await list(caller)).references).toEqual(transactions.map(referenceOf));
     expect(seen.batches).toBe(3);
     // It is given time: at least 20 ms each.
     expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(38);
@@ -343,10 +357,10 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
 });
 
 test("250 transactions are read strongly, in batches of 100, in the order of their keys, without what is not there", async () => {
-  const rows = await keepMany(newCaller(), 250);
+  const transactions = await keepMany(newCaller(), 250);
   const send = vi.spyOn(db, "send");
-  const keys = [...rows.slice(0, 120), { pk: transactionPk("NOT_THERE") }, ...rows.slice(120)];
-  expect(await readTransactions(ledger, keys)).toEqual(rows);
+  const keys = [...transactions.slice(0, 120), { pk: transactionPk("NOT_THERE") }, ...transactions.slice(120)];
+  expect(await readTransactions(ledger, keys)).toEqual(transactions);
   const requests = send.mock.calls.flatMap(([command]) =>
     command instanceof BatchGetCommand ? [command.input.RequestItems?.[ledger.table]] : [],
   );
@@ -364,14 +378,14 @@ describe("over HTTP", () => {
   test("filters and cursor go through the query, and what is wrong with them is a 422 with its field", async () => {
     const { accountId, key } = await service.newCaller();
     const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
-    const rows = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));
-    await keep([...rows, rowOf(caller, { type: "airtime" })], service.ledger);
+    const transactions = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));
+    await keep([...transactions, rowOf(caller, { type: "airtime" })], service.ledger);
     const get = (query: string) => service.call("GET", `/transactions?type=data&from=2026-11-21${query}`, { key });
 
     const first = transactionPage.parse((await get("")).body.data);
     const second = transactionPage.parse((await get(`&cursor=${first.next_cursor}`)).body.data);
     expect(first.transactions).toHaveLength(PAGE_TRANSACTIONS_MAX);
-    expect(second.transactions).toMatchObject([{ reference: referenceOf(rows[50] ?? rowOf(caller)) }]);
+    expect(second.transactions).toMatchObject([{ reference: referenceOf(transactions[50] ?? rowOf(caller)) }]);
     expect(second.next_cursor).toBeNull();
 
     const refused = await get("&to=2026-11-20");

@@ -4,22 +4,22 @@ import type { AddressInfo } from "node:net";
 import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
-import { recordEntry, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import {
+  type Settlement,
   settleByHeuristicMatch,
   settledTransaction,
-  settleTransaction,
   settlementWrites,
-  type Settlement,
+  settleTransaction,
 } from "../../../../shared/ledger/settle-transaction.ts";
 import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -55,18 +55,18 @@ const timeAfter = (writes: () => number) => () => 29_000 - writes() * 5_000;
 const transactWrite = z.object({ ClientRequestToken: z.string(), TransactItems: z.array(z.unknown()) });
 
 const anOpenOrder = async (changes: Partial<Transaction> = {}): Promise<Transaction> => {
-  const row = anOrderOf(await ledger.aWallet(500), changes);
-  expect(await openTransaction(ledger, row, [], enough())).toEqual({ kind: "opened" });
-  return row;
+  const transaction = anOrderOf(await ledger.aWallet(500), changes);
+  expect(await openTransaction(ledger, transaction, [], enough())).toEqual({ kind: "opened" });
+  return transaction;
 };
 
 describe("the debit", () => {
   test("takes the price and puts the order and its records in one write", async () => {
     const accountId = await ledger.aWallet(700);
-    const row = anOrderOf(accountId);
+    const transaction = anOrderOf(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
-    expect(await openTransaction(ledger, row, [record], enough())).toEqual({ kind: "opened" });
-    expect(await readTransaction(ledger, row.pk)).toEqual(row);
+    expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);
     expect(await readWallet(ledger, accountId)).toMatchObject({
       balance_kobo: 20_000,
@@ -224,20 +224,24 @@ const lastRound = (): Deadline => {
 
 describe("the write that settles", () => {
   test("ends an order with what the upstream said, once", async () => {
-    const row = await anOpenOrder();
-    const verdict: Settlement = { status: "success", upstream_reference: "U1" };
+    const transaction = await anOpenOrder();
+    const settlement: Settlement = { status: "success", upstream_reference: "U1" };
     ledger.now_ms += 5_000;
-    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
-    const settled = { ...settledTransaction(row, verdict), updated_at: isoTime(NOON_MS + 5_000) };
-    expect(await readTransaction(ledger, row.pk)).toEqual(settled);
-    expect(await settleTransaction(ledger, row, failed, enough())).toEqual({ kind: "stands", row: settled });
-    expect(await ledger.balanceOf(row.account_id)).toBe(0);
+    expect(await settleTransaction(ledger, transaction, settlement, enough())).toEqual({ kind: "applied" });
+    const settled = { ...settledTransaction(transaction, settlement), updated_at: isoTime(NOON_MS + 5_000) };
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(settled);
+    expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "stands", row: settled });
+    expect(await ledger.balanceOf(transaction.account_id)).toBe(0);
   });
 
   test("writes nothing of what is not known", async () => {
     const row = await anOpenOrder();
-    const verdict: Settlement = { status: "success", upstream_reference: undefined, upstream_amount_kobo: undefined };
-    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
+    const settlement: Settlement = {
+      status: "success",
+      upstream_reference: undefined,
+      upstream_amount_kobo: undefined,
+    };
+    expect(await settleTransaction(ledger, row, settlement, enough())).toEqual({ kind: "applied" });
     expect(await readTransaction(ledger, row.pk)).not.toHaveProperty("upstream_reference");
   });
 
@@ -263,8 +267,8 @@ describe("the write that settles", () => {
 
   test("leaves a named order open", async () => {
     const row = await anOpenOrder();
-    const verdict: Settlement = { status: "processing", upstream_reference: "U1" };
-    expect(await settleTransaction(ledger, row, verdict, enough())).toEqual({ kind: "applied" });
+    const settlement: Settlement = { status: "processing", upstream_reference: "U1" };
+    expect(await settleTransaction(ledger, row, settlement, enough())).toEqual({ kind: "applied" });
     expect(await readTransaction(ledger, row.pk)).toMatchObject({ status: "processing", open: "live" });
   });
 
@@ -296,8 +300,8 @@ describe("the write that settles", () => {
     ["does not settle an order of another name", "U3", "U4", false],
   ])("by an operator's word on an event %s", async (_name, theirs, ours, settles) => {
     const row = await anOpenOrder(ours === undefined ? {} : { upstream_reference: ours });
-    const verdict = { status: "success", upstream_reference: theirs } as const;
-    const TransactItems = [...settlementWrites(ledger, row, verdict, { unnamedOr: theirs })];
+    const settlement = { status: "success", upstream_reference: theirs } as const;
+    const TransactItems = [...settlementWrites(ledger, row, settlement, { unnamedOr: theirs })];
     const written = ledger.db.send(new TransactWriteCommand({ TransactItems })).then(
       () => true,
       () => false,
@@ -306,21 +310,23 @@ describe("the write that settles", () => {
   });
 
   test("by a match ends an order without a name, and none that has one", async () => {
-    const verdict: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    const settlement: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
     const row = await anOpenOrder();
-    expect(await settleByHeuristicMatch(ledger, row, verdict, enough())).toBe(true);
-    expect(await readTransaction(ledger, row.pk)).toMatchObject(verdict);
+    expect(await settleByHeuristicMatch(ledger, row, settlement, enough())).toBe(true);
+    expect(await readTransaction(ledger, row.pk)).toMatchObject(settlement);
     const named = await anOpenOrder({ upstream_reference: "U2" });
-    expect(await settleByHeuristicMatch(ledger, named, verdict, enough())).toBe(false);
+    expect(await settleByHeuristicMatch(ledger, named, settlement, enough())).toBe(false);
     expect(await readTransaction(ledger, named.pk)).toEqual(named);
   });
 
   test("by a match ends no second order under one name, also when both are tried at once", async () => {
-    const verdict: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
-    const rows = [await anOpenOrder(), await anOpenOrder()];
-    const matched = await Promise.all(rows.map((row) => settleByHeuristicMatch(ledger, row, verdict, enough())));
+    const settlement: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    const transactions = [await anOpenOrder(), await anOpenOrder()];
+    const matched = await Promise.all(
+      transactions.map((row) => settleByHeuristicMatch(ledger, row, settlement, enough())),
+    );
     expect(matched.toSorted()).toEqual([false, true]);
-    const stand = await Promise.all(rows.map(({ pk }) => readTransaction(ledger, pk)));
+    const stand = await Promise.all(transactions.map(({ pk }) => readTransaction(ledger, pk)));
     expect(stand.map((row) => row?.status).toSorted()).toEqual(["processing", "success"]);
   });
 

@@ -1,20 +1,20 @@
 import { createServer } from "node:net";
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { localClient } from "../../../../tools/local/local-aws.ts";
-import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { queues } from "../../../../infra/queues.ts";
+import { type OutcomeMessage, outcomeMessage, outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboSchema } from "../../../../shared/platform/money.ts";
-import { type OutcomeMessage, outcomeMessage, outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { localClient } from "../../../../tools/local/local-aws.ts";
+import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 
 /** Goal: what is learnt about a transaction is in the queue when `send` says so, and never later than its request can wait. */
-const verdict: OutcomeMessage = {
-  kind: "verdict",
+const settlement: OutcomeMessage = {
+  kind: "settlement",
   mode: "live",
   transaction: "transaction#0123456789ABCDEFGHJKMNPQRS",
   attempt: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
-  verdict: { status: "failed", failure: { code: "delivery_failed" } },
+  settlement: { status: "failed", failure: { code: "delivery_failed" } },
 };
 const event: OutcomeMessage = {
   kind: "event",
@@ -44,7 +44,7 @@ afterAll(() => sqs.stop());
 
 describe("a message", () => {
   test("is in the queue as it was sent, and is read as that", async () => {
-    for (const message of [verdict, event, unreadable]) {
+    for (const message of [settlement, event, unreadable]) {
       await outcomeQueue(sqs.client, sqs.url("status")).send(message, 0, deadlineIn(5_000));
       const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("status") }));
       expect(Messages.map(({ Body = "" }) => outcomeMessage.parse(JSON.parse(Body)))).toEqual([message]);
@@ -52,7 +52,7 @@ describe("a message", () => {
   });
 
   test("is held back as long as was asked", async () => {
-    await outcomeQueue(sqs.client, sqs.url("status")).send(verdict, 900, deadlineIn(5_000));
+    await outcomeQueue(sqs.client, sqs.url("status")).send(settlement, 900, deadlineIn(5_000));
     const { Attributes } = await sqs.client.send(
       new GetQueueAttributesCommand({
         QueueUrl: sqs.url("status"),
@@ -63,7 +63,7 @@ describe("a message", () => {
   });
 
   test.for([
-    ["of another kind", { ...verdict, kind: "rumour" }],
+    ["of another kind", { ...settlement, kind: "rumour" }],
     ["of another mode than live, from the upstream", { ...event, mode: "test" }],
     ["that says neither success nor failed", { ...event, status: "processing" }],
     ["of an amount that is no whole number of kobo", { ...event, amount_kobo: 0.5 }],
@@ -71,7 +71,7 @@ describe("a message", () => {
     ["with a problem that holds control characters", { ...unreadable, problem: "status \u001b[2J" }],
     ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
     ["with a digest of another length", { ...unreadable, digest: "d" }],
-    ["without the attempt that it speaks of", { ...verdict, attempt: undefined }],
+    ["without the attempt that it speaks of", { ...settlement, attempt: undefined }],
   ] as const)("%s is not read", ([, message]) => {
     expect(outcomeMessage.safeParse(message).success).toBe(false);
   });
@@ -90,7 +90,9 @@ test.for([
     const client = new SQSClient(localClient(url));
     try {
       const begun_ms = performance.now();
-      await expect(outcomeQueue(client, `${url}/status`).send(verdict, 0, deadlineIn(left_ms))).rejects.toThrow("abort");
+      await expect(outcomeQueue(client, `${url}/status`).send(settlement, 0, deadlineIn(left_ms))).rejects.toThrow(
+        "abort",
+      );
       const took_ms = performance.now() - begun_ms;
       expect(took_ms).toBeGreaterThanOrEqual(expected_ms - 10);
       expect(took_ms).toBeLessThan(expected_ms + 300);

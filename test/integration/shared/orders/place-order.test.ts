@@ -4,21 +4,21 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { type OrderDeps, type OrderRequest, placeOrder } from "../../../../shared/orders/place-order.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type OrderDeps, placeOrder, type OrderRequest } from "../../../../shared/orders/place-order.ts";
-import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { settleTransaction, type Settlement } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-/** Goal: whatever becomes of one order, its caller, its wallet and the status queue are told the same. */
+/** Goal: whatever becomes of one order, its caller, its wallet and the outcomes queue are told the same. */
 const key = "k".repeat(32);
-const naming = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -29,10 +29,10 @@ afterAll(() => ledger.proxy.stop());
 type Queued = { readonly message: OutcomeMessage; readonly delay_s: number };
 const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queued: readonly Queued[] } => {
   const queued: Queued[] = [];
-  const statusQueue: OrderDeps["statusQueue"] = {
+  const outcomeQueue: OrderDeps["outcomeQueue"] = {
     send: async (message, delay_s) => void queued.push({ message, delay_s }),
   };
-  return { ledger, naming, statusQueue, purchases: "on", queued, ...changes };
+  return { ledger, keyedHashes, outcomeQueue, purchases: "on", queued, ...changes };
 };
 
 /** An order for 500 NGN that is delivered. */
@@ -42,7 +42,7 @@ const aWish = (accountId: string, changes: Partial<OrderRequest> = {}): OrderReq
   reference: "order-1",
   fields: ["a"],
   quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
-  fulfil: async () => ({ verdict: { status: "success" } }),
+  fulfil: async () => ({ settlement: { status: "success" } }),
   ...changes,
 });
 const place = (wish: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
@@ -71,18 +71,18 @@ describe("what is kept of an order", () => {
       network: "MTN",
       phoneNumber: "08031234567",
     });
-    const { row, replayed } = await place(aWish(accountId, { quote }));
+    const { transaction, replayed } = await place(aWish(accountId, { quote }));
     expect(replayed).toBe(false);
-    expect(await readTransaction(ledger, row.pk)).toEqual({
-      pk: row.pk,
+    expect(await readTransaction(ledger, transaction.pk)).toEqual({
+      pk: transaction.pk,
       owner: `${accountId}#live`,
       account_id: accountId,
       key_id: "key_1",
       mode: "live",
       type: "data",
       status: "success",
-      attempt: row.attempt,
-      fingerprint: row.fingerprint,
+      attempt: transaction.attempt,
+      fingerprint: transaction.fingerprint,
       caller_reference: "order-1",
       amount_kobo: 50_000,
       description: "A bundle",
@@ -99,25 +99,25 @@ describe("what is kept of an order", () => {
     const live = await place(aWish(accountId, { fulfil }));
     const caller = { accountId, keyId: "key_1", mode: "test" } as const;
     const test = await place(aWish(accountId, { fulfil, caller }));
-    expect(await readTransaction(ledger, live.row.pk)).toMatchObject({ open: "live" });
-    expect(await readTransaction(ledger, test.row.pk)).not.toHaveProperty("open");
+    expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({ open: "live" });
+    expect(await readTransaction(ledger, test.transaction.pk)).not.toHaveProperty("open");
   });
 
   test("stands beside the records that come with it", async () => {
     const pk = `consent#${randomUUID()}`;
-    const { row } = await place(
+    const { transaction } = await place(
       aWish(await ledger.aWallet(1_000), { alongside: (about) => [{ pk, about: about.pk }] }),
     );
     const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
-    expect(Item).toEqual({ pk, about: row.pk });
+    expect(Item).toEqual({ pk, about: transaction.pk });
   });
 
   test("without a reference is another order each time", async () => {
     const accountId = await ledger.aWallet(1_000);
     const one = await place(aWish(accountId, { reference: undefined }));
     const other = await place(aWish(accountId, { reference: undefined }));
-    expect(other.row.pk).not.toBe(one.row.pk);
-    expect(one.row).not.toHaveProperty("caller_reference");
+    expect(other.transaction.pk).not.toBe(one.transaction.pk);
+    expect(one.transaction).not.toHaveProperty("caller_reference");
     expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 });
@@ -125,8 +125,8 @@ describe("what is kept of an order", () => {
 describe("the same reference again", () => {
   test("for the same order is that order, and nothing is sent", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const { row } = await place(aWish(accountId));
-    expect(await place(aWish(accountId, { fulfil: UNSENT }))).toEqual({ row, replayed: true });
+    const { transaction } = await place(aWish(accountId));
+    expect(await place(aWish(accountId, { fulfil: UNSENT }))).toEqual({ transaction, replayed: true });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
@@ -147,9 +147,9 @@ describe("the same reference again", () => {
   const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
   test("for an order that cannot be had any more is the order as it was made before", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const { row } = await place(aWish(accountId));
-    expect(await place(aWish(accountId, { quote: gone }))).toEqual({ row, replayed: true });
-    expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ row, replayed: true });
+    const { transaction } = await place(aWish(accountId));
+    expect(await place(aWish(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
+    expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ transaction, replayed: true });
   });
 
   test("for another order with a wrong value is that order's refusal: values are looked at before references", async () => {
@@ -177,11 +177,11 @@ describe("an error before the debit that could be read as the fate of an earlier
     ["a quote that breaks", broken],
   ])("%s: a repeat gets its order, another order 422, and a new order the error", async (_name, quote) => {
     const accountId = await ledger.aWallet(1_000);
-    const { row } = await place(aWish(accountId));
+    const { transaction } = await place(aWish(accountId));
     const changes = { fulfil: UNSENT, ...(quote && { quote }) };
     const code = quote === broken ? "internal_error" : "provider_unavailable";
     ledger.proxy.fault = quote ? () => undefined : conflicting;
-    expect(await place(aWish(accountId, changes), depsWith(), NO_PATIENCE)).toEqual({ row, replayed: true });
+    expect(await place(aWish(accountId, changes), depsWith(), NO_PATIENCE)).toEqual({ transaction, replayed: true });
     const refusalFor = (other: Partial<OrderRequest>) =>
       refusalOf(place(aWish(accountId, { ...changes, ...other }), depsWith(), NO_PATIENCE));
     expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
@@ -207,7 +207,7 @@ describe("an error before the debit that could be read as the fate of an earlier
 
   test("secrets that cannot be read are no error of ours where a reference was sent, and internal_error where none was", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const deps = depsWith({ naming: () => Promise.reject(new Error("Secrets Manager is away")) });
+    const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
     await expect(place(aWish(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
     expect((await refusalOf(place(aWish(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
@@ -243,9 +243,9 @@ describe("an order that is refused before the debit", () => {
     expect(refusal.code).toBe("delivery_failed");
     expect(refusal.details.retryAfterS).toBeUndefined();
     const reference = refusal.details.transactionReference;
-    const verdict = { status: "failed", failure: { code: "delivery_failed" } };
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } };
     expect(deps.queued).toEqual([
-      { message: expect.objectContaining({ kind: "verdict", mode: "live", verdict }), delay_s: 60 },
+      { message: expect.objectContaining({ kind: "settlement", mode: "live", settlement }), delay_s: 60 },
     ]);
     expect(deps.queued.map(({ message }) => "transaction" in message && message.transaction.slice(-26))).toEqual([
       reference?.slice(-26),
@@ -274,10 +274,10 @@ describe("an order that is refused before the debit", () => {
     const db = emulatorClient(`http://127.0.0.1:${address.port}`);
     const deadline = deadlineIn(7_050);
     const left_ms: number[] = [];
-    const statusQueue = { send: async () => void left_ms.push(deadline.remaining_ms()) };
+    const outcomeQueue = { send: async () => void left_ms.push(deadline.remaining_ms()) };
     const placed = place(
       aWish("acc_silent", { fulfil: UNSENT }),
-      depsWith({ ledger: { ...ledger, db }, statusQueue }),
+      depsWith({ ledger: { ...ledger, db }, outcomeQueue }),
       deadline,
     );
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -286,9 +286,9 @@ describe("an order that is refused before the debit", () => {
   }, 20_000);
 
   test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
-    const statusQueue = { send: () => Promise.reject(new Error("SQS is away")) };
+    const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const placed = place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ statusQueue }));
+    const placed = place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ outcomeQueue }));
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 });
@@ -298,9 +298,9 @@ describe("an order that is paid for", () => {
     const said = vi.spyOn(console, "log");
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
-    const { row } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
-    expect(row.status).toBe("processing");
-    expect(await readTransaction(ledger, row.pk)).toEqual(row);
+    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
+    expect(transaction.status).toBe("processing");
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(said).not.toHaveBeenCalled();
@@ -308,30 +308,30 @@ describe("an order that is paid for", () => {
 
   test("and fails is answered as failed and paid back", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const { row } = await place(aWish(accountId, { fulfil: async () => ({ verdict }) }));
-    expect(row).toMatchObject(verdict);
-    expect(row).not.toHaveProperty("open");
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({ settlement }) }));
+    expect(transaction).toMatchObject(settlement);
+    expect(transaction).not.toHaveProperty("open");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
   test("and whose end comes later has the queue tell it then", async () => {
     const deps = depsWith();
-    const later = { verdict: { status: "success" }, after_s: 7 } as const;
-    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
-    expect(row.status).toBe("processing");
-    const { pk: transaction, attempt } = row;
-    const message = { kind: "verdict", mode: "live", transaction, attempt, verdict: later.verdict };
+    const later = { settlement: { status: "success" }, after_s: 7 } as const;
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
+    expect(transaction.status).toBe("processing");
+    const { pk, attempt } = transaction;
+    const message = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delay_s: 7 }]);
   });
 
   test("and was ended by another meanwhile is answered as it stands", async () => {
     const fulfil: OrderRequest["fulfil"] = async (row) => {
       await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
-      return { verdict: { status: "failed", failure: { code: "delivery_failed" } } };
+      return { settlement: { status: "failed", failure: { code: "delivery_failed" } } };
     };
-    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
-    expect(row.status).toBe("success");
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    expect(transaction.status).toBe("success");
   });
 
   const SUCCESS = { status: "success" } as const;
@@ -340,24 +340,24 @@ describe("an order that is paid for", () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const fulfil: OrderRequest["fulfil"] = async (row) => {
       await settleTransaction(ledger, row, ended, deadlineIn(20_000));
-      return { verdict: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
+      return { settlement: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
     };
-    const { row } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
     const lines = log.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
-    return { row, lines };
+    return { transaction, lines };
   };
 
   test.each([
     ["success after an event said failed", FAILED, SUCCESS],
     ["failed after an event said success", SUCCESS, FAILED],
   ])("and is answered %s raises an alarm with the references and the amounts", async (_name, ended, answered) => {
-    const { row, lines } = await contradictions(ended, answered);
-    expect(row.status).toBe(ended.status);
+    const { transaction, lines } = await contradictions(ended, answered);
+    expect(transaction.status).toBe(ended.status);
     expect(lines).toEqual([
       expect.objectContaining({
         event: "status.contradicted",
         level: "error",
-        transaction: row.pk,
+        transaction: transaction.pk,
         stands: ended.status,
         says: answered.status,
         amount_kobo: 50_000,
@@ -382,20 +382,25 @@ describe("an order that is paid for", () => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { row } = await place(aWish(await ledger.aWallet(1_000)), deps, deadline);
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
-    expect(row.status).toBe("processing");
+    expect(transaction.status).toBe("processing");
     expect(deps.queued).toEqual([
-      { message: expect.objectContaining({ transaction: row.pk, verdict: { status: "success" } }), delay_s: 0 },
+      {
+        message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
+        delay_s: 0,
+      },
     ]);
   });
 
   test("and whose provider throws is answered as processing, and said aloud", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const { row } = await place(aWish(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }));
-    expect(row.status).toBe("processing");
+    const { transaction } = await place(
+      aWish(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }),
+    );
+    expect(transaction.status).toBe("processing");
     expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(said.mock.calls.flat().map(String).join()).toContain(referenceOf(row));
+    expect(said.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
   });
 });

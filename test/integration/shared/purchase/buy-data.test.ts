@@ -3,13 +3,13 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -24,11 +24,11 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
   const catalog = snapshotOf(aCatalog(1, { networks, data_plans: [aPlan({ name: planName })] }), systemClock());
   const buy = buyData({
     ledger: { db, table, clock: systemClock },
-    naming: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
-    statusQueue: { send: () => Promise.reject(new Error("Nothing is left to find out")) },
+    keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
+    outcomeQueue: { send: () => Promise.reject(new Error("Nothing is left to find out")) },
     purchases: "on",
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
-    providers: { live: sandboxUpstream, test: sandboxUpstream },
+    upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });
   const { data } = await buy({
     input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "long" },

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
 
 let service: TestService;
@@ -32,7 +32,7 @@ const buyUnder = async (fault: Fault) => {
   const body = anOrder({ reference: "under-fault" });
   const answer = await service.call("POST", path, { key: caller.key, body });
   service.simulator.state.faults.clear();
-  return { caller, answer, body, row: await rowOf(answer) };
+  return { caller, answer, body, transaction: await rowOf(answer) };
 };
 
 const rowOf = async (answer: Answer) => {
@@ -103,11 +103,11 @@ describe("an answer that leaves the outcome unknown: 200 processing, and the deb
     ["500 with a failed transaction", withTransaction(500, false, { reference: "U5", status: "failed" })],
   ];
   test.each(unknown)("%s", async (_name, fault) => {
-    const { caller, answer, row } = await buyUnder(fault);
+    const { caller, answer, transaction } = await buyUnder(fault);
     expect(answer.status).toBe(200);
     expect(answer.body.data).toMatchObject({ transaction: { status: "processing", amount: 500 } });
     expect(answer.headers.get("x-error-code")).toBeNull();
-    expect(row).toMatchObject({ status: "processing", open: "live" });
+    expect(transaction).toMatchObject({ status: "processing", open: "live" });
     expect(await caller.balance()).toBe(500);
   });
 
@@ -123,18 +123,22 @@ describe("an answer that leaves the outcome unknown: 200 processing, and the deb
   });
 
   test("a success behind a byte order mark is a success", async () => {
-    const transaction = { reference: "UP-78", status: "success", amount: 500 };
-    const body = `\uFEFF${JSON.stringify({ status: true, message: "", data: { transaction } })}`;
-    const { answer, row } = await buyUnder({ kind: "custom", path, status: 200, body });
+    const upstreamTransaction = { reference: "UP-78", status: "success", amount: 500 };
+    const body = `\uFEFF${JSON.stringify({ status: true, message: "", data: { transaction: upstreamTransaction } })}`;
+    const { answer, transaction } = await buyUnder({ kind: "custom", path, status: 200, body });
     expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
-    expect(row).toMatchObject({ status: "success", upstream_reference: "UP-78" });
+    expect(transaction).toMatchObject({ status: "success", upstream_reference: "UP-78" });
   });
 
   test("what the upstream calls a processing order is on record", async () => {
-    const { row } = await buyUnder(
+    const { transaction } = await buyUnder(
       withTransaction(200, true, { reference: "UP-77", status: "processing", amount: 480 }),
     );
-    expect(row).toMatchObject({ status: "processing", upstream_reference: "UP-77", upstream_amount_kobo: 48_000 });
+    expect(transaction).toMatchObject({
+      status: "processing",
+      upstream_reference: "UP-77",
+      upstream_amount_kobo: 48_000,
+    });
   });
 });
 
@@ -165,12 +169,12 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
     ["400 with a failed transaction", withTransaction(400, false, { reference: "U10", status: "failed" })],
   ];
   test.each(refused)("%s", async (_name, fault) => {
-    const { caller, answer, row } = await buyUnder(fault);
+    const { caller, answer, transaction } = await buyUnder(fault);
     expect(answer.status).toBe(502);
     expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
     expect(answer.headers.get("retry-after")).toBeNull();
-    expect(row).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
-    expect(row?.open).toBeUndefined();
+    expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(transaction?.open).toBeUndefined();
     expect(await caller.balance()).toBe(1_000);
   });
 
@@ -219,13 +223,13 @@ describe("trouble that is ours: 502 delivery_failed, refunded, none of the upstr
     ["our balance there is empty, as status false", refusal(200, "Insufficient wallet balance")],
   ];
   test.each(ours)("%s", async (_name, fault) => {
-    const { caller, answer, row } = await buyUnder(fault);
+    const { caller, answer, transaction } = await buyUnder(fault);
     expect(answer.status).toBe(502);
     expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
     expect(answer.headers.get("x-transaction-reference")).not.toBeNull();
     expect(answer.headers.get("retry-after")).toBeNull();
     expect(JSON.stringify(answer.body)).not.toMatch(/secret|insufficient/i);
-    expect(row).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
     expect(await caller.balance()).toBe(1_000);
     // The limit that the upstream named must be over before the next case.
     if (fault.kind === "rate_limited") await new Promise((wake) => setTimeout(wake, fault.retryAfterS * 1_000));

@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import { BatchWriteCommand, PutCommand, ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { listTransactions, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { readStatement } from "../../../../shared/ledger/statement.ts";
+import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime, systemClock } from "../../../../shared/platform/time.ts";
-import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
-import { listTransactions, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
-import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
-import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
@@ -47,10 +47,10 @@ const anAccount = async (): Promise<string> =>
   (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
 
 const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
-  const { open: _open, ...row } = aTransactionRow();
+  const { open: _open, ...transaction } = aTransactionRow();
   const at = isoTime(OLD_MS);
   return {
-    ...row,
+    ...transaction,
     pk: transactionPk(`1234567890${randomBytes(8).toString("hex").toUpperCase()}`),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
@@ -60,15 +60,15 @@ const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transacti
     ...changes,
   };
 };
-const keep = async (rows: readonly Transaction[]): Promise<void> => {
-  for (let start = 0; start < rows.length; start += 25) {
-    const puts = rows.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+const keep = async (transactions: readonly Transaction[]): Promise<void> => {
+  for (let start = 0; start < transactions.length; start += 25) {
+    const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
     await ledger.tables.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
   }
 };
 const stands = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
-const phonesOf = (rows: readonly Transaction[]) =>
-  Promise.all(rows.map(async (row) => (await stands(row))?.phone_number));
+const phonesOf = (transactions: readonly Transaction[]) =>
+  Promise.all(transactions.map(async (transaction) => (await stands(transaction))?.phone_number));
 
 const enough = (): Deadline => deadlineIn(300_000);
 const mask = (deadline = enough()) => maskOldPhones(ledger, RETENTION_DAYS, deadline);
@@ -87,8 +87,12 @@ describe("a phone number", () => {
     const young = rowOf(accountId, { created_at: isoTime(NOON_MS - (RETENTION_DAYS - 1) * DAY_MS) });
     await keep([...old, young]);
     expect(await mask()).toBe(3);
-    for (const row of old) {
-      expect(await stands(row)).toEqual({ ...row, phone_number: MASKED, description: `MTN 1GB data for ${MASKED}` });
+    for (const transaction of old) {
+      expect(await stands(transaction)).toEqual({
+        ...transaction,
+        phone_number: MASKED,
+        description: `MTN 1GB data for ${MASKED}`,
+      });
     }
     expect(await stands(young)).toEqual(young);
   });
@@ -184,13 +188,15 @@ describe("the pass over a ledger", () => {
 
   test("goes on in the next run where the time of one is up", async () => {
     const accountId = await anAccount();
-    const rows = Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) }));
-    await keep(rows);
+    const transactions = Array.from({ length: 230 }, (_, age) =>
+      rowOf(accountId, { created_at: isoTime(OLD_MS + age) }),
+    );
+    await keep(transactions);
     // A look before each batch: time for one of them.
     const looks = [20_000];
     expect(await mask({ remaining_ms: () => looks.shift() ?? 10_000 })).toBe(100);
-    expect(new Set(await phonesOf(rows.slice(0, 100)))).toEqual(new Set([MASKED]));
-    expect(new Set(await phonesOf(rows.slice(100)))).toEqual(new Set([PHONE]));
+    expect(new Set(await phonesOf(transactions.slice(0, 100)))).toEqual(new Set([MASKED]));
+    expect(new Set(await phonesOf(transactions.slice(100)))).toEqual(new Set([PHONE]));
     ledger.now_ms += 60_000;
     expect(await mask()).toBe(130);
     ledger.now_ms += 60_000;
@@ -306,7 +312,7 @@ test("an order whose number is masked is replayed, found, listed, stated, proved
     expect(listed.body.data?.transactions).toMatchObject([{ reference, phone_number: MASKED }]);
     const owner = { accountId: caller.accountId, mode: "live" } as const;
     const everything = { from: "0000", to: "9999" };
-    expect((await listTransactions(service.ledger, owner, {}, everything, undefined)).rows).toHaveLength(1);
+    expect((await listTransactions(service.ledger, owner, {}, everything, undefined)).transactions).toHaveLength(1);
     const { lines } = await readStatement(service.ledger, caller.accountId, everything);
     expect(lines.at(-1)).toMatchObject({ id: reference, description: `MTN 1GB data for ${MASKED}` });
     expect(await reconcileWallet(service.ledger, caller.accountId)).toMatchObject({ difference_kobo: 0 });

@@ -3,19 +3,19 @@ import { BatchGetCommand, DeleteCommand, PutCommand, TransactWriteCommand, Updat
 import { beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { readWallet, walletPk } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { reconcileAndCheckpoint, reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../../../shared/ledger/wallet.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: what is open is measured, what nobody will answer is refunded, and a wallet that lies is found. The clock is the test's. */
@@ -36,12 +36,8 @@ const aFundedAccount = async (naira: number): Promise<string> => {
   return accountId;
 };
 
-const open = async (
-  accountId: string,
-  at_ms: number,
-  changes: Partial<Transaction> = {},
-): Promise<Transaction> => {
-  const row: Transaction = {
+const open = async (accountId: string, at_ms: number, changes: Partial<Transaction> = {}): Promise<Transaction> => {
+  const transaction: Transaction = {
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#live`,
     account_id: accountId,
@@ -58,8 +54,8 @@ const open = async (
     updated_at: isoTime(at_ms),
     ...changes,
   };
-  expect(await openTransaction(ledgerAt(at_ms), row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return row;
+  expect(await openTransaction(ledgerAt(at_ms), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  return transaction;
 };
 
 const metricsOf = async (ledger: Ledger): Promise<unknown> => {
@@ -121,8 +117,8 @@ test("the checkpoint passes over an open transaction by its key, and the proofs 
   const accountId = await aFundedAccount(5_000);
   const hour_ms = 3_600_000;
   for (const hours of [1, 2, 4]) {
-    const row = await open(accountId, NOON_MS + hours * hour_ms);
-    await settleTransaction(ledgerAt(NOON_MS), row, { status: "success" }, deadlineIn(9_000));
+    const transaction = await open(accountId, NOON_MS + hours * hour_ms);
+    await settleTransaction(ledgerAt(NOON_MS), transaction, { status: "success" }, deadlineIn(9_000));
   }
   const stillOpen = await open(accountId, NOON_MS + 3 * hour_ms);
   const later = ledgerAt(NOON_MS + 24 * hour_ms);
@@ -210,9 +206,10 @@ test("a proof that meets a write reads again only what may have changed: the ope
   const accountId = await aFundedAccount(150_000);
   const hour_ms = 3_600_000;
   const ledger = ledgerAt(NOON_MS + 2 * hour_ms);
-  const rows = await Promise.all(Array.from({ length: 130 }, (_, index) => open(accountId, NOON_MS + index)));
-  const [first, ...others] = rows;
-  for (const row of others) await settleTransaction(ledger, row, { status: "success" }, deadlineIn(9_000));
+  const transactions = await Promise.all(Array.from({ length: 130 }, (_, index) => open(accountId, NOON_MS + index)));
+  const [first, ...others] = transactions;
+  for (const transaction of others)
+    await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(9_000));
   const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
 
   // After the first look at the open one it fails, and another order is made; after the second look at the index a third one.

@@ -1,16 +1,20 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
-import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
-import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
-import { recordEntry, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import { confirmedReconciliation, reconcileAndCheckpoint, reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
+import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet, walletPk } from "../../../../shared/ledger/wallet.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import {
+  confirmedReconciliation,
+  reconcileAndCheckpoint,
+  reconcileWallet,
+} from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 

@@ -1,33 +1,33 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import type {
+  EventMessage,
+  OutcomeMessage,
+  SettlementMessage,
+  UnreadableMessage,
+} from "../../../../shared/orders/outcome-queue.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
-import { storedEventId, findEvent, listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import type {
-  EventMessage,
-  OutcomeMessage,
-  UnreadableMessage,
-  SettlementMessage,
-} from "../../../../shared/orders/outcome-queue.ts";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { findEvent, listEvents, recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
-/** Goal: what the status queue says is applied to the very order that it speaks of, and what is not applied is kept. */
+/** Goal: what the outcomes queue says is applied to the very order that it speaks of, and what is not applied is kept. */
 const key = "k".repeat(32);
-const naming = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -36,32 +36,37 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const apply = (message: OutcomeMessage, deadline: Deadline = deadlineIn(20_000)) =>
-  applyOutcome({ ledger, naming })(message, deadline);
+  applyOutcome({ ledger, keyedHashes })(message, deadline);
 
 /** An order of the sandbox has no wallet, and so nothing but itself. */
 const anOrder = async (changes: Partial<Transaction> = {}): Promise<Transaction> => {
-  const row = aTransactionRow({ pk: transactionPk(randomUUID()), mode: "test", attempt: randomUUID(), ...changes });
-  expect(await openTransaction(ledger, row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return row;
+  const transaction = aTransactionRow({
+    pk: transactionPk(randomUUID()),
+    mode: "test",
+    attempt: randomUUID(),
+    ...changes,
+  });
+  expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  return transaction;
 };
-const aVerdict = (row: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
-  kind: "verdict",
-  mode: row.mode,
-  transaction: row.pk,
-  attempt: row.attempt,
-  verdict: { status: "success" },
+const aVerdict = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
+  kind: "settlement",
+  mode: transaction.mode,
+  transaction: transaction.pk,
+  attempt: transaction.attempt,
+  settlement: { status: "success" },
   ...changes,
 });
-const stands = async (row: Transaction) => (await readTransaction(ledger, row.pk))?.status;
+const stands = async (transaction: Transaction) => (await readTransaction(ledger, transaction.pk))?.status;
 const isSettling = ({ operation }: { operation: string }): boolean => operation === "UpdateItem";
 const noTime = (): Deadline => deadlineIn(0);
 
 describe("our own verdict", () => {
   test("ends its order, and again it is a duplicate", async () => {
-    const row = await anOrder();
-    expect(await apply(aVerdict(row))).toEqual({ kind: "done", outcome: "applied" });
-    expect(await stands(row)).toBe("success");
-    expect(await apply(aVerdict(row))).toEqual({ kind: "done", outcome: "duplicate" });
+    const transaction = await anOrder();
+    expect(await apply(aVerdict(transaction))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await stands(transaction)).toBe("success");
+    expect(await apply(aVerdict(transaction))).toEqual({ kind: "done", outcome: "duplicate" });
   });
 
   test.each([
@@ -85,7 +90,7 @@ describe("our own verdict", () => {
   test("that comes after the end with nothing but a name is a duplicate", async () => {
     const row = await anOrder();
     await apply(aVerdict(row));
-    const named = aVerdict(row, { verdict: { status: "processing", upstream_reference: "U1" } });
+    const named = aVerdict(row, { settlement: { status: "processing", upstream_reference: "U1" } });
     expect(await apply(named)).toEqual({ kind: "done", outcome: "duplicate" });
   });
 
@@ -93,7 +98,7 @@ describe("our own verdict", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const row = await anOrder();
     await apply(aVerdict(row));
-    const against = aVerdict(row, { verdict: { status: "failed", failure: { code: "delivery_failed" } } });
+    const against = aVerdict(row, { settlement: { status: "failed", failure: { code: "delivery_failed" } } });
     expect(await apply(against)).toEqual({ kind: "done", outcome: "contradiction" });
     expect(await stands(row)).toBe("success");
     expect(said.mock.calls.flat().map(String).join()).toContain(row.pk);
@@ -118,7 +123,7 @@ const anEvent = (changes: Partial<UnsignedEvent> = {}): UnsignedEvent => ({
 });
 const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
   ...event,
-  mac: eventMac(await naming(), event),
+  mac: eventMac(await keyedHashes(), event),
 });
 /** An order of the sandbox that the upstream calls so. */
 const anOrderCalled = (upstream_reference: string): Promise<Transaction> => anOrder({ upstream_reference });
@@ -130,17 +135,17 @@ const aLiveOrderCalled = async (upstream_reference: string): Promise<Transaction
 describe("an event about a known reference", () => {
   test("of a sandbox order is about nothing that is live", async () => {
     const event = anEvent();
-    const row = await anOrderCalled(event.reference);
+    const transaction = await anOrderCalled(event.reference);
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
-    expect(await stands(row)).toBe("processing");
+    expect(await stands(transaction)).toBe("processing");
   });
 
   test("that two orders bear is left to the operator, aloud", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const event = anEvent();
-    const rows = [await anOrderCalled(event.reference), await anOrderCalled(event.reference)];
+    const transactions = [await anOrderCalled(event.reference), await anOrderCalled(event.reference)];
     expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
-    for (const row of rows) expect(await stands(row)).toBe("processing");
+    for (const row of transactions) expect(await stands(row)).toBe("processing");
     expect(said.mock.calls.flat().map(String).join()).toContain(event.reference);
   });
 
@@ -279,7 +284,7 @@ describe("an event that cannot be read", () => {
 
   test("is kept once, with its problem and its order, and raises an alarm", async () => {
     const message = anUnreadable();
-    const row = await anOrderCalled(message.reference ?? "");
+    const transaction = await anOrderCalled(message.reference ?? "");
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     for (let copy = 0; copy < 2; copy += 1) {
@@ -292,7 +297,7 @@ describe("an event that cannot be read", () => {
       reason: "unreadable",
       problem: "status reversed",
       upstream_reference: message.reference,
-      transaction: referenceOf(row),
+      transaction: referenceOf(transaction),
     });
     said.mockRestore();
     expect(await kept(message)).toEqual({
@@ -302,14 +307,14 @@ describe("an event that cannot be read", () => {
       reason: "unreadable",
       reference: message.reference,
       problem: "status reversed",
-      transaction: row.pk,
+      transaction: transaction.pk,
       created_at: isoTime(NOON_MS),
     });
-    expect(await stands(row)).toBe("processing");
+    expect(await stands(transaction)).toBe("processing");
   });
 
   test("under our own reference is kept with its order", async () => {
-    const { transactionId } = await naming();
+    const { transactionId } = await keyedHashes();
     const row = await anOrder({ pk: transactionPk(transactionId({ accountId: "any", mode: "test" })) });
     const message = anUnreadable({ reference: referenceOf(row) });
     await apply(message);
@@ -340,7 +345,7 @@ describe("an event that cannot be read", () => {
 describe("an event about an order that nobody named", () => {
   const phone_number = "08039999999";
   const aGuess = async (changes: Partial<EventMessage> = {}) => {
-    const { hashSubject } = await naming();
+    const { hashSubject } = await keyedHashes();
     return anEvent({ phone: { hmac: hashSubject("phone_number", phone_number), masked: "0803****999" }, ...changes });
   };
   /** Put as the sandbox's, so that it needs no wallet, but listed among what is open and live. */
@@ -349,10 +354,10 @@ describe("an event about an order that nobody named", () => {
 
   test("is matched with one of exactly 30 minutes before, and then with no other", async () => {
     const event = await aGuess();
-    const row = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
+    const transaction = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
     ledger.now_ms += 180_000;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
-    expect(await stands(row)).toBe("success");
+    expect(await stands(transaction)).toBe("success");
     expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
   });
 
@@ -381,7 +386,7 @@ describe("an event about an order that nobody named", () => {
 
   test.each([
     ["by a copy of it, which the index does not show yet", "copy"],
-    ["by our own verdict", "verdict"],
+    ["by our own verdict", "settlement"],
   ])("whose order got its name just now %s, ends no other", async (_name, by) => {
     const event = await aGuess();
     const first = await anUnnamed(isoTime(NOON_MS));
@@ -389,9 +394,9 @@ describe("an event about an order that nobody named", () => {
     const second = await anUnnamed(isoTime(ledger.now_ms));
     const late = { ...event, received_at: isoTime(ledger.now_ms) };
     ledger.now_ms += 180_000;
-    const verdict = { status: "success", upstream_reference: event.reference } as const;
+    const settlement = { status: "success", upstream_reference: event.reference } as const;
     const nameFirst = () =>
-      by === "copy" ? apply(event) : settleTransaction(ledger, first, verdict, deadlineIn(20_000));
+      by === "copy" ? apply(event) : settleTransaction(ledger, first, settlement, deadlineIn(20_000));
 
     const db = emulatorClient(ledger.proxy.endpoint);
     db.middlewareStack.add(
@@ -405,7 +410,7 @@ describe("an event about an order that nobody named", () => {
       },
       { step: "initialize", priority: "high" },
     );
-    const result = await applyOutcome({ ledger: { ...ledger, db }, naming })(late, deadlineIn(20_000));
+    const result = await applyOutcome({ ledger: { ...ledger, db }, keyedHashes })(late, deadlineIn(20_000));
     expect(result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
     expect([await stands(first), await stands(second)]).toEqual(["success", "processing"]);
     await settleTransaction(ledger, second, { status: "success" }, deadlineIn(20_000));
@@ -429,12 +434,12 @@ describe("an operator's decision", () => {
   };
 
   test("that meets a conflict is made in the next round", async () => {
-    const row = await anOrder();
+    const transaction = await anOrder();
     later();
     const seen = firstDecisions(1, "conflict");
-    await resolveTransaction(ledger, row, "failed", decision);
+    await resolveTransaction(ledger, transaction, "failed", decision);
     expect(seen.writes).toBe(2);
-    expect(await stands(row)).toBe("failed");
+    expect(await stands(transaction)).toBe("failed");
   });
 
   test.each([

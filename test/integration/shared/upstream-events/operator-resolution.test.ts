@@ -5,31 +5,35 @@ import { findAccount } from "../../../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
+import { adjustWallet } from "../../../../shared/ledger/adjustment.ts";
+import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { readStatement } from "../../../../shared/ledger/statement.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../../shared/platform/money.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import {
-  storedEventId,
+  discardEvent,
+  matchEvent,
+  resolveTransaction,
+} from "../../../../shared/upstream-events/operator-resolution.ts";
+import {
   findEvent,
   listEvents,
   type ReadableEvent,
   recordEvent,
   recordUnreadable,
+  storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
-import { discardEvent, matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { adjustWallet } from "../../../../shared/ledger/adjustment.ts";
-import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
@@ -61,13 +65,13 @@ const anAccount = async () => {
 /** One order of 500 NGN, open for a minute. */
 const anOrder = async (changes: Partial<Transaction> = {}) => {
   const account = await anAccount();
-  const row = await openFor(account.accountId, changes);
-  return { ...account, row, stands: () => readTransaction(ledgerAt(), row.pk) };
+  const transaction = await openFor(account.accountId, changes);
+  return { ...account, transaction, stands: () => readTransaction(ledgerAt(), transaction.pk) };
 };
 
 const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
   const at = isoTime(NOON_MS - 60_000);
-  const row = aTransactionRow({
+  const transaction = aTransactionRow({
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
@@ -76,8 +80,8 @@ const openFor = async (accountId: string, changes: Partial<Transaction> = {}): P
     updated_at: at,
     ...changes,
   });
-  expect(await openTransaction(ledgerAt(), row, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return row;
+  expect(await openTransaction(ledgerAt(), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  return transaction;
 };
 
 /** An event that nobody could apply. */
@@ -102,14 +106,14 @@ describe("a resolution", () => {
     const order = await anOrder();
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
-        resolveTransaction(ledgerAt(), order.row, index % 2 === 0 ? "success" : "failed", decision),
+        resolveTransaction(ledgerAt(), order.transaction, index % 2 === 0 ? "success" : "failed", decision),
       ),
     );
     expect(refusals(results)).toHaveLength(9);
     for (const refusal of refusals(results)) expect(refusal).toBeInstanceOf(OperatorError);
     const stands = await order.stands();
     expect(await order.balance()).toBe(stands?.status === "failed" ? 1_000 : 500);
-    expect(await readAudit(ledgerAt(), order.row.pk)).toMatchObject([
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { by: "ada", why: "ticket 88", action: "transactions resolve", details: { status: stands?.status } },
     ]);
     expect(await order.isProved()).toBe(true);
@@ -121,7 +125,7 @@ describe("a resolution", () => {
       ["success", 500],
     ] as const) {
       const order = await anOrder();
-      await resolveTransaction(ledgerAt(), order.row, status, decision);
+      await resolveTransaction(ledgerAt(), order.transaction, status, decision);
       expect(await order.balance()).toBe(balance);
       expect(await order.stands()).toMatchObject({ status });
       expect(await order.stands()).not.toHaveProperty("open");
@@ -130,16 +134,19 @@ describe("a resolution", () => {
 
   test("meets an end that came meanwhile: it is refused, and leaves no record", async () => {
     const order = await anOrder();
-    await settleTransaction(ledgerAt(), order.row, { status: "success" }, deadlineIn(9_000));
-    await expect(resolveTransaction(ledgerAt(), order.row, "failed", decision)).rejects.toThrow(/is success since/);
+    await settleTransaction(ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
+    await expect(resolveTransaction(ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
+      /is success since/,
+    );
     expect(await order.balance()).toBe(500);
-    expect(await readAudit(ledgerAt(), order.row.pk)).toEqual([]);
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toEqual([]);
   });
 
   test("waits until no request can be under way: refused at 31 s, taken at 32 s", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: at });
-    const resolve = (age_ms: number) => resolveTransaction(ledgerAt(NOON_MS + age_ms), order.row, "failed", decision);
+    const resolve = (age_ms: number) =>
+      resolveTransaction(ledgerAt(NOON_MS + age_ms), order.transaction, "failed", decision);
     await expect(resolve(31_000)).rejects.toThrow(/under way: try again in 1 s/);
     await resolve(32_000);
     expect(await order.balance()).toBe(1_000);
@@ -148,20 +155,20 @@ describe("a resolution", () => {
   test("need not wait once the request has told what it learnt", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: isoTime(NOON_MS + 500) });
-    await resolveTransaction(ledgerAt(NOON_MS + 1_000), order.row, "failed", decision);
+    await resolveTransaction(ledgerAt(NOON_MS + 1_000), order.transaction, "failed", decision);
     expect(await order.stands()).toMatchObject({ status: "failed" });
   });
 
   test("of a check whose result nobody got can only be failed", async () => {
     const order = await anOrder({ type: "nin_verification" });
-    await expect(resolveTransaction(ledgerAt(), order.row, "success", decision)).rejects.toThrow(OperatorError);
-    await resolveTransaction(ledgerAt(), order.row, "failed", decision);
+    await expect(resolveTransaction(ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(OperatorError);
+    await resolveTransaction(ledgerAt(), order.transaction, "failed", decision);
     expect(await order.balance()).toBe(1_000);
   });
 
   test("of a sandbox order touches no wallet", async () => {
     const order = await anOrder({ mode: "test" });
-    await resolveTransaction(ledgerAt(), order.row, "failed", decision);
+    await resolveTransaction(ledgerAt(), order.transaction, "failed", decision);
     expect(await order.stands()).toMatchObject({ status: "failed" });
     expect(await order.balance()).toBe(1_000);
   });
@@ -170,20 +177,20 @@ describe("a resolution", () => {
 describe("a match", () => {
   test("ends the order as the event says, with what the upstream calls it and charged, and closes the event", async () => {
     const [order, event] = [await anOrder(), await anEvent("success")];
-    await matchEvent(ledgerAt(), event, order.row, decision);
+    await matchEvent(ledgerAt(), event, order.transaction, decision);
     expect(await order.stands()).toMatchObject({
       status: "success",
       upstream_reference: event.reference,
       upstream_amount_kobo: 500_00,
     });
     const closed = await findEvent(ledgerAt(), `event_${event.pk.slice("event#".length)}`);
-    expect(closed).toMatchObject({ state: "matched", transaction: order.row.pk });
-    expect(await readAudit(ledgerAt(), order.row.pk)).toMatchObject([{ action: "events match", by: "ada" }]);
+    expect(closed).toMatchObject({ state: "matched", transaction: order.transaction.pk });
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([{ action: "events match", by: "ada" }]);
   });
 
   test("with a failure gives the money back", async () => {
     const [order, event] = [await anOrder(), await anEvent("failed")];
-    await matchEvent(ledgerAt(), event, order.row, decision);
+    await matchEvent(ledgerAt(), event, order.transaction, decision);
     expect(await order.balance()).toBe(1_000);
     expect(await order.isProved()).toBe(true);
   });
@@ -191,9 +198,9 @@ describe("a match", () => {
   test("with an order that bears the event's own reference is taken, with another's refused", async () => {
     const [named, event] = [await anOrder({ upstream_reference: "U-named" }), await anEvent("failed", "U-named")];
     const other = await anOrder({ upstream_reference: "U-other" });
-    await expect(matchEvent(ledgerAt(), event, other.row, decision)).rejects.toThrow(/calls .* U-other/);
+    await expect(matchEvent(ledgerAt(), event, other.transaction, decision)).rejects.toThrow(/calls .* U-other/);
     expect(await other.stands()).toMatchObject({ status: "processing" });
-    await matchEvent(ledgerAt(), event, named.row, decision);
+    await matchEvent(ledgerAt(), event, named.transaction, decision);
     expect(await named.stands()).toMatchObject({ status: "failed" });
   });
 
@@ -203,8 +210,8 @@ describe("a match", () => {
         pk: transactionPk(`0${randomUUID().replaceAll("-", "").slice(0, 25).toUpperCase()}`),
         ...(upstream !== undefined && { upstream_reference: upstream }),
       });
-      const event = await anEvent("failed", referenceOf(order.row), { amount_kobo: koboFromNaira(490) });
-      await matchEvent(ledgerAt(), event, order.row, decision);
+      const event = await anEvent("failed", referenceOf(order.transaction), { amount_kobo: koboFromNaira(490) });
+      await matchEvent(ledgerAt(), event, order.transaction, decision);
       const ended = await order.stands();
       expect(ended).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
       expect(ended?.upstream_reference).toBe(upstream);
@@ -214,12 +221,12 @@ describe("a match", () => {
   test("with an order that has ended, or was named since it was read, is refused; the event stays open", async () => {
     const event = await anEvent("success");
     const ended = await anOrder();
-    await settleTransaction(ledgerAt(), ended.row, { status: "success" }, deadlineIn(9_000));
-    await expect(matchEvent(ledgerAt(), event, ended.row, decision)).rejects.toThrow(/is success since/);
+    await settleTransaction(ledgerAt(), ended.transaction, { status: "success" }, deadlineIn(9_000));
+    await expect(matchEvent(ledgerAt(), event, ended.transaction, decision)).rejects.toThrow(/is success since/);
     const named = await anOrder();
     const name = { status: "processing", upstream_reference: "U-late" } as const;
-    await settleTransaction(ledgerAt(), named.row, name, deadlineIn(9_000));
-    await expect(matchEvent(ledgerAt(), event, named.row, decision)).rejects.toThrow(/U-late by now/);
+    await settleTransaction(ledgerAt(), named.transaction, name, deadlineIn(9_000));
+    await expect(matchEvent(ledgerAt(), event, named.transaction, decision)).rejects.toThrow(/U-late by now/);
     expect(await findEvent(ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({ state: "open" });
   });
 
@@ -232,15 +239,15 @@ describe("a match", () => {
       { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
       { field: "phone number", event: "0805****555", transaction: "08031234567" },
     ];
-    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(
+    await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
       /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
     );
     expect(await order.stands()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(500);
-    const accepted = await matchEvent(ledgerAt(), event, order.row, decision, { acceptsDifferences: true });
+    const accepted = await matchEvent(ledgerAt(), event, order.transaction, decision, { acceptsDifferences: true });
     expect(accepted).toEqual(wanted);
     expect(await order.stands()).toMatchObject({ status: "failed" });
-    expect(await readAudit(ledgerAt(), order.row.pk)).toMatchObject([
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { action: "events match", details: { differs_in: "type,amount,phone number" } },
     ]);
   });
@@ -259,14 +266,16 @@ describe("a match", () => {
   ])("compares what the event states with what the order shows: %j", async ({ phoneNumber, stated, isSame }) => {
     const order = await anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
     const event = await anEvent("success", undefined, stated);
-    const matched = matchEvent(ledgerAt(), event, order.row, decision);
+    const matched = matchEvent(ledgerAt(), event, order.transaction, decision);
     await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
   });
 
   test("by 2 operators with 2 orders at once ends 1 of them", async () => {
     const event = await anEvent("failed");
     const orders = [await anOrder(), await anOrder()];
-    const results = await Promise.allSettled(orders.map(({ row }) => matchEvent(ledgerAt(), event, row, decision)));
+    const results = await Promise.allSettled(
+      orders.map(({ transaction }) => matchEvent(ledgerAt(), event, transaction, decision)),
+    );
     expect(refusals(results)).toEqual([expect.any(OperatorError)]);
     const ends = await Promise.all(orders.map(async ({ stands }) => (await stands())?.status));
     expect(ends.toSorted()).toEqual(["failed", "processing"]);
@@ -276,16 +285,16 @@ describe("a match", () => {
     const order = await anOrder();
     const digest = randomBytes(32).toString("base64url");
     const message = { kind: "unreadable_event", mode: "live", digest, problem: "status reversed" } as const;
-    await recordUnreadable(ledgerAt(), message, order.row.pk);
+    await recordUnreadable(ledgerAt(), message, order.transaction.pk);
     const event = await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`);
     if (event === undefined) throw new Error("The event was not kept");
-    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(
+    await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
       /cannot be read \(status reversed\): end its transaction with transactions resolve/,
     );
     expect(await order.stands()).toMatchObject({ status: "processing" });
     await discardEvent(ledgerAt(), event, decision);
     expect(await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
-    expect(await readAudit(ledgerAt(), order.row.pk)).toMatchObject([
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { action: "events discard", details: { says: "status reversed" } },
     ]);
   });
@@ -294,14 +303,14 @@ describe("a match", () => {
     const [order, event] = [await anOrder(), await anEvent("success")];
     await discardEvent(ledgerAt(), event, decision);
     // As somebody sees it who read it before.
-    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(OperatorError);
+    await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(OperatorError);
     await expect(discardEvent(ledgerAt(), event, decision)).rejects.toThrow(OperatorError);
     expect(await order.stands()).toMatchObject({ status: "processing" });
   });
 
   test("with a sandbox order is refused", async () => {
     const [order, event] = [await anOrder({ mode: "test" }), await anEvent("success")];
-    await expect(matchEvent(ledgerAt(), event, order.row, decision)).rejects.toThrow(/sandbox/);
+    await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(/sandbox/);
   });
 });
 
@@ -309,8 +318,8 @@ describe("what an operator decides", () => {
   test("waits, also with an event in hand, until no request can be under way", async () => {
     const order = await anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
     const event = await anEvent("success");
-    await expect(matchEvent(ledgerAt(NOON_MS + 31_999), event, order.row, decision)).rejects.toThrow("in 1 s");
-    await matchEvent(ledgerAt(NOON_MS + 32_000), event, order.row, decision);
+    await expect(matchEvent(ledgerAt(NOON_MS + 31_999), event, order.transaction, decision)).rejects.toThrow("in 1 s");
+    await matchEvent(ledgerAt(NOON_MS + 32_000), event, order.transaction, decision);
     expect(await order.stands()).toMatchObject({ status: "success" });
   });
 
@@ -320,8 +329,8 @@ describe("what an operator decides", () => {
     const decided = { ...event, state: "discarded" } as const;
     const order = await anOrder();
     await expect(discardEvent(ledgerAt(), decided, decision)).rejects.toThrow("is discarded already");
-    await expect(matchEvent(ledgerAt(), decided, order.row, decision)).rejects.toThrow("is discarded already");
-    const named = { ...order.row, upstream_reference: "U-other" };
+    await expect(matchEvent(ledgerAt(), decided, order.transaction, decision)).rejects.toThrow("is discarded already");
+    const named = { ...order.transaction, upstream_reference: "U-other" };
     const other = await anEvent("success");
     await expect(matchEvent(ledgerAt(), other, named, decision)).rejects.toThrow(`about ${other.reference}`);
   });
@@ -330,24 +339,24 @@ describe("what an operator decides", () => {
     const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
     const order = await anOrder();
     await discardEvent(ledgerAt(), discarded, decision);
-    await matchEvent(ledgerAt(), matched, order.row, decision);
+    await matchEvent(ledgerAt(), matched, order.transaction, decision);
     expect(await readAudit(ledgerAt(), discarded.pk)).toMatchObject([
       { by: "ada", action: "events discard", details: { event: storedEventId(discarded), says: "failed" } },
     ]);
-    expect(await readAudit(ledgerAt(), order.row.pk)).toMatchObject([
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { by: "ada", action: "events match", details: { event: storedEventId(matched), says: "success" } },
     ]);
-    const about = { ...(await anEvent("failed")), transaction: order.row.pk };
+    const about = { ...(await anEvent("failed")), transaction: order.transaction.pk };
     await discardEvent(ledgerAt(), about, decision);
-    expect(await readAudit(ledgerAt(), order.row.pk)).toHaveLength(2);
+    expect(await readAudit(ledgerAt(), order.transaction.pk)).toHaveLength(2);
   });
 
   test("to be a failure leaves its code, and to be a success none, for airtime as for data", async () => {
     const failed = await anOrder({ type: "airtime" });
-    await resolveTransaction(ledgerAt(), failed.row, "failed", decision);
+    await resolveTransaction(ledgerAt(), failed.transaction, "failed", decision);
     expect(await failed.stands()).toMatchObject({ failure: { code: "delivery_failed" } });
     const delivered = await anOrder({ type: "airtime" });
-    await resolveTransaction(ledgerAt(), delivered.row, "success", decision);
+    await resolveTransaction(ledgerAt(), delivered.transaction, "success", decision);
     expect(await delivered.stands()).not.toHaveProperty("failure");
   });
 });

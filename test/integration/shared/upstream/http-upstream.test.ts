@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Fault } from "../../../../tools/simulator/faults.ts";
-import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import type { UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const OLD_KEY = "live_upstream_before_the_rotation_abcdef";
@@ -102,7 +102,7 @@ describe("an order", () => {
     ["2", "unknown", 1],
     ["3", "unknown", 1],
     ["4", "unknown", 1],
-    ["5", "ours", 0],
+    ["5", "account_error", 0],
     ["6", "unknown", 0],
     ["7", "unknown", 1],
     ["8", "delivered", 1],
@@ -182,7 +182,10 @@ describe("an upstream that is not there", () => {
       });
     });
     const provider = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, liveKey: aSecret(KEY).secret });
-    expect(await provider.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({ kind: "ours", reason: "ECONNREFUSED" });
+    expect(await provider.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
+      kind: "account_error",
+      reason: "ECONNREFUSED",
+    });
   });
 });
 
@@ -196,19 +199,19 @@ describe("a 401", () => {
 
   test("with the same key afterwards is ours, after 1 request", async () => {
     const { buy, asked, met } = await aProvider({ faults: [{ kind: "unauthorized", times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "status_401" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect([asked.refetches, met(5)]).toEqual([1, 1]);
   });
 
   test("with the new key too is ours, after 2 requests", async () => {
     const { buy, asked, met } = await aProvider({ currentKey: OLD_KEY, faults: [{ kind: "unauthorized", times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "status_401" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect([asked.refetches, met(5)]).toEqual([1, 2]);
   });
 
   test("while the secret is emptied is ours, after 1 request", async () => {
     const { buy, met } = await aProvider({ currentKey: undefined, faults: [{ kind: "unauthorized", times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "status_401" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect(met(5)).toBe(1);
   });
 
@@ -220,7 +223,10 @@ describe("a 401", () => {
       refetch: () => Promise.reject(new Error("Secrets Manager is away")),
     };
     const away = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
-    expect(await away.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({ kind: "ours", reason: "status_401" });
+    expect(await away.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
+      kind: "account_error",
+      reason: "status_401",
+    });
   });
 });
 
@@ -237,7 +243,7 @@ describe("an order whose key cannot be read in time leaves 6 s for settling", ()
 
   test("where Secrets Manager hangs after a 401, the 401 counts", async () => {
     const { result, left_ms } = await withKey({ value: async () => OLD_KEY, refetch: never }, 7_500);
-    expect(result).toEqual({ kind: "ours", reason: "status_401" });
+    expect(result).toEqual({ kind: "account_error", reason: "status_401" });
     expect(left_ms).toBeGreaterThan(6_000);
   });
 
@@ -246,7 +252,7 @@ describe("an order whose key cannot be read in time leaves 6 s for settling", ()
     ["fails", () => Promise.reject(new Error("Secrets Manager is down"))],
   ])("where Secrets Manager %s before the order, the order is not sent", async (_name, value) => {
     const { result, left_ms, purchases } = await withKey({ value, refetch: never }, 7_500);
-    expect(result).toEqual({ kind: "ours", reason: "no_upstream_key" });
+    expect(result).toEqual({ kind: "account_error", reason: "no_upstream_key" });
     expect(left_ms).toBeGreaterThan(6_000);
     expect(purchases).toEqual([]);
   });
@@ -261,7 +267,7 @@ describe("a 429", () => {
     async (left_ms, requests) => {
       const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 3, times: 5 }] });
       const deadline = deadlineIn(left_ms);
-      expect(await buy({}, left_ms)).toEqual({ kind: "ours", reason: "rate_limited" });
+      expect(await buy({}, left_ms)).toEqual({ kind: "account_error", reason: "rate_limited" });
       expect(met(5)).toBe(requests);
       expect(deadline.remaining_ms()).toBeGreaterThan(6_000);
     },
@@ -277,27 +283,27 @@ describe("a 429", () => {
 
   test("with Retry-After 1, twice, is ours after 2 requests: once more and only once", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "rate_limited" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(2);
   });
 
   test.for([10, 60])("with Retry-After %i is ours at once, after 1 request", async (retryAfterS) => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS, times: 5 }] });
     const { result, took_ms } = await timed(() => buy());
-    expect(result).toEqual({ kind: "ours", reason: "rate_limited" });
+    expect(result).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(took_ms).toBeLessThan(900);
     expect(met(5)).toBe(1);
   });
 
   test("without a Retry-After is ours after 1 request", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "rate_limited" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 
   test("with Retry-After 1 and no second left after it is ours: the order is not sent again", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
-    expect(await buy({}, 7_500)).toEqual({ kind: "ours", reason: "rate_limited" });
+    expect(await buy({}, 7_500)).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 
@@ -367,13 +373,13 @@ describe("before any debit", () => {
 describe("nothing is sent", () => {
   test("without a key: the order is ours, 0 requests", async () => {
     const { buy, met } = await aProvider({ key: undefined, faults: [{ kind: "status", status: 500, times: 5 }] });
-    expect(await buy()).toEqual({ kind: "ours", reason: "no_upstream_key" });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "no_upstream_key" });
     expect(met(5)).toBe(0);
   });
 
   test("without time: the order is ours, 0 requests", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "status", status: 500, times: 5 }] });
-    expect(await buy({}, 6_900)).toEqual({ kind: "ours", reason: "no_time" });
+    expect(await buy({}, 6_900)).toEqual({ kind: "account_error", reason: "no_time" });
     expect(met(5)).toBe(0);
   });
 
@@ -382,7 +388,7 @@ describe("nothing is sent", () => {
     ["an invisible letter", "live_upstream_0123456789\u200babcdefghijklmno"],
   ] as const)("with a key that has %s in it: the order is ours, 0 requests, and no exception", async ([, key]) => {
     const { buy, met } = await aProvider({ key, faults: [{ kind: "status", status: 500, times: 5 }] });
-    expect((await buy()).kind).toBe("ours");
+    expect((await buy()).kind).toBe("account_error");
     expect(met(5)).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { tableNames } from "../../../../tools/local/tables.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
+import { tableNames } from "../../../../tools/local/tables.ts";
 import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
 import {
   type Answer,

@@ -6,8 +6,8 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
@@ -69,8 +69,13 @@ const anEnd = async (
   const { webhookSecret } = await setEndpoint(endpoints, setRules, account_id, url);
   transactions += 1;
   const pk = `transaction#${String(transactions).padStart(26, "0")}`;
-  const { open: _open, ...row } = aTransactionRow({ pk, account_id, owner: `${account_id}#live`, status: "success" });
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: row }));
+  const { open: _open, ...transaction } = aTransactionRow({
+    pk,
+    account_id,
+    owner: `${account_id}#live`,
+    status: "success",
+  });
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
 
   const message = { transaction: pk, status: "success" as const };
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});

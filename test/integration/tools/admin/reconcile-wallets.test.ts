@@ -1,15 +1,19 @@
 import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { walletPk } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { type Reconciliation, reconcileAndCheckpoint, reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { walletPk } from "../../../../shared/ledger/wallet.ts";
+import {
+  type Reconciliation,
+  reconcileAndCheckpoint,
+  reconcileWallet,
+} from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
 /** Goal: the scheduled reconciliation finds every wallet that differs, reports none that is right, and always ends in time. */
@@ -27,10 +31,10 @@ const enough = (): Deadline => deadlineIn(120_000);
 
 const anAccount = () => ledger.anAccount(100_000);
 
-const settle = (row: Transaction, status: "success" | "failed") =>
+const settle = (transaction: Transaction, status: "success" | "failed") =>
   settleTransaction(
     ledger,
-    row,
+    transaction,
     status === "success" ? { status } : { status, failure: { code: "delivery_failed" } },
     enough(),
   );
@@ -88,9 +92,9 @@ describe("a wallet that differs", () => {
 
   test("is not hidden by a debit of the same amount that the index does not show yet", async () => {
     const accountId = await anAccount();
-    const row = await ledger.anOrder(accountId);
+    const transaction = await ledger.anOrder(accountId);
     await addKobo(accountId, PRICE_KOBO);
-    hideFromIndex([row.pk], 2);
+    hideFromIndex([transaction.pk], 2);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: PRICE_KOBO });
   });
 });
@@ -112,8 +116,8 @@ const hideFromIndex = (pks: readonly string[], count: number): void => {
 describe("a busy wallet", () => {
   test("that is right shows no difference while the index lags", async () => {
     const accountId = await anAccount();
-    const row = await ledger.anOrder(accountId);
-    hideFromIndex([row.pk], 2);
+    const transaction = await ledger.anOrder(accountId);
+    hideFromIndex([transaction.pk], 2);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
   });
 
@@ -203,14 +207,14 @@ describe("an order that stays open", () => {
 
   test("as the 101st of an account stops the checkpoint before its moment, until another one ends", async () => {
     const accountId = await anAccount();
-    const rows: Transaction[] = [];
+    const transactions: Transaction[] = [];
     for (let count = 0; count < 102; count += 1) {
       if (count < 101) ledger.now_ms += 1;
-      rows.push(await ledger.anOrder(accountId));
+      transactions.push(await ledger.anOrder(accountId));
     }
     ledger.now_ms += DAY_MS;
     await runWatch();
-    const [first, , , last] = [rows[0], rows[1], rows[98], rows[99]];
+    const [first, , , last] = [transactions[0], transactions[1], transactions[98], transactions[99]];
     const full = await readCheckpoint(ledger, accountId);
     expect(full).toMatchObject({ sum_kobo: 5_000_000, up_to: last?.created_at, difference_kobo: 0 });
     expect(full.open_keys).toHaveLength(100);

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
-import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
@@ -10,7 +8,8 @@ import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { anAnnouncement } from "../../../builders/webhook-message.ts";
+import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
+import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
@@ -20,6 +19,7 @@ import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
+import { anAnnouncement } from "../../../builders/webhook-message.ts";
 
 /** Goal: a request stays as cheap as tools/costs/budgets.ts says. Method: calls and capacity units are counted on the wire. */
 let service: TestService;
@@ -130,7 +130,7 @@ describe("within its budget is", () => {
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
     const minute = async (): Promise<void> => {
-      const watch = scheduleHandler("watch-ledger", async (deadline) => ({
+      const watch = scheduleHandler("reconcile-ledger", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),
         phones_masked: await maskOldPhones(ledger, 400, deadline),
       }));
@@ -153,7 +153,7 @@ test("two of the three calls of a purchase come before the upstream is asked", a
   expect(service.proxy.calls.map(({ operation }) => operation)).toEqual(["UpdateItem", "TransactWriteItems"]);
 });
 
-const bundles = functionNames.filter((name) => name !== "describe-api");
+const bundles = functionNames.filter((name) => name !== "serve-docs");
 test.each(bundles)("the bundle of %s is within its budget", async (name) => {
   const { bytes, gzipBytes } = await bundleSize(name);
   expect(bytes).toBeGreaterThan(100_000);

@@ -4,10 +4,10 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { afterEach, expect, test } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
 import { invokeWith } from "../../../../tools/local/functions.ts";
 import { type Gateway, openGateway } from "../../../../tools/local/gateway.ts";
 import { eventOf } from "../../../../tools/local/gateway-event.ts";
-import { sleep } from "../../../../shared/platform/time.ts";
 
 const routes = [
   { method: "GET", path: "/v1/things", function: "list" },
@@ -46,9 +46,9 @@ const sendRaw = async (port: number, bytes: string): Promise<string> => {
 };
 
 test.each([
-  ["watch-ledger", 300_000],
+  ["reconcile-ledger", 300_000],
   ["purchase", 29_000],
-  ["receive-status", 10_000],
+  ["receive-upstream-event", 10_000],
 ])("%s has %i ms, as on AWS", async (name, time_ms) => {
   const remaining: TestHandler = async (_event, context) => context.getRemainingTimeInMillis();
   const left_ms = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));

@@ -7,13 +7,13 @@ import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-s
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { afterEach, expect, test, vi } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
 import { endLeftOverDynoxide, startDynoxide } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../../tools/local/secrets.ts";
 import { createTables, tableNames } from "../../../../tools/local/tables.ts";
-import { sleep } from "../../../../shared/platform/time.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {

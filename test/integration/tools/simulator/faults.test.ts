@@ -1,8 +1,15 @@
 import { expect, test, vi } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { startSimulator } from "../../../../tools/simulator/server.ts";
-import { sleep } from "../../../../shared/platform/time.ts";
-import { aSimulator, aWebhook, bodySchema, LIVE_KEY, MTN_1GB, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
+import {
+  aSimulator,
+  aWebhook,
+  bodySchema,
+  LIVE_KEY,
+  MTN_1GB,
+  SOME_PHONE,
+} from "../../../builders/upstream-simulator.ts";
 
 /** Goal: the simulator misbehaves as it is told to, and tells what it saw. */
 test.for<[string, Fault, number, Record<string, string>, number]>([

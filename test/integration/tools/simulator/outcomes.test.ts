@@ -77,7 +77,12 @@ const ask = async ({ path, body, field, number }: Case) => {
   const caller = await service.newCaller({ naira: FUNDS });
   const start_ms = performance.now();
   const answer = await service.call("POST", path, { key: caller.key, body: { ...body, [field]: number } });
-  return { answer, took_ms: performance.now() - start_ms, balance: await caller.balance(), row: await rowOf(answer) };
+  return {
+    answer,
+    took_ms: performance.now() - start_ms,
+    balance: await caller.balance(),
+    transaction: await rowOf(answer),
+  };
 };
 const rowOf = (answer: Answer) =>
   readTransaction(service.ledger, pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "none");
@@ -112,9 +117,9 @@ describe.each(cases)("$what for $number, to which the upstream does this: $upstr
   });
 
   test(`stands as ${one.standing} and costs ${one.charged ? one.naira : "nothing"}`, () => {
-    const { row, balance } = outcome();
-    expect(row?.status).toBe(one.standing);
-    expect(row?.open).toBe(one.standing === "processing" ? "live" : undefined);
+    const { transaction, balance } = outcome();
+    expect(transaction?.status).toBe(one.standing);
+    expect(transaction?.open).toBe(one.standing === "processing" ? "live" : undefined);
     expect(balance).toBe(one.charged ? (FUNDS * 100 - one.naira * 100) / 100 : FUNDS);
   });
 });
@@ -133,11 +138,11 @@ test("the upstream is asked once for each row, and has 20 s to answer", () => {
 
 test("an order that the upstream calls processing is known by the upstream's own reference", () => {
   for (const number of ["08000000002", "08000000003", "08000000004"]) {
-    const row = outcomes.get(`/vtu/data/purchase ${number}`)?.row;
+    const transaction = outcomes.get(`/vtu/data/purchase ${number}`)?.transaction;
     const order = service.simulator.state.purchases.find(
       ({ phoneNumber, type }) => phoneNumber === number && type === "data",
     );
     expect(order?.upstreamReference).toBeDefined();
-    expect(row).toMatchObject({ upstream_reference: order?.upstreamReference, upstream_amount_kobo: 50_000 });
+    expect(transaction).toMatchObject({ upstream_reference: order?.upstreamReference, upstream_amount_kobo: 50_000 });
   }
 });

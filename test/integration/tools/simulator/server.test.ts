@@ -1,9 +1,16 @@
 import { createHmac } from "node:crypto";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
-import { aSimulator, aWebhook, bodySchema, LIVE_KEY, SOME_PHONE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
+import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
+import {
+  aSimulator,
+  aWebhook,
+  bodySchema,
+  LIVE_KEY,
+  SOME_PHONE,
+  TEST_KEY,
+} from "../../../builders/upstream-simulator.ts";
 
 /** Goal: the simulator sells and searches as the provider would. */
 test("the catalog lists 4 networks and 30 plans, and every plan belongs to one of the networks", async () => {

@@ -52,10 +52,10 @@ describe("functions", () => {
     for (const [name, value] of literals) expect(shape[name]?.safeParse(value).success, name).toBe(true);
   });
 
-  test("receive-status is told how the upstream signs, where the stage says so, and nothing where it does not", () => {
+  test("receive-upstream-event is told how the upstream signs, where the stage says so, and nothing where it does not", () => {
     const upstreamSignature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" };
     const told = ({ all }: typeof service): unknown => {
-      const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-status");
+      const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-upstream-event");
       const { Variables } = z
         .object({ Variables: z.object({ UPSTREAM_SIGNATURE: z.string() }) })
         .parse(own?.Properties.Environment);
@@ -115,10 +115,10 @@ describe("the interface", () => {
     return [z.string().parse(Properties.RouteKey), integrations.get(idIn(integration))];
   });
 
-  test("every route of the table leads to its function, everything else to reject-route, and there is no other", () => {
+  test("every route of the table leads to its function, everything else to not-found, and there is no other", () => {
     const expected = Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]);
     expect(served.length).toBe(Object.keys(routes).length + 1);
-    expect(new Map(served)).toEqual(new Map([...expected, ["$default", "reject-route"]]));
+    expect(new Map(served)).toEqual(new Map([...expected, ["$default", "not-found"]]));
   });
 
   test("its log names routes and never paths, for one holds a secret", () => {
@@ -138,7 +138,7 @@ describe("queues", () => {
 
   test("those that feed a function have dead letters that ring, and wait six times as long as the function may run", () => {
     expect(sources.map(({ Properties }) => functionAt(Properties.FunctionName)).sort()).toEqual([
-      "apply-status",
+      "apply-upstream-event",
       "deliver-webhook",
     ]);
     for (const { Properties } of sources) {
@@ -169,7 +169,7 @@ describe("the ledger's stream", () => {
     .all("AWS::Lambda::EventSourceMapping")
     .filter(({ Properties }) => mentions(Properties.EventSourceArn, "Fn::ImportValue"));
 
-  test("is read by announce-status, which loses nothing in silence", () => {
+  test("is read by enqueue-webhooks, which loses nothing in silence", () => {
     expect(others).toEqual([]);
     expect(functionAt(mapping?.Properties.FunctionName)).toBe(streams.ledger.consumer);
     expect(mapping?.Properties).toMatchObject({
@@ -215,9 +215,9 @@ describe("a stage whose workers are off", () => {
       return [nameIn(Properties.FunctionName), Properties.Enabled ?? true];
     });
     expect(Object.fromEntries(enabled)).toEqual({
-      "apply-status": false,
+      "apply-upstream-event": false,
       "deliver-webhook": false,
-      "announce-status": true,
+      "enqueue-webhooks": true,
     });
   });
 
@@ -226,7 +226,7 @@ describe("a stage whose workers are off", () => {
     const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
       return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
     });
-    expect(Object.fromEntries(states)).toEqual({ "watch-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
+    expect(Object.fromEntries(states)).toEqual({ "reconcile-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
   });
 
   test("says so in its outputs, by which the operator's commands know it", () => {

@@ -10,7 +10,7 @@ import { openApiDocument } from "../../../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
 import { appRoutes, errorsOf } from "../../../../shared/contract/routes.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
-import { webhookBody, testEventBody } from "../../../../shared/webhooks/webhook-body.ts";
+import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 import { readDocument } from "../../../contract/document.ts";
 

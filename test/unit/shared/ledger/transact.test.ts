@@ -5,8 +5,8 @@ import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
 const $metadata = {};
-const row = aTransactionRow();
-const Item = marshall(row);
+const transaction = aTransactionRow();
+const Item = marshall(transaction);
 const REFUSED = { Code: "ConditionalCheckFailed" };
 const PASSED = { Code: "None" };
 const cancelled = (...CancellationReasons: readonly { readonly Code?: string; readonly Item?: typeof Item }[]) =>
@@ -16,7 +16,7 @@ const named = (name: string): Error => Object.assign(new Error("The write was no
 describe("an error of a ledger write", () => {
   test("a single write's failed condition is a refusal, with the item as it was found", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
-    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", row });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
   });
 
   test("a failed condition without an item is a refusal without a row", () => {
@@ -27,7 +27,7 @@ describe("an error of a ledger write", () => {
 
   test("that the transaction exists decides before a conflict on the wallet", () => {
     const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
-    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", row });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
   });
 
   test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(

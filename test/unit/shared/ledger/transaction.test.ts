@@ -1,17 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { referenceField } from "../../../../shared/contract/fields.ts";
-import { modeSchema, transactionStatus, transactionType, transactionView } from "../../../../shared/contract/transaction.ts";
-import { koboSchema } from "../../../../shared/platform/money.ts";
+import {
+  modeSchema,
+  transactionStatus,
+  transactionType,
+  transactionView,
+} from "../../../../shared/contract/transaction.ts";
 import {
   isTransactionPk,
-  transactionOwner,
   pkOfReference,
   referenceOf,
+  transactionOwner,
   transactionPk,
   transactionSchema,
   transactionToView,
   transitions,
 } from "../../../../shared/ledger/transaction.ts";
+import { koboSchema } from "../../../../shared/platform/money.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
 const ID = "0123456789ABCDEFGHJKMNPQRS";
@@ -30,11 +35,12 @@ describe("our reference", () => {
   });
 
   test("leads back to its item, for all 6 types in both modes", () => {
-    const rows = transactionType.options.flatMap((type) =>
+    const transactions = transactionType.options.flatMap((type) =>
       modeSchema.options.map((mode) => aTransactionRow({ type, mode, pk: transactionPk(ID) })),
     );
-    expect(rows).toHaveLength(12);
-    for (const row of rows) expect(pkOfReference(referenceOf(row)), referenceOf(row)).toBe(`transaction#${ID}`);
+    expect(transactions).toHaveLength(12);
+    for (const transaction of transactions)
+      expect(pkOfReference(referenceOf(transaction)), referenceOf(transaction)).toBe(`transaction#${ID}`);
   });
 
   test("is itself a reference that the lookup's path accepts", () => {
@@ -71,12 +77,12 @@ test("`success` and `failed` are final, and `processing` leads to either", () =>
 
 describe("a transaction as its owner sees it", () => {
   test("has 11 fields, in NGN, and nothing of what we note for ourselves", () => {
-    const row = aTransactionRow({
+    const transaction = aTransactionRow({
       upstream_reference: "DATA_UPSTREAM",
       upstream_amount_kobo: koboSchema.parse(480_00),
       amount_kobo: koboSchema.parse(485_50),
     });
-    expect(transactionToView(row)).toEqual({
+    expect(transactionToView(transaction)).toEqual({
       reference: `DATA_${ID}`,
       status: "processing",
       amount: 485.5,

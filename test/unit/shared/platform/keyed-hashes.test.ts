@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Secret } from "../../../../shared/platform/secrets.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import type { Secret } from "../../../../shared/platform/secrets.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
 const order = { accountId: "acc_1", mode: "live", reference: "order-1" } as const;
@@ -97,7 +97,9 @@ describe("the fingerprint of an order", () => {
 describe("a person's number as it is kept", () => {
   test("is the one that it has always had: another value would forget whose consent was given", async () => {
     // HMAC-SHA256 over "7:subject3:nin11:12345678901" in base64url; made with Python.
-    expect((await namingWith(KEY)).hashSubject("nin", "12345678901")).toBe("iF-0wV-vgjhz215wjxFAmLvuEtgdOvnqZ7ZKKtk3bKM");
+    expect((await namingWith(KEY)).hashSubject("nin", "12345678901")).toBe(
+      "iF-0wV-vgjhz215wjxFAmLvuEtgdOvnqZ7ZKKtk3bKM",
+    );
   });
 
   test("is another for another number and for another kind of number", async () => {
@@ -117,16 +119,16 @@ describe("the secret behind the names", () => {
 
   test("is read once a process, also when it is rotated by mistake", async () => {
     const values = [KEY, KEY.toUpperCase()];
-    const naming = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
-    const first = (await naming()).transactionId(order);
-    expect((await naming()).transactionId(order)).toBe(first);
+    const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
+    const first = (await keyedHashes()).transactionId(order);
+    expect((await keyedHashes()).transactionId(order)).toBe(first);
     expect(values).toEqual([KEY.toUpperCase()]);
   });
 
   test("is asked for again after it was absent", async () => {
     const values = [undefined, KEY];
-    const naming = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
-    await expect(naming()).rejects.toThrow();
-    expect((await naming()).transactionId(order)).toHaveLength(26);
+    const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
+    await expect(keyedHashes()).rejects.toThrow();
+    expect((await keyedHashes()).transactionId(order)).toHaveLength(26);
   });
 });

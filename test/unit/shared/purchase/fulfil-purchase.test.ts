@@ -45,11 +45,11 @@ describe("what the provider said, and what the ledger is told", () => {
     ],
     [
       "trouble that is ours is a failed delivery: the reference is used up",
-      { kind: "ours", reason: "key", ...facts },
+      { kind: "account_error", reason: "key", ...facts },
       { status: "failed", failure: { code: FAILED }, ...kept },
     ],
-  ])("%s", async (_name, outcome, verdict) => {
-    expect(await toldOf(outcome)).toEqual({ verdict });
+  ])("%s", async (_name, outcome, settlement) => {
+    expect(await toldOf(outcome)).toEqual({ settlement });
   });
 
   test("an unknown outcome without a name teaches nothing", async () => {
@@ -61,16 +61,16 @@ describe("what the provider said, and what the ledger is told", () => {
 
   test("an unknown outcome with a name stays processing under that name", async () => {
     expect(await toldOf({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
-      verdict: { status: "processing", ...kept },
+      settlement: { status: "processing", ...kept },
     });
   });
 
   test.each([
     ["success", { status: "success" }],
     ["failed", { status: "failed", failure: { code: FAILED } }],
-  ] as const)("a sandbox order that ends as %s later says so, and when", async (status, verdict) => {
+  ] as const)("a sandbox order that ends as %s later says so, and when", async (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, after_s: 5 } };
-    expect(await toldOf(outcome)).toStrictEqual({ later: { after_s: 5, verdict } });
+    expect(await toldOf(outcome)).toStrictEqual({ later: { after_s: 5, settlement } });
   });
 });
 
@@ -100,16 +100,16 @@ describe("what the operator hears of it", () => {
   };
 
   test("is an alarm where the trouble is ours, but not in the sandbox, where it is meant", async () => {
-    expect(await saidOf({ kind: "ours", reason: "key" })).toContain("upstream.trouble_is_ours");
-    expect(await saidOf({ kind: "ours", reason: "key" }, "test")).toBe("");
+    expect(await saidOf({ kind: "account_error", reason: "key" })).toContain("upstream.trouble_is_ours");
+    expect(await saidOf({ kind: "account_error", reason: "key" }, "test")).toBe("");
   });
 
   test("is a warning that is counted, and no alarm, where the upstream's rate limit refused the order", async () => {
-    const said = await saidOf({ kind: "ours", reason: "rate_limited" });
+    const said = await saidOf({ kind: "account_error", reason: "rate_limited" });
     expect(said).toContain('"level":"warn","event":"upstream.rate_limited"');
     expect(said).toContain('"UpstreamRateLimited":1');
     expect(said).not.toMatch(/trouble_is_ours|Alarms/);
-    expect(await saidOf({ kind: "ours", reason: "rate_limited" }, "test")).toBe("");
+    expect(await saidOf({ kind: "account_error", reason: "rate_limited" }, "test")).toBe("");
   });
 
   test("is a line where the outcome is unknown, but not where it is under way", async () => {

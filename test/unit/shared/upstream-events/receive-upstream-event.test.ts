@@ -4,24 +4,24 @@ import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
-import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
-const naming = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
 
 /** What is answered to an event as it comes over the wire, and what the queue is given. */
 const receive = async (input: { event?: unknown; data?: unknown }, trusted = true) => {
   const queued: { message: OutcomeMessage; delay_s: number }[] = [];
   const answer = await receiveUpstreamEvent({
-    statusQueue: { send: async (message, delay_s) => void queued.push({ message, delay_s }) },
-    naming,
+    outcomeQueue: { send: async (message, delay_s) => void queued.push({ message, delay_s }) },
+    keyedHashes,
     isVouchedFor: trusted,
     clock: () => NOON_MS,
   })({ input: upstreamEvent.parse(JSON.parse(JSON.stringify(input))), deadline: deadlineIn(1_000) });
@@ -46,7 +46,7 @@ describe("an event of the upstream", () => {
     async (trusted) => {
       const { answer, queued } = await update({}, trusted);
       expect(answer.data).toEqual({ outcome: "accepted" });
-      const { hashSubject } = await naming();
+      const { hashSubject } = await keyedHashes();
       const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
       const event: UnsignedEvent = {
         kind: "event",
@@ -58,7 +58,7 @@ describe("an event of the upstream", () => {
         amount_kobo: koboFromNaira(500.5),
         phone,
       };
-      const message = trusted ? { ...event, mac: eventMac(await naming(), event) } : event;
+      const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
       expect(queued).toEqual([{ message, delay_s: 0 }]);
     },
   );
@@ -227,7 +227,7 @@ describe("an event of the upstream", () => {
 });
 
 describe("a request of the upstream that is no JSON object", () => {
-  const route = routes.receiveStatus;
+  const route = routes.receiveUpstreamEvent;
   const caller = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
   const serving = (code: "invalid_json" | "provider_unavailable") =>
     alarmIfNotJson({ route, serve: () => Promise.reject(new ServiceError(code)) }).serve(

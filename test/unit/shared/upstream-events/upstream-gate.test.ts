@@ -32,7 +32,7 @@ const BODY = '{"event":"transaction.updated"}';
 const admit = (gate: UpstreamGate, { token = TOKEN, sourceIp = "203.0.113.9", headers = {} }: Visit = {}) => {
   const path = `/v1/webhooks/upstream/${token}`;
   const event = anApiEvent({ method: "POST", path, pathParameters: { token }, sourceIp, headers, body: BODY });
-  return admitUpstream(gate)(routes.receiveStatus, apiEvent.parse(event));
+  return admitUpstream(gate)(routes.receiveUpstreamEvent, apiEvent.parse(event));
 };
 const refusalOf = (gate: UpstreamGate, visit?: Visit): Promise<unknown> =>
   admit(gate, visit).then(
@@ -98,7 +98,7 @@ test("a previous token of 31 characters does not enter, and an empty one neither
 
 test("a path without a token is not found", async () => {
   const event = anApiEvent({ method: "POST", path: "/v1/webhooks/upstream/", body: BODY });
-  const entered = admitUpstream(aGate())(routes.receiveStatus, apiEvent.parse(event));
+  const entered = admitUpstream(aGate())(routes.receiveUpstreamEvent, apiEvent.parse(event));
   await expect(entered).rejects.toMatchObject({ code: "not_found" });
 });
 
@@ -137,7 +137,7 @@ test("a header is not looked at while signatures are not configured", async () =
 });
 
 test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
-  const { group } = routes.receiveStatus;
+  const { group } = routes.receiveUpstreamEvent;
   expect(await admit(aGate())).toEqual({
     rate: { limit: rateGroups[group], remaining: rateGroups[group] },
     caller: { accountId: "upstream", keyId: "upstream", mode: "live" },

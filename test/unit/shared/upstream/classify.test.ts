@@ -25,9 +25,9 @@ const groups = {
 const named = new Set<number>(Object.values(groups).flat());
 const allOthers = Array.from({ length: 400 }, (_, index) => 200 + index).filter((status) => !named.has(status));
 
-type Kind = "delivered" | "refused" | "ours" | "unknown";
+type Kind = "delivered" | "refused" | "account_error" | "unknown";
 
-const mayBeDelivered: readonly [Kind, Kind, Kind, Kind] = ["unknown", "unknown", "ours", "ours"];
+const mayBeDelivered: readonly [Kind, Kind, Kind, Kind] = ["unknown", "unknown", "account_error", "account_error"];
 const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, kind];
 
 /**
@@ -36,8 +36,15 @@ const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, 
  */
 const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, key: Kind, limited: Kind])[] = [
   // A JSON object that is not an envelope says nothing; a refusing status speaks for itself.
-  ["an object without anything", {}, "unknown", "refused", "ours", "ours"],
-  ["a status that is no boolean", { status: "error", message: "No." }, "unknown", "refused", "ours", "ours"],
+  ["an object without anything", {}, "unknown", "refused", "account_error", "account_error"],
+  [
+    "a status that is no boolean",
+    { status: "error", message: "No." },
+    "unknown",
+    "refused",
+    "account_error",
+    "account_error",
+  ],
   // A part in another shape than the interface's is read for what it says.
   [
     "errors as a list that says that the reference is taken",
@@ -50,9 +57,23 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     ...everywhere("unknown"),
   ],
   ["a message in a list", { status: false, message: ["Duplicate request"] }, ...everywhere("unknown")],
-  ["errors that say pending", refusal({ errors: ["Still pending"] }), "unknown", "unknown", "ours", "ours"],
-  ["data as a list", refusal({ data: [transaction("processing")] }), "unknown", "unknown", "ours", "ours"],
-  ["data as a text", refusal({ data: '{"transaction":{}}' }), "unknown", "unknown", "ours", "ours"],
+  [
+    "errors that say pending",
+    refusal({ errors: ["Still pending"] }),
+    "unknown",
+    "unknown",
+    "account_error",
+    "account_error",
+  ],
+  [
+    "data as a list",
+    refusal({ data: [transaction("processing")] }),
+    "unknown",
+    "unknown",
+    "account_error",
+    "account_error",
+  ],
+  ["data as a text", refusal({ data: '{"transaction":{}}' }), "unknown", "unknown", "account_error", "account_error"],
   ["a transaction as data itself", refusal({ data: { reference: "UP1", status: "success" } }), ...mayBeDelivered],
   ["a pending order as data itself", refusal({ data: { reference: "UP1", status: "pending" } }), ...mayBeDelivered],
   ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), ...mayBeDelivered],
@@ -64,10 +85,17 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
   ],
   ["a detail that says processing", { detail: "Transaction is still processing" }, ...mayBeDelivered],
   ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), ...mayBeDelivered],
-  ["data as an empty list", refusal({ data: [] }), "refused", "refused", "ours", "ours"],
+  ["data as an empty list", refusal({ data: [] }), "refused", "refused", "account_error", "account_error"],
   // A success must show its transaction.
-  ["true without data", { status: true, message: "OK" }, "unknown", "refused", "ours", "ours"],
-  ["true with empty data", { status: true, message: "OK", data: {} }, "unknown", "refused", "ours", "ours"],
+  ["true without data", { status: true, message: "OK" }, "unknown", "refused", "account_error", "account_error"],
+  [
+    "true with empty data",
+    { status: true, message: "OK", data: {} },
+    "unknown",
+    "refused",
+    "account_error",
+    "account_error",
+  ],
   [
     "true with success",
     { status: true, message: "OK", data: transaction("success") },
@@ -105,8 +133,8 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     { status: true, message: "OK", data: transaction("failed") },
     "refused",
     "refused",
-    "ours",
-    "ours",
+    "account_error",
+    "account_error",
   ],
   [
     "true without a message",
@@ -117,9 +145,16 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "unknown",
   ],
   // A refusal, unless the body holds a transaction that is not failed.
-  ["false", refusal(), "refused", "refused", "ours", "ours"],
-  ["false without a message", { status: false }, "refused", "refused", "ours", "ours"],
-  ["false with failed", refusal({ data: transaction("failed") }), "refused", "refused", "ours", "ours"],
+  ["false", refusal(), "refused", "refused", "account_error", "account_error"],
+  ["false without a message", { status: false }, "refused", "refused", "account_error", "account_error"],
+  [
+    "false with failed",
+    refusal({ data: transaction("failed") }),
+    "refused",
+    "refused",
+    "account_error",
+    "account_error",
+  ],
   ["false with success", refusal({ data: transaction("success") }), "unknown", "unknown", "unknown", "unknown"],
   ["false with processing", refusal({ data: transaction("processing") }), "unknown", "unknown", "unknown", "unknown"],
   [
@@ -146,7 +181,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "unknown",
     "unknown",
   ],
-  ["false and data null", refusal({ data: null }), "refused", "refused", "ours", "ours"],
+  ["false and data null", refusal({ data: null }), "refused", "refused", "account_error", "account_error"],
   [
     "no boolean, but processing",
     { status: "error", data: transaction("processing") },
@@ -217,7 +252,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
       [
         `${JSON.stringify(message)} beside a failed one`,
         refusal({ message, data: transaction("failed") }),
-        ...(["refused", "refused", "ours", "ours"] as const),
+        ...(["refused", "refused", "account_error", "account_error"] as const),
       ] as const,
   ),
   // A message that merely mentions the reference is a refusal like any other.
@@ -232,7 +267,11 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The request could not be processed.",
   ].map(
     (message) =>
-      [JSON.stringify(message), refusal({ message }), ...(["refused", "refused", "ours", "ours"] as const)] as const,
+      [
+        JSON.stringify(message),
+        refusal({ message }),
+        ...(["refused", "refused", "account_error", "account_error"] as const),
+      ] as const,
   ),
   // What says that a copy arrived before is unknown, however it is worded.
   ...[
@@ -277,21 +316,46 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "Transaction pending. Your wallet balance is 4,000.",
   ].map(
     (message) =>
-      [JSON.stringify(message), refusal({ message }), ...(["unknown", "unknown", "ours", "ours"] as const)] as const,
+      [
+        JSON.stringify(message),
+        refusal({ message }),
+        ...(["unknown", "unknown", "account_error", "account_error"] as const),
+      ] as const,
   ),
   // Our own balance at the upstream is ours to mend.
   [
     "our balance, in words about processing",
     refusal({ message: "Error processing the order: insufficient balance." }),
-    "ours",
-    "ours",
-    "ours",
-    "ours",
+    "account_error",
+    "account_error",
+    "account_error",
+    "account_error",
   ],
-  ["our balance", refusal({ message: "Insufficient wallet balance." }), "ours", "ours", "ours", "ours"],
+  [
+    "our balance",
+    refusal({ message: "Insufficient wallet balance." }),
+    "account_error",
+    "account_error",
+    "account_error",
+    "account_error",
+  ],
   // The order's own fields.
-  ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), "refused", "refused", "ours", "ours"],
-  ["errors that are no object", refusal({ errors: ["Invalid."] }), "refused", "refused", "ours", "ours"],
+  [
+    "errors.phone_number",
+    refusal({ errors: { phone_number: ["Invalid."] } }),
+    "refused",
+    "refused",
+    "account_error",
+    "account_error",
+  ],
+  [
+    "errors that are no object",
+    refusal({ errors: ["Invalid."] }),
+    "refused",
+    "refused",
+    "account_error",
+    "account_error",
+  ],
 ];
 
 describe("an answer whose body is", () => {
@@ -379,7 +443,7 @@ describe("an answer without a readable JSON object, whose body is", () => {
       ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
       ...[400, 422].map((status): [number, Kind] => [status, byApplication]),
       ...[404, 405, 413, 415].map((status): [number, Kind] => [status, byGateway]),
-      ...[401, 403, 429].map((status): [number, Kind] => [status, "ours"]),
+      ...[401, 403, 429].map((status): [number, Kind] => [status, "account_error"]),
     ]);
     expect(expected.size).toBe(400);
     const headers = { "content-type": type };
@@ -405,7 +469,7 @@ test("an answer behind a byte order mark means what it means without", () => {
 
 test("what was never sent is ours, and what got no answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
-    expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "ours", reason });
+    expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
     expect(classify({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   }
 });

@@ -2,8 +2,8 @@ import { marshall } from "@aws-sdk/util-dynamodb";
 import { expect, test } from "vitest";
 import { streamHandler } from "../../../../shared/lambda/stream-handler.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 

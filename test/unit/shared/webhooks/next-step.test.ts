@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { FAILING_MS_MAX, decideNextStep, type PostResult, retryDelays_s } from "../../../../shared/webhooks/next-step.ts";
+import {
+  decideNextStep,
+  FAILING_MS_MAX,
+  type PostResult,
+  retryDelays_s,
+} from "../../../../shared/webhooks/next-step.ts";
 
 const NOW = Date.parse("2026-11-21T09:30:00.000Z");
 const circumstances = { attempt: 1, failingSince_ms: undefined, now_ms: NOW, random: 0 };
@@ -8,14 +13,16 @@ const timeout: PostResult = { kind: "failed", reason: "timeout" };
 
 test("the waits are 5 s, 1 min, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, each with 0 to 10 % on top; the ninth failure is the last", () => {
   const waits = (random: number) =>
-    Array.from({ length: 9 }, (_, index) => decideNextStep(answered(500), { ...circumstances, attempt: index + 1, random }));
+    Array.from({ length: 9 }, (_, index) =>
+      decideNextStep(answered(500), { ...circumstances, attempt: index + 1, random }),
+    );
   const minute = 60;
   const hour = 3_600;
   const planned = [5, minute, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
   expect(retryDelays_s).toEqual(planned);
   expect(waits(0)).toEqual([...planned.map((after_s) => ({ kind: "retry", after_s })), { kind: "exhausted" }]);
-  for (const [index, verdict] of waits(0.999_999).slice(0, 8).entries()) {
-    const after_s = verdict.kind === "retry" ? verdict.after_s : 0;
+  for (const [index, settlement] of waits(0.999_999).slice(0, 8).entries()) {
+    const after_s = settlement.kind === "retry" ? settlement.after_s : 0;
     expect(after_s).toBeGreaterThan((planned[index] ?? 0) * 1.099);
     // SQS hides a message for at most 12 hours.
     expect(after_s).toBeLessThanOrEqual(Math.min(43_200, (planned[index] ?? 0) * 1.1));

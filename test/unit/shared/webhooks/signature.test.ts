@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/platform/money.ts";
+import { newSecret, signatureHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
 import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { webhookId, newSecret, signatureHeaders } from "../../../../shared/webhooks/signature.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
 const body = webhookBody(aTransactionRow({ status: "success" }), "success");
@@ -31,25 +31,25 @@ test("a secret has 32 random bytes", () => {
 test("an event's id is the same for every copy, and another for another reference or status", () => {
   expect(webhookId("DATA_1", "success")).toMatch(/^evt_[0-9a-f]{32}$/);
   expect(webhookId("DATA_1", "success")).toBe(webhookId("DATA_1", "success"));
-  expect(new Set([webhookId("DATA_1", "success"), webhookId("DATA_2", "success"), webhookId("DATA_1", "failed")]).size).toBe(
-    3,
-  );
+  expect(
+    new Set([webhookId("DATA_1", "success"), webhookId("DATA_2", "success"), webhookId("DATA_1", "failed")]).size,
+  ).toBe(3);
 });
 
 test("the body has the fields of the interface, in the same bytes whatever else changed on the transaction", () => {
-  const row = aTransactionRow({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
-  expect(webhookBody(row, "failed")).toBe(
+  const transaction = aTransactionRow({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
+  expect(webhookBody(transaction, "failed")).toBe(
     '{"event":"transaction.updated","data":{"reference":"DATA_0123456789ABCDEFGHJKMNPQRS","status":"failed","amount":500.5,' +
       '"type":"data","network":"MTN","phone_number":"08031234567","created_at":"2026-11-21T09:30:00.000Z"}}',
   );
-  expect(webhookBody({ ...row, updated_at: "2026-11-22T00:00:00.000Z", upstream_reference: "up-1" }, "failed")).toBe(
-    webhookBody(row, "failed"),
-  );
+  expect(
+    webhookBody({ ...transaction, updated_at: "2026-11-22T00:00:00.000Z", upstream_reference: "up-1" }, "failed"),
+  ).toBe(webhookBody(transaction, "failed"));
 });
 
 test("the network and phone number of an identity check are empty texts, for the interface types both as strings", () => {
-  const { network: _network, phone_number: _phone, ...row } = aTransactionRow({ type: "nin_verification" });
-  expect(JSON.parse(webhookBody(row, "success")).data).toMatchObject({
+  const { network: _network, phone_number: _phone, ...transaction } = aTransactionRow({ type: "nin_verification" });
+  expect(JSON.parse(webhookBody(transaction, "success")).data).toMatchObject({
     reference: "VERIFY_0123456789ABCDEFGHJKMNPQRS",
     type: "nin_verification",
     network: "",

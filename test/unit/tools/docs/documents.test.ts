@@ -4,11 +4,11 @@ import { documentOf, sectionNames, sections } from "../../../../tools/docs/secti
 
 test.each(sectionNames)("docs/ has the section of %s as the code makes it", { timeout: 60_000 }, async (name) => {
   const { is, shouldBe } = await documentOf(name);
-  expect(is, `docs/${sections[name].file} is stale: run \`npm run figures\` and commit it`).toBe(shouldBe);
+  expect(is, `docs/${sections[name].file} is stale: run \`npm run tables\` and commit it`).toBe(shouldBe);
 });
 
 describe("a section", () => {
-  const document = "Before\n<!-- sizes: written by npm run figures -->\nold\n<!-- end of sizes -->\nAfter\n";
+  const document = "Before\n<!-- sizes: written by npm run tables -->\nold\n<!-- end of sizes -->\nAfter\n";
 
   test("is made from what is there, and nothing else changes", async () => {
     const written = await withSection(document, "sizes", (before) => `${before.trim()} and new`);

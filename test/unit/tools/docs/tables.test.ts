@@ -25,7 +25,7 @@ const line = z.looseObject({
 
 /** The line that a function of prod writes, as CloudWatch reads it. */
 const lineOf = (write: () => void): z.output<typeof line> => {
-  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-watch-ledger");
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-reconcile-ledger");
   const said = vi.spyOn(console, "log").mockImplementation(() => {});
   write();
   expect(said).toHaveBeenCalledTimes(1);

@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { DeleteCommand, GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
-import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
-import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../../shared/platform/money.ts";
-import { isoTime } from "../../../../../shared/platform/time.ts";
 import { auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../../../../shared/ledger/transact.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
-import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
-import { settleTransaction, type Settlement } from "../../../../../shared/ledger/settle-transaction.ts";
+import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../../../shared/ledger/transact.ts";
 import { type Transaction, transactionPk } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet, walletPk } from "../../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../../shared/platform/time.ts";
+import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
+import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
+import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
 import { seeded } from "../../../../builders/seeded.ts";
@@ -52,7 +52,7 @@ const fund = (fundingId: string, naira: number, ledger = old, account = accountI
   fundWallet(ledger, { accountId: account, fundingId, amountKobo: koboFromNaira(naira) });
 const buy = async (account = accountId): Promise<Transaction> => {
   const at = isoTime(clock());
-  const row = aTransactionRow({
+  const transaction = aTransactionRow({
     pk: transactionPk(randomUUID()),
     owner: `${account}#live`,
     account_id: account,
@@ -60,14 +60,16 @@ const buy = async (account = accountId): Promise<Transaction> => {
     created_at: at,
     updated_at: at,
   });
-  expect(await openTransaction(old, row, [{ pk: `consent#${row.pk}`, purpose: "test" }], deadlineIn(20_000))).toEqual({
+  expect(
+    await openTransaction(old, transaction, [{ pk: `consent#${transaction.pk}`, purpose: "test" }], deadlineIn(20_000)),
+  ).toEqual({
     kind: "opened",
   });
-  return row;
+  return transaction;
 };
 const refusal: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
-const settle = async (ledger: Ledger, row: Transaction, verdict: Settlement) =>
-  expect(await settleTransaction(ledger, row, verdict, deadlineIn(20_000))).toEqual({ kind: "applied" });
+const settle = async (ledger: Ledger, transaction: Transaction, settlement: Settlement) =>
+  expect(await settleTransaction(ledger, transaction, settlement, deadlineIn(20_000))).toEqual({ kind: "applied" });
 /** The ledger as it is now, in a table of its own. */
 const restore = async (): Promise<void> => {
   restored = { ...old, table: await copyTable(old.db, "ledger", old.table) };
@@ -149,15 +151,15 @@ describe("a carry-over", () => {
   });
 
   test("never changes a transaction that ended otherwise while it was being read", async () => {
-    const row = await buy();
+    const transaction = await buy();
     await restore();
-    await settle(old, row, refusal);
+    await settle(old, transaction, refusal);
     // It ends before the first write arrives.
     let ending: Promise<void> | undefined;
     let hasEnded = false;
     proxy.fault = ({ operation }) => {
       if (operation !== "PutItem" || hasEnded) return undefined;
-      ending ??= settle(restored, row, { status: "success" }).then(() => {
+      ending ??= settle(restored, transaction, { status: "success" }).then(() => {
         hasEnded = true;
       });
       return "throttled";
@@ -165,8 +167,8 @@ describe("a carry-over", () => {
     const result = await carry();
     await ending;
     expect(hasEnded).toBe(true);
-    expect(await statusOf(row)).toBe("success");
-    expect(result.discrepancies).toEqual([{ item: row.pk, what: "differs in status, failure" }]);
+    expect(await statusOf(transaction)).toBe("success");
+    expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
   });
 
   test("reports what it does not know and what it cannot read, and carries over the rest", async () => {

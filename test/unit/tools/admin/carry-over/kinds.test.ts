@@ -17,8 +17,8 @@ const kindFor = (old: Item, here?: Item) => compare(old, here).kind;
 const open = (changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item =>
   aTransactionRow({ status: "processing", mode: "live", open: "live", ...changes });
 const ended = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item => {
-  const { open: _open, ...row } = aTransactionRow({ status, mode: "live", ...changes });
-  return { ...row, ...(status === "failed" && { failure: { code: "delivery_failed" } }) };
+  const { open: _open, ...transaction } = aTransactionRow({ status, mode: "live", ...changes });
+  return { ...transaction, ...(status === "failed" && { failure: { code: "delivery_failed" } }) };
 };
 
 describe("a transaction", () => {

@@ -1,13 +1,13 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, vi } from "vitest";
-import { deadLettersOf, queueArn } from "../../tools/local/queues.ts";
-import type { Order } from "../../tools/simulator/state.ts";
+import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
-import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
-import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { deadLettersOf, queueArn } from "../../tools/local/queues.ts";
+import type { Order } from "../../tools/simulator/state.ts";
 import { seeded } from "../builders/seeded.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
@@ -29,7 +29,7 @@ const DUPLICATE_EVERY = 5;
 const SEND_MAX = 10;
 const SHUFFLE_SEED = 20_261_122;
 
-/** Everything that a status queue could hold by mistake. */
+/** Everything that a outcomes queue could hold by mistake. */
 const poisons: readonly string[] = [
   "not JSON",
   "{",
@@ -41,16 +41,16 @@ const poisons: readonly string[] = [
   '{"kind":"event","mode":"test","reference":"U-1","status":"success","type":"data"}',
   '{"kind":"event","mode":"live","received_at":"yesterday","reference":"U-1","status":"success","type":"data"}',
   '{"kind":"event","mode":"live","received_at":"2026-11-21T09:30:00.000Z","reference":"U-1","status":"reversed","type":"data"}',
-  '{"kind":"verdict","mode":"live","transaction":"transaction#1","attempt":"1","verdict":{"status":"gone"}}',
+  '{"kind":"settlement","mode":"live","transaction":"transaction#1","attempt":"1","settlement":{"status":"gone"}}',
   `{"kind":"${"x".repeat(100_000)}"}`,
   `${"[".repeat(20_000)}`,
 ];
 
 /**
- * A status queue with so many messages, unreadable ones and duplicates among them. With the queue's own visibility timeout of 180 s
+ * A outcomes queue with so many messages, unreadable ones and duplicates among them. With the queue's own visibility timeout of 180 s
  * poison would come back for 24 minutes, so that the run brings its own: `visibilityS` for so many `receives`.
  */
-export const runStatusQueue = async (wish: {
+export const runOutcomeQueue = async (wish: {
   readonly messages: number;
   readonly visibilityS: number;
   readonly receives: number;
@@ -65,25 +65,25 @@ export const runStatusQueue = async (wish: {
     await placeOpenOrders(service, orders);
     await setPatience(service, wish);
     const before = await readBooks(desk.ledger);
-    const naming = await loadKeyedHashes(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
+    const keyedHashes = await loadKeyedHashes(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
     const events = simulator.state.purchases
       .map(eventAbout)
-      .map((event): EventMessage => ({ ...event, mac: eventMac(naming, event) }));
+      .map((event): EventMessage => ({ ...event, mac: eventMac(keyedHashes, event) }));
     const bad = Array.from({ length: poison }, (_, index) => poisons[index % poisons.length] ?? "");
     const bodies = shuffled([...[...events, ...events.slice(0, duplicates)].map((one) => JSON.stringify(one)), ...bad]);
 
     const begun = performance.now();
     await sendAll(service, bodies);
-    const backlog = await depth(service, urlOf(desk, "status"));
-    await vi.waitFor(async () => expect(await depth(service, urlOf(desk, "status"))).toBeLessThanOrEqual(poison), {
+    const backlog = await depth(service, urlOf(desk, "outcomes"));
+    await vi.waitFor(async () => expect(await depth(service, urlOf(desk, "outcomes"))).toBeLessThanOrEqual(poison), {
       timeout: 600_000,
       interval: 100,
     });
     const seconds = (performance.now() - begun) / 1_000;
     await vi.waitFor(
       async () => {
-        expect(await depth(service, deadLettersUrlOf(desk, "status"))).toBe(poison);
-        expect(await depth(service, urlOf(desk, "status"))).toBe(0);
+        expect(await depth(service, deadLettersUrlOf(desk, "outcomes"))).toBe(poison);
+        expect(await depth(service, urlOf(desk, "outcomes"))).toBe(0);
       },
       { timeout: 120_000, interval: 250 },
     );
@@ -97,7 +97,7 @@ export const runStatusQueue = async (wish: {
     // Each refund moved its wallet once.
     for (const { account_id, version } of after.wallets) {
       const failed = after.transactions.filter(
-        (row) => row.account_id === account_id && row.status === "failed",
+        (transaction) => transaction.account_id === account_id && transaction.status === "failed",
       ).length;
       expect(version - (before.wallets.find((wallet) => wallet.account_id === account_id)?.version ?? 0)).toBe(failed);
     }
@@ -106,10 +106,10 @@ export const runStatusQueue = async (wish: {
     );
     expect(outcomes.applied).toBe(orders);
     expect(outcomes.duplicate).toBeGreaterThanOrEqual(duplicates);
-    expect(tally(await deadLetters(desk, "status"))).toEqual(tally(bad));
+    expect(tally(await deadLetters(desk, "outcomes"))).toEqual(tally(bad));
     expectNothingBroke(service, ["message.broke"]);
 
-    reportFigures("status queue", {
+    reportFigures("outcomes queue", {
       messages,
       orders,
       duplicates,
@@ -130,12 +130,12 @@ const setPatience = async (
   { desk }: ServiceProcess,
   { visibilityS, receives }: { readonly visibilityS: number; readonly receives: number },
 ): Promise<void> => {
-  const deadLetterTargetArn = queueArn(deadLettersOf("status"));
+  const deadLetterTargetArn = queueArn(deadLettersOf("outcomes"));
   const Attributes = {
     VisibilityTimeout: String(visibilityS),
     RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: receives }),
   };
-  await desk.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(desk, "status"), Attributes }));
+  await desk.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(desk, "outcomes"), Attributes }));
 };
 
 const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise<void> => {
@@ -181,7 +181,7 @@ const sendAll = async ({ desk }: ServiceProcess, bodies: readonly string[]): Pro
       .slice(turn * SEND_MAX, (turn + 1) * SEND_MAX)
       .map((MessageBody, position) => ({ Id: String(position), MessageBody }));
     const { Failed = [] } = await desk.sqs.send(
-      new SendMessageBatchCommand({ QueueUrl: urlOf(desk, "status"), Entries }),
+      new SendMessageBatchCommand({ QueueUrl: urlOf(desk, "outcomes"), Entries }),
     );
     expect(Failed).toEqual([]);
   });
