@@ -44,10 +44,10 @@ export const createAccount = async (
 ): Promise<Account> => {
   const { db, ledgerTable, clock = systemClock } = store;
   whitelistRanges(account.whitelist);
-  const account_id = newId("acc");
+  const accountId = newId("acc");
   const row: Account = {
-    pk: accountPk(account_id),
-    account_id,
+    pk: accountPk(accountId),
+    account_id: accountId,
     name: account.name,
     status: "active",
     whitelist: [...account.whitelist],
@@ -59,7 +59,7 @@ export const createAccount = async (
   const put = (Item: Account | Wallet) => ({
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
-  const items = [put(row), put(emptyWallet(account_id, clock())), ...auditWrites(store, row)];
+  const items = [put(row), put(emptyWallet(accountId, clock())), ...auditWrites(store, row)];
   await db.send(new TransactWriteCommand({ TransactItems: items }));
   return row;
 };
@@ -90,21 +90,21 @@ export const rotateKey = async (
   store: AccountStore,
   accountId: string,
   keyId: string,
-  overlap_ms: number,
+  overlapMs: number,
 ): Promise<NewKey & { readonly expiresAt: string }> => {
-  const now_ms = nowOf(store);
-  const ends = isoTime(now_ms + overlap_ms);
+  const nowMs = nowOf(store);
+  const ends = isoTime(nowMs + overlapMs);
   const before = requireKey(await requireAccount(store, accountId), keyId);
-  const { key, entry } = newKey(before.mode, before.permissions, now_ms);
+  const { key, entry } = newKey(before.mode, before.permissions, nowMs);
   const changed = await changeAccount(
     store,
     accountId,
     (account) => {
       const old = requireKey(account, keyId);
-      if (isDead(old, now_ms)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
-      const expires_at = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
-      const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at } : other));
-      return withKey({ ...account, keys }, entry, now_ms);
+      if (isDead(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
+      const expiresAt = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
+      const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
+      return withKey({ ...account, keys }, entry, nowMs);
     },
     (account) => {
       const old = requireKey(account, keyId);
@@ -207,9 +207,9 @@ const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]):
 
 /** All keys of an account, those first that may still be admitted, and whether each may. */
 const followers = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
-  const now_ms = nowOf(store);
-  const live = keys.filter((key) => !isDead(key, now_ms));
-  const dead = keys.filter((key) => isDead(key, now_ms));
+  const nowMs = nowOf(store);
+  const live = keys.filter((key) => !isDead(key, nowMs));
+  const dead = keys.filter((key) => isDead(key, nowMs));
   return [...live.map((key) => [key, true] as const), ...dead.map((key) => [key, false] as const)];
 };
 
@@ -221,7 +221,7 @@ const requireKey = (account: Account, keyId: string): Key => {
   return key;
 };
 
-const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) => {
+const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) => {
   const key = newApiKey(mode);
   const entry: Key = {
     key_id: newId("key"),
@@ -229,13 +229,13 @@ const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) 
     mode,
     status: "active",
     permissions: [...permissions],
-    created_at: isoTime(now_ms),
+    created_at: isoTime(nowMs),
   };
   return { key, entry };
 };
 
-const withKey = (account: Account, entry: Key, now_ms: number): Account => {
-  if (account.keys.filter((key) => !isDead(key, now_ms)).length >= ACTIVE_KEYS_MAX) {
+const withKey = (account: Account, entry: Key, nowMs: number): Account => {
+  if (account.keys.filter((key) => !isDead(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(
       `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`,

@@ -19,9 +19,9 @@ export const createAdmission =
   (db: DynamoDBDocumentClient, accessTable: string, clock: Clock = systemClock): Admit =>
   async (route, request) => {
     const hash = keyHash(presentedKey(request.headers));
-    const now_ms = clock();
-    const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(now_ms) });
-    if (counted === undefined || hasEnded(counted.row, now_ms)) throw new ServiceError("invalid_api_key");
+    const nowMs = clock();
+    const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(nowMs) });
+    if (counted === undefined || hasEnded(counted.row, nowMs)) throw new ServiceError("invalid_api_key");
 
     const { row, requestsThisMinute } = counted;
     const limit = rateGroups[route.group];
@@ -29,14 +29,14 @@ export const createAdmission =
     const refusal = refusalOf(row, route, request.requestContext.http.sourceIp);
     if (refusal !== undefined) return { rate, refusal };
     if (requestsThisMinute > limit) {
-      return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(now_ms) }) };
+      return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };
     }
     return { rate, caller: { accountId: row.account_id, keyId: row.key_id, mode: row.mode } };
   };
 
 /** Revoked, or rotated away and its overlap over. */
-const hasEnded = ({ status, expires_at }: KeyItem, now_ms: number): boolean =>
-  status === "revoked" || (expires_at !== undefined && now_ms >= Date.parse(expires_at));
+const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>
+  status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at));
 
 const refusalOf = (row: KeyItem, { permission }: Route, sourceIp: string): ServiceError | undefined => {
   if (row.account_status === "restricted") return new ServiceError("account_restricted");

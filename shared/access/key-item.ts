@@ -11,8 +11,8 @@ const WHITELIST_ENTRIES_MAX = 20;
 /** Clocks differ: a key that ended a moment ago may still be admitted elsewhere, and follows its account for another day. */
 const CLOCKS_DIFFER_MS_MAX = 24 * 3_600_000;
 
-export const isDead = ({ status, expires_at }: Key, now_ms: number): boolean =>
-  status === "revoked" || (expires_at !== undefined && now_ms >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
+export const isDead = ({ status, expires_at }: Key, nowMs: number): boolean =>
+  status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
 
 export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Key): KeyWrite => ({
   keyId: key.key_id,
@@ -104,7 +104,7 @@ export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash"
   );
 
 /** A moment at which a key ends, on an item that is active and does not end before. */
-export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string): KeyWrite =>
+export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): KeyWrite =>
   keyUpdate(
     store,
     key,
@@ -112,7 +112,7 @@ export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string):
       expression: "SET #expires_at = :expires_at",
       condition: "#status = :active AND (attribute_not_exists(#expires_at) OR #expires_at >= :expires_at)",
       names: { "#expires_at": "expires_at", "#status": "status" },
-      values: { ":expires_at": expires_at, ":active": "active" },
+      values: { ":expires_at": expiresAt, ":active": "active" },
     },
     "fail",
   );
@@ -183,7 +183,7 @@ export const earlierEnd = (one: string | undefined, other: string | undefined): 
   one !== undefined && (other === undefined || one < other) ? one : other;
 
 /** The keys together with one that only the access table knows, as revoked. */
-export const withUnlisted = (keys: readonly Key[], row: KeyItem, now_ms: number): Key[] => {
+export const withUnlisted = (keys: readonly Key[], row: KeyItem, nowMs: number): Key[] => {
   if (keys.some(({ hash }) => hash === row.pk)) {
     return keys.map((key) => (key.hash === row.pk ? { ...key, status: "revoked" } : key));
   }
@@ -196,7 +196,7 @@ export const withUnlisted = (keys: readonly Key[], row: KeyItem, now_ms: number)
       status: "revoked",
       permissions: [...(row.permissions ?? [])],
       // When it was made is not in the access table.
-      created_at: isoTime(now_ms),
+      created_at: isoTime(nowMs),
       ...(row.expires_at !== undefined && { expires_at: row.expires_at }),
     },
   ];

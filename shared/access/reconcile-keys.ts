@@ -61,17 +61,17 @@ type Plan = {
  */
 const reconciliationOf = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
   const { account_id } = before;
-  const now_ms = (store.clock ?? systemClock)();
+  const nowMs = (store.clock ?? systemClock)();
   const findings: KeyDifference[] = [];
   const itemOf = new Map(items.map((item) => [item.pk, item]));
   const listed = new Set(before.keys.map(({ hash }) => hash));
   const keys = items
     .filter(({ pk }) => !listed.has(pk))
     .reduce(
-      (all, item) => withUnlisted(all, item, now_ms),
+      (all, item) => withUnlisted(all, item, nowMs),
       before.keys.map((key) => mergeKeyWithItem(key, itemOf.get(key.hash))),
     );
-  const live = keys.filter((key) => !isDead(key, now_ms)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
+  const live = keys.filter((key) => !isDead(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
   const account = { ...before, keys, status, whitelist: narrowest(before.whitelist, live) };
 
@@ -102,12 +102,12 @@ const reconciliationOf = (store: AccountStore, before: Account, items: readonly 
 
 const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
   if (item === undefined) return key;
-  const expires_at = earlierEnd(key.expires_at, item.expires_at);
+  const expiresAt = earlierEnd(key.expires_at, item.expires_at);
   return {
     ...key,
     status: item.status === "revoked" ? "revoked" : key.status,
     permissions: key.permissions.filter((permission) => item.permissions?.has(permission)),
-    ...(expires_at !== undefined && { expires_at }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
   };
 };
 

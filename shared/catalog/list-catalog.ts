@@ -20,6 +20,6 @@ export const listCatalog =
     return serveDocument(snapshot, request, {
       contentType: "application/json; charset=utf-8",
       cacheControl: `private, max-age=${CATALOG_MAX_AGE_S}`,
-      ...(fetched && { age_s: Math.max(0, Math.floor((clock() - fetched.fetchedAt_ms) / 1_000)) }),
+      ...(fetched && { ageS: Math.max(0, Math.floor((clock() - fetched.fetchedAtMs) / 1_000)) }),
     });
   };

@@ -34,7 +34,7 @@ export const refreshCatalog = async (
   when: "due" | "now" = "due",
 ): Promise<Refresh> => {
   const before = await readable(store);
-  const isFresh = before !== undefined && clock() - before.fetchedAt_ms < REFRESH_AFTER_MS;
+  const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
   const fetched = await fetchCatalog(upstream, deadline);
@@ -100,7 +100,7 @@ const sentEnvelope = successEnvelope(sentCatalog);
 /** The catalog that was refused since the one that is served was fetched. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
   const [served, candidate] = await Promise.all([store.read(), store.readCandidate()]);
-  return candidate && candidate.fetchedAt_ms > (served?.fetchedAt_ms ?? 0) ? candidate : undefined;
+  return candidate && candidate.fetchedAtMs > (served?.fetchedAtMs ?? 0) ? candidate : undefined;
 };
 
 /** Serves the catalog that was refused; undefined where there is none. */

@@ -17,7 +17,7 @@ import { type Failure, referenceOf, type Transaction } from "../ledger/transacti
 import { logOutcome } from "../orders/log-outcome.ts";
 import { failureError } from "../orders/order-failure.ts";
 import { type Fulfilment, type OrderDeps, type PlacedOrder, placeOrder } from "../orders/place-order.ts";
-import { type Deadline, replayBudget_ms } from "../platform/deadline.ts";
+import { type Deadline, replayBudgetMs } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
@@ -144,7 +144,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
           { [field]: number },
           {
             order: deps.upstreamDates,
-            now_ms: deps.ledger.clock(),
+            nowMs: deps.ledger.clock(),
             unreadable: (date, shape) =>
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
@@ -230,7 +230,7 @@ const keepForReplay = async (
 ): Promise<void> => {
   if (transaction.caller_reference === undefined) return;
   try {
-    await kept.keep(transaction, result, replayBudget_ms(deadline));
+    await kept.keep(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
     log.warn("replay.not_kept", { reference: referenceOf(transaction), ...errorFields(error) });
   }

@@ -24,7 +24,7 @@ export type ReplayStore = {
   readonly keep: (
     transaction: Transaction,
     result: Readonly<Record<string, unknown>>,
-    limit_ms: number,
+    limitMs: number,
   ) => Promise<void>;
   /** The result of this very transaction, or undefined when it is no longer kept. */
   readonly find: (row: Transaction) => Promise<Record<string, unknown> | undefined>;
@@ -36,10 +36,10 @@ export const replayStore = (
   replayKey: Secret,
   clock: Clock,
 ): ReplayStore => ({
-  keep: async (transaction, result, limit_ms) => {
+  keep: async (transaction, result, limitMs) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
-    await withTimeout(limit_ms, async (abortSignal) => {
+    await withTimeout(limitMs, async (abortSignal) => {
       const sealed = seal(await sealingKey(replayKey), ownerOf(transaction), plain);
       const Item = { pk: replayPk(transaction), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
       await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });

@@ -64,7 +64,7 @@ export const admitPublic: Admit = async (route) => ({
 
 /** What is known of the request while it is served. */
 type Progress = {
-  readonly startedAt_ms: number;
+  readonly startedAtMs: number;
   readonly requestId: string;
   rate: Rate;
   route?: Route;
@@ -100,7 +100,7 @@ export const apiHandler = <Name extends string>(
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
-      return bound.serve(admission.caller, request, { remaining_ms: () => context.getRemainingTimeInMillis() });
+      return bound.serve(admission.caller, request, { remainingMs: () => context.getRemainingTimeInMillis() });
     });
 };
 
@@ -111,7 +111,7 @@ const fullRate = ({ group }: Pick<Route, "group">): Rate => ({
 
 const begin = (context: ApiContext, request: ApiRequest): Progress => {
   context.progress = {
-    startedAt_ms: Date.now(),
+    startedAtMs: Date.now(),
     requestId: request.requestContext.requestId,
     rate: fullRate({ group: "catalog" }),
   };
@@ -165,6 +165,6 @@ const complete = (response: ApiResponse, progress: Progress | undefined, error?:
     key: progress.caller?.keyId,
     mode: progress.caller?.mode,
     reference: response.headers["x-transaction-reference"],
-    duration_ms: Date.now() - progress.startedAt_ms,
+    duration_ms: Date.now() - progress.startedAtMs,
   });
 };

@@ -4,16 +4,16 @@ import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-
 const POSTPONE_S_MAX = 43_200;
 
 /** Hides a received message for this long; with a reported failure it then comes back. */
-export type Postpone = (receiptHandle: string, after_s: number) => Promise<void>;
+export type Postpone = (receiptHandle: string, afterS: number) => Promise<void>;
 
 export const createPostpone =
   (sqs: SQSClient, queueUrl: string): Postpone =>
-  async (receiptHandle, after_s) => {
+  async (receiptHandle, afterS) => {
     await sqs.send(
       new ChangeMessageVisibilityCommand({
         QueueUrl: queueUrl,
         ReceiptHandle: receiptHandle,
-        VisibilityTimeout: Math.min(POSTPONE_S_MAX, Math.max(0, Math.ceil(after_s))),
+        VisibilityTimeout: Math.min(POSTPONE_S_MAX, Math.max(0, Math.ceil(afterS))),
       }),
     );
   };

@@ -17,19 +17,19 @@ export const prepareDocument = (text: string): PreparedDocument => {
 
 export const documentText = ({ gzip }: Pick<PreparedDocument, "gzip">): string => gunzipSync(gzip).toString("utf8");
 
-type Caching = { readonly contentType: string; readonly cacheControl: string; readonly age_s?: number };
+type Caching = { readonly contentType: string; readonly cacheControl: string; readonly ageS?: number };
 
 /** Serves it with its `ETag`: 304 where the caller has it, gzip passed through. */
 export const serveDocument = (
   document: PreparedDocument,
   { headers: sent }: Pick<ApiRequest, "headers">,
-  { contentType, cacheControl, age_s }: Caching,
+  { contentType, cacheControl, ageS }: Caching,
 ): PreparedResponse => {
   const headers = {
     etag: document.etag,
     "cache-control": cacheControl,
     vary: "accept-encoding",
-    ...(age_s !== undefined && { age: String(age_s) }),
+    ...(ageS !== undefined && { age: String(ageS) }),
   };
   if (matches(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
   const typed = { ...headers, "content-type": contentType };

@@ -2,14 +2,14 @@ import middy from "@middy/core";
 import type { Context, SQSBatchResponse } from "aws-lambda";
 import * as z from "zod";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Postpone } from "./postpone.ts";
 
 /** What should become of a message. One that cannot be read is retried too: after its last try it is a dead letter. */
 export type MessageResult =
   | { readonly kind: "done"; readonly outcome: string }
-  /** It comes back after `after_s`, or where that is not said after the queue's visibility timeout. */
-  | { readonly kind: "retry"; readonly reason: string; readonly after_s?: number };
+  /** It comes back after `afterS`, or where that is not said after the queue's visibility timeout. */
+  | { readonly kind: "retry"; readonly reason: string; readonly afterS?: number };
 
 /** What we read of Lambda's SQS event. Source: AWS, "Using Lambda with Amazon SQS". */
 const queueEvent = z.object({
@@ -25,15 +25,15 @@ export const queueHandler = <Message extends z.ZodType>(
 ) =>
   middy<unknown, SQSBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
     async (event: unknown, context: Context): Promise<SQSBatchResponse> => {
-      const deadline: Deadline = { remaining_ms: () => context.getRemainingTimeInMillis() };
+      const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
       const { Records } = queueEvent.parse(event);
       const results = await Promise.all(
         Records.map(async ({ messageId, receiptHandle, body }) => {
           const result = await attempt(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
-          if (result.kind === "retry" && result.after_s !== undefined) {
-            await postponed(postpone, receiptHandle, result.after_s);
+          if (result.kind === "retry" && result.afterS !== undefined) {
+            await postponed(postpone, receiptHandle, result.afterS);
           }
-          log.info("message.handled", { message_id: messageId, ...result });
+          log.info("message.handled", { message_id: messageId, ...resultFields(result) });
           return { messageId, result };
         }),
       );
@@ -41,6 +41,9 @@ export const queueHandler = <Message extends z.ZodType>(
       return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
     },
   );
+
+const resultFields = (result: MessageResult): LogFields =>
+  result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
 const attempt = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
   try {
@@ -52,10 +55,10 @@ const attempt = async (apply: () => Promise<MessageResult>): Promise<MessageResu
 };
 
 /** One that cannot be postponed still comes back, when the queue's visibility timeout ends. */
-const postponed = async (postpone: Postpone | undefined, receiptHandle: string, after_s: number): Promise<void> => {
+const postponed = async (postpone: Postpone | undefined, receiptHandle: string, afterS: number): Promise<void> => {
   if (postpone === undefined) throw new Error("A message asked for a time, and this queue's handler cannot postpone");
   try {
-    await postpone(receiptHandle, after_s);
+    await postpone(receiptHandle, afterS);
   } catch (error) {
     log.error("message.not_postponed", errorFields(error));
   }

@@ -7,6 +7,6 @@ import { type LogFields, log } from "../platform/log.ts";
 export const scheduleHandler = (name: string, run: (deadline: Deadline) => Promise<LogFields>) =>
   middy<unknown, void>({ timeoutEarlyInMillis: 0 }).handler(
     async (_event: unknown, context: Context): Promise<void> => {
-      log.info(`${name}.ran`, await run({ remaining_ms: () => context.getRemainingTimeInMillis() }));
+      log.info(`${name}.ran`, await run({ remainingMs: () => context.getRemainingTimeInMillis() }));
     },
   );

@@ -33,7 +33,7 @@ const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(im
 export const streamHandler = (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
   middy<unknown, DynamoDBBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
     async (event: unknown, context: Context): Promise<DynamoDBBatchResponse> => {
-      const deadline: Deadline = { remaining_ms: () => context.getRemainingTimeInMillis() };
+      const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
       const { Records } = streamEvent.parse(event);
       const failed = await Promise.all(
         Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {

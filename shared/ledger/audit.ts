@@ -44,9 +44,9 @@ const auditOwner = (subject: string): string => `audit#${subject}`;
 
 export const auditEntry = (
   { subject, by, caller_arn, action, why, details = {} }: AuditedAction,
-  now_ms: number,
+  nowMs: number,
 ): AuditEntry => ({
-  pk: `audit#${isoTime(now_ms)}#${randomBytes(9).toString("base64url")}`,
+  pk: `audit#${isoTime(nowMs)}#${randomBytes(9).toString("base64url")}`,
   owner: auditOwner(subject),
   subject,
   by,
@@ -54,7 +54,7 @@ export const auditEntry = (
   action,
   ...(why !== undefined && { why }),
   details,
-  created_at: isoTime(now_ms),
+  created_at: isoTime(nowMs),
 });
 
 /** The act as one part of a transaction. */

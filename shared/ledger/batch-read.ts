@@ -40,7 +40,7 @@ const readBatch = async <Item extends Key>(
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
-  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remaining_ms);
+  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remainingMs);
   for (;;) {
     const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } });
     // Where DynamoDB is busy it throttles the call if it can read none of the keys, and else says which it left out.

@@ -1,6 +1,6 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { backoff } from "../platform/backoff.ts";
-import { abortAfter, type Deadline, debitBudget_ms, debitRetry_ms, settleBudget_ms } from "../platform/deadline.ts";
+import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Ledger, transact, type Writes } from "./transact.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
@@ -36,9 +36,9 @@ export const openTransaction = async (
   deadline: Deadline,
 ): Promise<OpenResult> => {
   const result = await transact(ledger.db, openingWrites(ledger, transaction, records), {
-    nextAttempt: backoff(() => debitRetry_ms(deadline)),
+    nextAttempt: backoff(() => debitRetryMs(deadline)),
     lossesMax: 1,
-    abortSignal: abortAfter(debitBudget_ms(deadline)),
+    abortSignal: abortAfter(debitBudgetMs(deadline)),
     about: { attempt: transaction.attempt },
   });
   if (result.kind === "written") return { kind: "opened" };
@@ -73,7 +73,7 @@ const resolveIndeterminate = async (
 ): Promise<OpenResult> => {
   try {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: ours.pk }, ConsistentRead: true }), {
-      abortSignal: abortAfter(settleBudget_ms(deadline)),
+      abortSignal: abortAfter(settleBudgetMs(deadline)),
     });
     return Item === undefined
       ? { kind: "doubt", lookedUp: true }

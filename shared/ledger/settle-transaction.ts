@@ -1,7 +1,7 @@
 import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff } from "../platform/backoff.ts";
-import { abortAfter, type Deadline, settleBudget_ms } from "../platform/deadline.ts";
+import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
@@ -109,10 +109,10 @@ const write = async (
   | { readonly kind: "applied" | "not_known" }
   | { readonly kind: "refused"; readonly transaction: Transaction | undefined }
 > => {
-  const nextAttempt = backoff(() => settleBudget_ms(deadline));
+  const nextAttempt = backoff(() => settleBudgetMs(deadline));
   for (;;) {
     try {
-      await writeOnce(ledger, writes, settleBudget_ms(deadline));
+      await writeOnce(ledger, writes, settleBudgetMs(deadline));
       return { kind: "applied" };
     } catch (error) {
       const collision = classifyWriteError(error);
@@ -124,8 +124,8 @@ const write = async (
   }
 };
 
-const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, limit_ms: number): Promise<void> => {
-  const abort = { abortSignal: abortAfter(limit_ms) };
+const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, limitMs: number): Promise<void> => {
+  const abort = { abortSignal: abortAfter(limitMs) };
   if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
   else await db.send(new UpdateCommand(update.Update), abort);
 };

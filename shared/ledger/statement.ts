@@ -35,13 +35,13 @@ export const readStatement = async (ledger: Ledger, accountId: string, { from, t
   const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
     one.at < other.at ? -1 : 1,
   );
-  let sum_kobo = 0;
+  let sumKobo = 0;
   const lines = movements.map((line) => {
-    sum_kobo += line.effect_kobo;
-    return { ...line, sum_kobo };
+    sumKobo += line.effect_kobo;
+    return { ...line, sum_kobo: sumKobo };
   });
   const before = lines.findLast(({ at }) => at < from);
-  return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sum_kobo };
+  return { opening_kobo: before?.sum_kobo ?? 0, lines: lines.filter(({ at }) => at >= from), closing_kobo: sumKobo };
 };
 
 type UnsummedLine = Omit<StatementLine, "sum_kobo">;

@@ -136,7 +136,7 @@ export const transact = async (
 const OPERATOR_RETRY_MS_MAX = 10_000;
 
 /** How long an operator's write is tried again while other writes hold its items. */
-export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remaining_ms);
+export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);
 
 /** An operator's write, all of it or nothing. It is tried again while other writes hold its items; every other error is thrown as it came. */
 export const transactWithRetry = async ({ db }: Pick<Ledger, "db">, TransactItems: Writes): Promise<void> => {

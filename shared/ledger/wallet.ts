@@ -18,12 +18,12 @@ export type Wallet = z.infer<typeof walletSchema>;
 export const walletPk = (accountId: string): string => `wallet#${accountId}`;
 
 /** An empty wallet, put together with its account. */
-export const emptyWallet = (accountId: string, now_ms: number): Wallet => ({
+export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
   pk: walletPk(accountId),
   account_id: accountId,
   balance_kobo: koboSchema.parse(0),
   version: 0,
-  updated_at: isoTime(now_ms),
+  updated_at: isoTime(nowMs),
 });
 
 /** The wallet, read strongly: a caller who just bought sees the new balance. */

@@ -56,17 +56,17 @@ export type SettlementMessage = z.infer<typeof verdictMessage>;
 const ANSWER_RESERVE_MS = 500;
 
 export type OutcomeQueue = {
-  /** Resolves once SQS has the message, before the deadline; it is read after `delay_s` (at most 900). */
-  readonly send: (message: OutcomeMessage, delay_s: number, deadline: Deadline) => Promise<void>;
+  /** Resolves once SQS has the message, before the deadline; it is read after `delayS` (at most 900). */
+  readonly send: (message: OutcomeMessage, delayS: number, deadline: Deadline) => Promise<void>;
 };
 
 export const outcomeQueue = (sqs: SQSClient, queueUrl: string): OutcomeQueue => ({
-  send: async (message, delay_s, deadline) => {
+  send: async (message, delayS, deadline) => {
     const command = new SendMessageCommand({
       QueueUrl: queueUrl,
       MessageBody: JSON.stringify(message),
-      DelaySeconds: delay_s,
+      DelaySeconds: delayS,
     });
-    await sqs.send(command, { abortSignal: abortAfter(deadline.remaining_ms() - ANSWER_RESERVE_MS) });
+    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - ANSWER_RESERVE_MS) });
   },
 });

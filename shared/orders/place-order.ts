@@ -44,10 +44,10 @@ export type Quote = {
   readonly phoneNumber?: string;
 };
 
-/** What is known once the provider answered: nothing, or what the ledger is to be told, now or `after_s` from now. */
+/** What is known once the provider answered: nothing, or what the ledger is to be told, now or `afterS` from now. */
 export type Fulfilment = {
   readonly settlement?: Settlement;
-  readonly later?: { readonly settlement: Settlement; readonly after_s: number };
+  readonly later?: { readonly settlement: Settlement; readonly afterS: number };
 };
 
 /** The transaction as it stands when the answer leaves. */
@@ -204,7 +204,7 @@ const fulfil = async (
 ): Promise<{ readonly transaction: Transaction; readonly isOutcomeSecured: boolean }> => {
   try {
     const { settlement, later } = await outcome();
-    if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.after_s, deadline);
+    if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
     if (settlement === undefined) return { transaction, isOutcomeSecured: true };
     const result = await settleTransaction(ledger, transaction, settlement, deadline);
     if (result.kind === "applied")

@@ -39,7 +39,7 @@ const refusal = (fields: readonly string[]): Failure => {
   return { code: fields.includes("plan_id") ? "plan_unavailable" : "validation_failed", fields: [...fields] };
 };
 
-const laterVerdict = ({ status, after_s }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
-  after_s,
+const laterVerdict = ({ status, afterS }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
+  afterS,
   settlement: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
 });

@@ -27,7 +27,7 @@ const UPDATES_AT_ONCE = 10;
 export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
   const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
   const run = deadlineIn(RUN_MS_MAX, ledger.clock);
-  const hasTime = (): boolean => run.remaining_ms() > 0 && deadline.remaining_ms() > RESERVE_MS;
+  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RESERVE_MS;
   let masked = 0;
   let isComplete = true;
   try {
@@ -140,9 +140,9 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
         ledger,
         due.filter(({ waits }) => !waits),
       );
-      const oldest_waiting = progress.oldest_waiting ?? due.find(({ waits }) => waits)?.created_at;
+      const oldestWaiting = progress.oldest_waiting ?? due.find(({ waits }) => waits)?.created_at;
       const position = keys.at(-1)?.created_at ?? progress.position;
-      progress = { ...progress, position, ...(oldest_waiting !== undefined && { oldest_waiting }) };
+      progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
       await writeProgress(ledger, progress);
     }
     // An owner without old items has no progress to keep.

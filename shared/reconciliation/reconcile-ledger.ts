@@ -30,28 +30,28 @@ const RESERVE_MS = 10_000;
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
 export const reconcileLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {
-  const now_ms = ledger.clock();
+  const nowMs = ledger.clock();
   const proofsDeadline = soonest(deadlineIn(PROOFS_END_MS, ledger.clock), {
-    remaining_ms: () => deadline.remaining_ms() - RESERVE_MS,
+    remainingMs: () => deadline.remainingMs() - RESERVE_MS,
   });
-  const open = await openTransactions(ledger, { from: "0000", to: isoTime(now_ms) });
-  const age_ms = ({ created_at }: Transaction): number => now_ms - Date.parse(created_at);
-  const oldest_s = (transactions: readonly Transaction[]): number =>
-    transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(age_ms(transaction) / 1_000)), 0);
+  const open = await openTransactions(ledger, { from: "0000", to: isoTime(nowMs) });
+  const ageMs = ({ created_at }: Transaction): number => nowMs - Date.parse(created_at);
+  const oldestS = (transactions: readonly Transaction[]): number =>
+    transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(ageMs(transaction) / 1_000)), 0);
 
-  const abandoned = open.filter((row) => isIdentityCheck(row) && age_ms(row) > CHECK_OPEN_MS_MAX);
+  const abandoned = open.filter((row) => isIdentityCheck(row) && ageMs(row) > CHECK_OPEN_MS_MAX);
   // Before the work: a run that does not come to its end has measured.
   putMetrics(
     {
-      OldestOpenSeconds: oldest_s(open),
-      StuckTransactions: open.filter((row) => age_ms(row) > STUCK_MS).length,
-      OldestUnrefundedSeconds: oldest_s(abandoned),
+      OldestOpenSeconds: oldestS(open),
+      StuckTransactions: open.filter((row) => ageMs(row) > STUCK_MS).length,
+      OldestUnrefundedSeconds: oldestS(abandoned),
     },
-    now_ms,
+    nowMs,
   );
   const refunded = await refundAll(ledger, abandoned, deadline);
   const { proved, mismatches } = await proveDue(ledger, proofsDeadline);
-  if (proved > 0) putMetrics({ LedgerMismatches: mismatches }, now_ms);
+  if (proved > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);
   return { open: open.length, refunded, mismatches };
 };
 
@@ -66,7 +66,7 @@ const refundAll = async (ledger: Ledger, transactions: readonly Transaction[], d
     } catch (error) {
       log.error("check.not_refunded", { transaction: transaction.pk, ...errorFields(error) });
     }
-    if (deadline.remaining_ms() <= RESERVE_MS) break;
+    if (deadline.remainingMs() <= RESERVE_MS) break;
   }
   return refunded;
 };
@@ -87,7 +87,7 @@ const proveDue = async (ledger: Ledger, deadline: Deadline) => {
   const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
   const results: (ProofResult | undefined)[] = [];
   for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
-    if (deadline.remaining_ms() <= 0) break;
+    if (deadline.remainingMs() <= 0) break;
     try {
       results.push(await proveIfDue(ledger, account, soonest(deadline, deadlineIn(PROOF_MS_MAX, ledger.clock))));
     } catch (error) {
@@ -108,13 +108,13 @@ const proveIfDue = async (
 ): Promise<ProofResult | undefined> => {
   const { account_id: accountId } = account;
   const before = await readCheckpoint(ledger, accountId);
-  const age_ms = (moment: string): number => ledger.clock() - Date.parse(moment);
+  const ageMs = (moment: string): number => ledger.clock() - Date.parse(moment);
   // A difference is looked at again in the next run, and not only tomorrow.
-  if (before.difference_kobo === 0 && age_ms(before.proved_at) < PROOF_EVERY_MS) return undefined;
+  if (before.difference_kobo === 0 && ageMs(before.proved_at) < PROOF_EVERY_MS) return undefined;
   const reading = await reconcileAndCheckpoint(ledger, before, deadline);
   if (reading.kind !== "proved") {
-    const unproved_ms = Math.min(age_ms(before.proved_at), age_ms(account.created_at));
-    const isOverdue = unproved_ms > UNPROVED_MS_MAX || before.difference_kobo !== 0;
+    const unprovedMs = Math.min(ageMs(before.proved_at), ageMs(account.created_at));
+    const isOverdue = unprovedMs > UNPROVED_MS_MAX || before.difference_kobo !== 0;
     if (isOverdue) log.alarm("ledger.not_proved", { account: accountId, reason: reading.kind });
     return undefined;
   }

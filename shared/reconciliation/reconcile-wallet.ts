@@ -38,7 +38,7 @@ const PROOF_ROUNDS_MAX = 12;
 /** So many rounds without a change of the wallet take about a second: the index has caught up with it. */
 const QUIET_ROUNDS = 6;
 
-const noDeadline: Deadline = { remaining_ms: () => Number.POSITIVE_INFINITY };
+const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
 
 /** Two differences in a row are a mismatch, whatever their amounts: a leak may grow between them. */
 export const isMismatch = (
@@ -119,22 +119,22 @@ const readRounds = async (
 ): Promise<ReconciliationResult> => {
   const recent = new Map(base.open_keys.map((pk) => [pk, stillOpen(pk, base.up_to)]));
   let from = base.up_to;
-  let last_version: number | undefined;
+  let lastVersion: number | undefined;
   let quietRounds = 0;
-  const nextAttempt = backoff(deadline.remaining_ms);
+  const nextAttempt = backoff(deadline.remainingMs);
   for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
     const indexed = isoTime(ledger.clock() - INDEXED_AGE_MS);
     if (!(await readRecent(ledger, accountId, base, { recent, from }, deadline))) return { kind: "out_of_time", base };
     const { version, balance_kobo } = await readWallet(ledger, accountId);
     const { kobo, changes } = totalOf(recent.values());
     const uncounted = version - (base.version + changes);
-    quietRounds = version === last_version ? quietRounds + 1 : 0;
+    quietRounds = version === lastVersion ? quietRounds + 1 : 0;
     if (uncounted === 0 || quietRounds === QUIET_ROUNDS) {
-      const expected_kobo = base.sum_kobo + kobo;
-      const proof = { balance_kobo, expected_kobo, difference_kobo: balance_kobo - expected_kobo };
+      const expectedKobo = base.sum_kobo + kobo;
+      const proof = { balance_kobo, expected_kobo: expectedKobo, difference_kobo: balance_kobo - expectedKobo };
       return { kind: "proved", proof, base: { ...base, version: base.version + uncounted } };
     }
-    last_version = version;
+    lastVersion = version;
     if (indexed > from) from = indexed;
     if (!(await nextAttempt())) return { kind: "out_of_time", base };
   }
@@ -162,7 +162,7 @@ const readRecent = async (
   ];
   const inBase = new Set(base.open_keys);
   for (let start = 0; start < unread.length; start += BATCH_KEYS_MAX) {
-    if (deadline.remaining_ms() <= 0) return false;
+    if (deadline.remainingMs() <= 0) return false;
     for (const transaction of await readTransactions(ledger, unread.slice(start, start + BATCH_KEYS_MAX))) {
       recent.set(
         transaction.pk,

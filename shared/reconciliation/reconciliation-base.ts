@@ -40,7 +40,7 @@ export const advanceBase = async (
   const range = { from: start.up_to, to: limit };
   let waiting = (await readEntryChanges(ledger, accountId, range)).filter(({ at }) => at > start.up_to);
   for await (const keys of transactionKeyBatches(ledger, accountId, range)) {
-    if (deadline.remaining_ms() <= 0) return { base, isInTime: false };
+    if (deadline.remainingMs() <= 0) return { base, isInTime: false };
     const newKeys = keys.filter(({ created_at }) => created_at > start.up_to);
     const read = (await readTransactions(ledger, newKeys)).map(ledgerChangeOf);
     // The next batch may hold more of the last moment.

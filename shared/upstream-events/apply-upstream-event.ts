@@ -75,8 +75,8 @@ const applyEvent = async (deps: Applying, event: EventMessage, deadline: Deadlin
   if (own !== undefined) {
     return applyToNamed(deps, own, event, { ...verdictOf(event), upstream_reference: undefined }, deadline);
   }
-  const wait_s = stillWaits_s(deps.ledger.clock() - Date.parse(event.received_at));
-  if (wait_s !== undefined) return { kind: "retry", reason: "reference_unknown", after_s: wait_s };
+  const waitS = stillWaitsS(deps.ledger.clock() - Date.parse(event.received_at));
+  if (waitS !== undefined) return { kind: "retry", reason: "reference_unknown", afterS: waitS };
   return matchHeuristically(deps, event, deadline);
 };
 
@@ -136,7 +136,7 @@ const matchHeuristically = async (deps: ApplyDeps, event: EventMessage, deadline
   if (!isNamedByNow && (await settleByHeuristicMatch(deps.ledger, candidate, verdictOf(event), deadline))) {
     return { kind: "done", outcome: "matched" };
   }
-  return { kind: "retry", reason: "candidate_moved", after_s: 1 };
+  return { kind: "retry", reason: "candidate_moved", afterS: 1 };
 };
 
 /** An order that is older than this by the time of an event is not taken for its own. */
@@ -166,9 +166,9 @@ const UNKNOWN_PATIENCE_MS = 180_000;
 const LOOKS_MS = [5_000, 30_000, UNKNOWN_PATIENCE_MS];
 
 /** Seconds until the next look, or undefined once the event is old enough to be decided. */
-const stillWaits_s = (age_ms: number): number | undefined => {
-  const next_ms = LOOKS_MS.find((look_ms) => look_ms > age_ms);
-  return next_ms === undefined ? undefined : Math.ceil((next_ms - age_ms) / 1_000);
+const stillWaitsS = (ageMs: number): number | undefined => {
+  const nextMs = LOOKS_MS.find((lookMs) => lookMs > ageMs);
+  return nextMs === undefined ? undefined : Math.ceil((nextMs - ageMs) / 1_000);
 };
 
 const verdictOf = ({ status, reference, amount_kobo }: EventMessage): Settlement => {

@@ -17,9 +17,9 @@ export type Decision = Actor & { readonly why: string };
 const UNDER_WAY_MS_MAX = 32_000;
 
 /** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
-export const inFlight_ms = (transaction: Transaction, now_ms: number): number =>
+export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
   transaction.updated_at === transaction.created_at
-    ? Math.max(0, Date.parse(transaction.created_at) + UNDER_WAY_MS_MAX - now_ms)
+    ? Math.max(0, Date.parse(transaction.created_at) + UNDER_WAY_MS_MAX - nowMs)
     : 0;
 
 /** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
@@ -148,13 +148,11 @@ const upstreamFacts = ({ reference, amount_kobo }: ReadableEvent) => ({
   ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
 });
 
-const assertOpen = (transaction: Transaction, now_ms: number): void => {
+const assertOpen = (transaction: Transaction, nowMs: number): void => {
   if (transitions[transaction.status].length === 0) throw finalStatusError(transaction);
-  const wait_s = Math.ceil(inFlight_ms(transaction, now_ms) / 1_000);
-  if (wait_s === 0) return;
-  throw new OperatorError(
-    `The request of ${referenceOf(transaction)} may still be under way: try again in ${wait_s} s`,
-  );
+  const waitS = Math.ceil(inFlightMs(transaction, nowMs) / 1_000);
+  if (waitS === 0) return;
+  throw new OperatorError(`The request of ${referenceOf(transaction)} may still be under way: try again in ${waitS} s`);
 };
 
 const finalStatusError = (transaction: Transaction): OperatorError =>

@@ -1,13 +1,13 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
-import { type Deadline, upstreamBudget_ms, withTimeout } from "../platform/deadline.ts";
+import { type Deadline, upstreamBudgetMs, withTimeout } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
 import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
-import { retryAfter_s, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
+import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
 import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
 
 export type UpstreamAccess = {
@@ -43,10 +43,10 @@ export const httpUpstream = ({
   const send = sender(baseUrl, limit);
   return {
     assertReady: async (request, deadline) => {
-      const wait_s = limit.wait_s(groupOf(request));
-      if (wait_s > 0) throw unavailable("upstream_limit", wait_s);
+      const waitS = limit.waitS(groupOf(request));
+      if (waitS > 0) throw unavailable("upstream_limit", waitS);
       if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
-      if (upstreamBudget_ms(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
+      if (upstreamBudgetMs(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
     },
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
@@ -61,12 +61,12 @@ export const httpUpstream = ({
         const key = await liveKey.value();
         if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
         const result = await withFreshKey(key, liveKey, deadline, (current) =>
-          send({ ...catalogRequest, key: current, total_ms: upstreamBudget_ms(deadline) }),
+          send({ ...catalogRequest, key: current, totalMs: upstreamBudgetMs(deadline) }),
         );
-        const wait_ms = Math.max(1, limit.wait_s("catalog")) * 1_000;
+        const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
-        if (!isLimited || upstreamBudget_ms(deadline) - wait_ms < BUDGET_MS_MIN) return result;
-        await sleep(wait_ms);
+        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < BUDGET_MS_MIN) return result;
+        await sleep(waitMs);
       }
     },
   };
@@ -88,11 +88,11 @@ type UpstreamRequest = {
   readonly body?: Readonly<Record<string, string | number | boolean>>;
   readonly bytesMax: number;
 };
-type Send = (request: UpstreamRequest & { readonly key: string; readonly total_ms: number }) => Promise<Exchange>;
+type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<Exchange>;
 
 const sender =
   (baseUrl: string, limit: UpstreamLimit): Send =>
-  async ({ group, path, body, bytesMax, key, total_ms }) => {
+  async ({ group, path, body, bytesMax, key, totalMs }) => {
     const result = await exchange(
       {
         method: body === undefined ? "GET" : "POST",
@@ -104,7 +104,7 @@ const sender =
         },
         ...(body && { body: JSON.stringify(body) }),
       },
-      { total_ms, bytesMax },
+      { totalMs, bytesMax },
     );
     limit.note(group, result);
     return result;
@@ -121,25 +121,25 @@ const sendOnce = async (
   send: Send,
 ): Promise<Exchange> => {
   const attempt = (key: string): Promise<Exchange> =>
-    upstreamBudget_ms(deadline) < BUDGET_MS_MIN
+    upstreamBudgetMs(deadline) < BUDGET_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
-      : send({ ...request, key, total_ms: upstreamBudget_ms(deadline) });
+      : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
 
   const key = await keyInTime(liveKey.value, deadline);
   if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
   const first = await attempt(key);
   if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
   if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
-  const wait_s = retryAfter_s(first);
-  if (first.status !== 429 || wait_s === undefined || wait_s > ORDER_RETRY_AFTER_S_MAX) return first;
-  if (upstreamBudget_ms(deadline) - wait_s * 1_000 < BUDGET_MS_MIN) return first;
-  await sleep(wait_s * 1_000);
+  const waitS = retryAfterS(first);
+  if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
+  if (upstreamBudgetMs(deadline) - waitS * 1_000 < BUDGET_MS_MIN) return first;
+  await sleep(waitS * 1_000);
   return attempt(key);
 };
 
 /** The key, or undefined where it cannot be read while an order can still be sent: then nothing is sent. */
 const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
-  withTimeout(upstreamBudget_ms(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
+  withTimeout(upstreamBudgetMs(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
 
 /** A read that met a 401 asks once for the key as it is now. */
 const withFreshKey = async (

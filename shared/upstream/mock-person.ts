@@ -29,7 +29,7 @@ export const mockRecord = (
   const roll = (index: number, sides: number): number => (dice[index] ?? 0) % sides;
   const [first_name, middle_name, last_name, gender] = people[roll(0, people.length)] ?? people[0];
   const number = "phoneNumber" in by ? `1${lastTen}` : known;
-  const phone_number = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
+  const phoneNumber = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
   const names = { [subject]: number, first_name, last_name };
   if (extent === "minimal") return names;
   const state = states[roll(1, states.length)] ?? states[0];
@@ -39,7 +39,7 @@ export const mockRecord = (
     middle_name,
     gender,
     date_of_birth: `${1960 + roll(2, 45)}-${twoDigits(1 + roll(3, 12))}-${twoDigits(1 + roll(4, 28))}`,
-    phone_number,
+    phone_number: phoneNumber,
     photo: MOCK_PHOTO,
     email: `${first_name}.${last_name}@example.com`.toLowerCase(),
     title: gender === "F" ? "Ms" : "Mr",

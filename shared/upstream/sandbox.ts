@@ -8,8 +8,8 @@ import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } fr
  */
 const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
   "08000000001": { kind: "refused", fields: [] },
-  "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", after_s: 5 } },
-  "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", after_s: 5 } },
+  "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", afterS: 5 } },
+  "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", afterS: 5 } },
   "08000000004": { kind: "unknown", reason: "processing" },
   "08000000007": { kind: "unknown", reason: "timeout" },
 };

@@ -37,7 +37,7 @@ export type Outcome = UpstreamFacts &
   );
 
 /** How a sandbox order ends afterwards, as an event would tell it. */
-type LaterEvent = { readonly status: "success" | "failed"; readonly after_s: number };
+type LaterEvent = { readonly status: "success" | "failed"; readonly afterS: number };
 
 /** Reason of an `unknown` check: a 404 that is not in the upstream's envelope. Its address, or a route, is probably wrong. */
 export const UNRECOGNIZED_404 = "unrecognized_404";

@@ -57,26 +57,26 @@ export const deliverWebhook =
       return resultOf(delivery, ledger);
     }
 
-    const at_ms = ledger.clock();
+    const atMs = ledger.clock();
     const body = webhookBody(transaction, message.status);
     const headers = {
       "content-type": "application/json",
       "user-agent": "airtime-data-identity-webhooks/1",
-      ...signatureHeaders({ id, at_ms, body, secrets: endpoint.secrets }),
+      ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
     };
     const result = await post({ url: endpoint.url, headers, body });
-    const now_ms = ledger.clock();
+    const nowMs = ledger.clock();
     const settlement = decideNextStep(result, {
       attempt: delivery.attempts.length + 1,
-      failingSince_ms: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
-      now_ms,
+      failingSinceMs: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
+      nowMs,
       random: random(),
     });
-    const attempt = attemptOf(delivery, result, at_ms, now_ms);
+    const attempt = attemptOf(delivery, result, atMs, nowMs);
     const standing = await recordProgress(ledger, delivery, {
       state: stateAfter[settlement.kind],
       attempt,
-      ...(settlement.kind === "retry" && { nextAttemptAt: isoTime(now_ms + settlement.after_s * 1_000) }),
+      ...(settlement.kind === "retry" && { nextAttemptAt: isoTime(nowMs + settlement.afterS * 1_000) }),
     });
     log.info("webhook.attempted", {
       account: account.account_id,
@@ -84,7 +84,7 @@ export const deliverWebhook =
       ...attempt,
       settlement: settlement.kind,
     });
-    await noteVerdict(endpoints, delivery, endpoint.url, endpoint, settlement, at_ms);
+    await noteVerdict(endpoints, delivery, endpoint.url, endpoint, settlement, atMs);
     return resultOf(standing, ledger);
   };
 
@@ -101,22 +101,22 @@ const obstacleOf = (endpoint: Endpoint | undefined): DeliveryState | undefined =
   return endpoint.status === "off" ? "switched_off" : undefined;
 };
 
-const attemptOf = (delivery: Delivery, result: PostResult, at_ms: number, now_ms: number): Attempt => {
+const attemptOf = (delivery: Delivery, result: PostResult, atMs: number, nowMs: number): Attempt => {
   const isTaken = result.kind === "answered" && result.status >= 200 && result.status <= 299;
   return {
     number: delivery.attempts.length + 1,
-    at: isoTime(at_ms),
+    at: isoTime(atMs),
     outcome: result.kind === "failed" ? result.reason : isTaken ? "delivered" : "status",
     ...(result.status !== undefined && { http_status: result.status }),
     ...(result.kind === "answered" && { answer_bytes: result.bytes }),
-    duration_ms: Math.max(0, Math.round(now_ms - at_ms)),
+    duration_ms: Math.max(0, Math.round(nowMs - atMs)),
   };
 };
 
 /** An endpoint's failures stay out of the dead letters: they are put off here, and end in the record. */
 const resultOf = ({ state, next_attempt_at }: Delivery, { clock }: Ledger): MessageResult => {
   if (state !== "pending" || next_attempt_at === undefined) return { kind: "done", outcome: state };
-  return { kind: "retry", reason: "not_taken", after_s: Math.max(1, (Date.parse(next_attempt_at) - clock()) / 1_000) };
+  return { kind: "retry", reason: "not_taken", afterS: Math.max(1, (Date.parse(next_attempt_at) - clock()) / 1_000) };
 };
 
 /** Keeps on the account since when its endpoint fails, and switches it off where that was the verdict. */
@@ -126,13 +126,13 @@ const noteVerdict = async (
   url: string,
   { failingSince }: Endpoint,
   settlement: NextStep,
-  at_ms: number,
+  atMs: number,
 ): Promise<void> => {
   if (settlement.kind === "delivered") {
     if (failingSince !== undefined) await noteHealth(endpoints, account_id, url, { failingSince: undefined });
     return;
   }
-  const health = { failingSince: failingSince ?? isoTime(at_ms) };
+  const health = { failingSince: failingSince ?? isoTime(atMs) };
   if (settlement.kind === "switch_off") {
     log.alarm("webhook.switched_off", { account: account_id, reason: settlement.reason });
     await noteHealth(endpoints, account_id, url, { ...health, switchOff: true });

@@ -49,7 +49,7 @@ export const newDelivery = (
   message: DeliveryMessage,
   { account_id }: Pick<Transaction, "account_id">,
   webhookId: string,
-  now_ms: number,
+  nowMs: number,
 ): Delivery => ({
   pk: deliveryPk(message),
   owner: deliveriesOwner(account_id),
@@ -58,8 +58,8 @@ export const newDelivery = (
   webhook_id: webhookId,
   state: "pending",
   attempts: [],
-  created_at: isoTime(now_ms),
-  updated_at: isoTime(now_ms),
+  created_at: isoTime(nowMs),
+  updated_at: isoTime(nowMs),
 });
 
 export const readDelivery = async ({ db, table }: Ledger, pk: string): Promise<Delivery | undefined> => {

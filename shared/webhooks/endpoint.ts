@@ -73,13 +73,13 @@ export const rotateSecret = async (
 ): Promise<{ readonly webhookSecret: string; readonly previousUntil: string | undefined }> => {
   const sealed = await sealing(store, accountId);
   const webhookSecret = newSecret();
-  const previous_until = isoTime(store.clock() + ROTATION_MS);
+  const previousUntil = isoTime(store.clock() + ROTATION_MS);
   const { webhook } = await changeAccount(store.accounts, accountId, (found) => ({
     ...found,
     webhook: {
       ...(found.webhook ?? { status: "on" }),
       secret: sealed(webhookSecret),
-      ...(found.webhook && { previous_secret: found.webhook.secret, previous_until }),
+      ...(found.webhook && { previous_secret: found.webhook.secret, previous_until: previousUntil }),
     },
   }));
   return { webhookSecret, previousUntil: webhook?.previous_until };

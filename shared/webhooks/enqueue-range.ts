@@ -14,24 +14,24 @@ const SENDS_MAX = 20;
 
 export type EnqueueRange = {
   /** Both inclusive: when the transaction ended. */
-  readonly from_ms: number;
-  readonly to_ms: number;
+  readonly fromMs: number;
+  readonly toMs: number;
   /** Names this repetition, in the deliveries' records. The same name again tells only what it has not told yet. */
   readonly repeat: string;
-  readonly lookBack_ms?: number;
+  readonly lookBackMs?: number;
 };
 
 /** Tells again every end within a range of time, from the ledger itself: for when a stream, a queue or a receiver has lost them. */
 export const enqueueRange = async (
   deps: { readonly ledger: Ledger; readonly accounts: AccountTable; readonly queue: DeliveryQueue },
-  { from_ms, to_ms, repeat, lookBack_ms = LOOK_BACK_MS }: EnqueueRange,
+  { fromMs, toMs, repeat, lookBackMs = LOOK_BACK_MS }: EnqueueRange,
 ): Promise<{ readonly announced: number }> => {
-  const made = { from: isoTime(from_ms - lookBack_ms), to: isoTime(to_ms) };
+  const made = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
   let announced = 0;
   for await (const owner of owners(deps.accounts)) {
     for await (const transactions of pages(deps.ledger, owner, made)) {
       const ended = transactions.filter(
-        ({ updated_at }) => updated_at >= isoTime(from_ms) && updated_at <= isoTime(to_ms),
+        ({ updated_at }) => updated_at >= isoTime(fromMs) && updated_at <= isoTime(toMs),
       );
       announced += await announceAll(deps.queue, ended, repeat);
     }

@@ -7,7 +7,7 @@ export type PostResult =
 /** What is to become of the event, and of the endpoint. */
 export type NextStep =
   | { readonly kind: "delivered" }
-  | { readonly kind: "retry"; readonly after_s: number }
+  | { readonly kind: "retry"; readonly afterS: number }
   | { readonly kind: "exhausted" }
   | { readonly kind: "switch_off"; readonly reason: "gone" | "failing_for_days" };
 
@@ -15,7 +15,7 @@ const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
 /** How long an event waits after its first, second, ... failed attempt. Source: docs/decisions/0007-webhooks-out.md. */
-export const retryDelays_s = [
+export const retryDelaysS = [
   5,
   MINUTE_S,
   5 * MINUTE_S,
@@ -38,8 +38,8 @@ export type AttemptContext = {
   /** 1 for the first. */
   readonly attempt: number;
   /** Since when the endpoint takes nothing; undefined where the last event was taken. */
-  readonly failingSince_ms: number | undefined;
-  readonly now_ms: number;
+  readonly failingSinceMs: number | undefined;
+  readonly nowMs: number;
   /** From 0 up to 1. */
   readonly random: number;
 };
@@ -47,14 +47,14 @@ export type AttemptContext = {
 /** Judges one attempt. Only 2xx counts: a redirect is a failure, and so is an answer that is larger than it may be. */
 export const decideNextStep = (
   result: PostResult,
-  { attempt, failingSince_ms, now_ms, random }: AttemptContext,
+  { attempt, failingSinceMs, nowMs, random }: AttemptContext,
 ): NextStep => {
   if (result.kind === "answered" && result.status >= 200 && result.status <= 299) return { kind: "delivered" };
   if (result.status === GONE) return { kind: "switch_off", reason: "gone" };
-  if (failingSince_ms !== undefined && now_ms - failingSince_ms >= FAILING_MS_MAX) {
+  if (failingSinceMs !== undefined && nowMs - failingSinceMs >= FAILING_MS_MAX) {
     return { kind: "switch_off", reason: "failing_for_days" };
   }
-  const delay_s = retryDelays_s[attempt - 1];
-  if (delay_s === undefined) return { kind: "exhausted" };
-  return { kind: "retry", after_s: delay_s * (1 + JITTER_SHARE_MAX * random) };
+  const delayS = retryDelaysS[attempt - 1];
+  if (delayS === undefined) return { kind: "exhausted" };
+  return { kind: "retry", afterS: delayS * (1 + JITTER_SHARE_MAX * random) };
 };

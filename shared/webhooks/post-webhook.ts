@@ -30,7 +30,7 @@ class AddressRefused extends Error {
  * before the connection, a name's addresses in the one lookup that the connection is made from, and the peer before the first byte.
  */
 export const createPost =
-  (rules: AddressRules, total_ms = TOTAL_MS_MAX): Post =>
+  (rules: AddressRules, totalMs = TOTAL_MS_MAX): Post =>
   (parcel) =>
     new Promise((resolve) => {
       const stopping = new AbortController();
@@ -40,7 +40,7 @@ export const createPost =
         resolve(result);
       };
       const fail = (reason: string): void => finish({ kind: "failed", reason });
-      const timer = setTimeout(() => fail("timeout"), total_ms);
+      const timer = setTimeout(() => fail("timeout"), totalMs);
       send(parcel, rules, stopping.signal, finish).catch((error: unknown) => fail(reasonOf(error)));
     });
 

@@ -12,15 +12,15 @@ export const webhookId = (reference: string, status: string): string =>
 
 export type SignedEvent = {
   readonly id: string;
-  readonly at_ms: number;
+  readonly atMs: number;
   readonly body: string;
   /** The present secret, and during a rotation the one before. */
   readonly secrets: readonly string[];
 };
 
 /** The headers that say who speaks: over the exact bytes of the body, once per secret. */
-export const signatureHeaders = ({ id, at_ms, body, secrets }: SignedEvent) => {
-  const timestamp = String(Math.floor(at_ms / 1_000));
+export const signatureHeaders = ({ id, atMs, body, secrets }: SignedEvent) => {
+  const timestamp = String(Math.floor(atMs / 1_000));
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(PREFIX.length), "base64");
     return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;

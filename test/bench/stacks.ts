@@ -52,7 +52,7 @@ const ours: Stack = {
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
       await freshTable(db, tableDefinition(`local-${noun}`, shape));
     }
-    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
+    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: tableNames.ledger, clock: systemClock };

@@ -69,11 +69,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
       });
       return { account, ...(await createKey(store, account, { mode: "live" })) };
     },
-    buy: async (key, phone_number, reference) => {
+    buy: async (key, phoneNumber, reference) => {
       const response = await fetch(`${service.details.base_url}/vtu/airtime/purchase`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ network: "mtn", amount: 500, phone_number, reference }),
+        body: JSON.stringify({ network: "mtn", amount: 500, phone_number: phoneNumber, reference }),
       });
       return { status: response.status, reference: response.headers.get("x-transaction-reference") ?? "" };
     },
@@ -113,17 +113,13 @@ export const runProgram = async (
 };
 
 /** Makes a transaction of which nothing was learnt look old, a minute unless more is said, so that its request is certainly over. */
-export const ageTransaction = async (
-  { ledger }: OperatedService,
-  reference: string,
-  age_ms = 60_000,
-): Promise<void> => {
+export const ageTransaction = async ({ ledger }: OperatedService, reference: string, ageMs = 60_000): Promise<void> => {
   await ledger.db.send(
     new UpdateCommand({
       TableName: ledger.table,
       Key: { pk: `transaction#${reference.split("_")[1]}` },
       UpdateExpression: "SET created_at = :then",
-      ExpressionAttributeValues: { ":then": isoTime(Date.now() - age_ms) },
+      ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
     }),
   );
 };

@@ -33,7 +33,7 @@ type Ask = {
 
 /** The gates of one service with tables of its own, at a time that the test chooses. */
 export type Gates = {
-  now_ms: number;
+  nowMs: number;
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   readonly proxy: DynamoDbProxy;
   readonly store: AccountStore;
@@ -54,10 +54,10 @@ export const openGates = async (): Promise<Gates> => {
   const tables = await freshTables();
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const { db, accessTable, ledgerTable } = tables;
-  const clock = () => gates.now_ms;
+  const clock = () => gates.nowMs;
   const store: AccountStore = { db, accessTable, ledgerTable, clock };
   const gates: Gates = {
-    now_ms: NOON,
+    nowMs: NOON,
     tables,
     proxy,
     store,
@@ -82,7 +82,7 @@ export const openGates = async (): Promise<Gates> => {
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await gates.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {
-      gates.now_ms = NOON;
+      gates.nowMs = NOON;
       proxy.fault = () => undefined;
       proxy.calls.length = 0;
     },

@@ -16,7 +16,7 @@ export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
 export type LedgerAtNoon = Ledger & {
-  now_ms: number;
+  nowMs: number;
   /** The same tables by a client that goes past whatever stands before the emulator. */
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   /** An account with that much in its wallet. */
@@ -35,8 +35,8 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
   const ledger: LedgerAtNoon = {
     db: endpoint === undefined ? tables.db : emulatorClient(endpoint),
     table: tables.ledgerTable,
-    now_ms: NOON_MS,
-    clock: () => ledger.now_ms,
+    nowMs: NOON_MS,
+    clock: () => ledger.nowMs,
     tables,
     anAccount: async (naira) => {
       const store = { ...tables, clock: ledger.clock };
@@ -45,7 +45,7 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       return accountId;
     },
     aRow: (accountId, changes = {}) => {
-      const at = isoTime(ledger.now_ms);
+      const at = isoTime(ledger.nowMs);
       const own = { owner: `${accountId}#live`, account_id: accountId, attempt: randomUUID() };
       return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
     },

@@ -156,9 +156,9 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purc
   }).catch(() => "cut");
   await sleep(300);
   expect(processesUsing(run.folder)).not.toEqual([]);
-  const start_ms = Date.now();
+  const startMs = Date.now();
   await stop(run, signal);
-  expect(Date.now() - start_ms).toBeLessThan(3_000);
+  expect(Date.now() - startMs).toBeLessThan(3_000);
   expect(await unanswered).toBe("cut");
   expect(await run.exitCode).toBe(0);
   expect(existsSync(join(run.folder, "s.json"))).toBe(false);
@@ -193,11 +193,11 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
 
 test("with workers off an event waits, and with purchases off new orders are refused and a carry-over may run", async () => {
   const folder = temporaryFolder();
-  const buy = (details: ServiceDetails, phone_number: string): Promise<Response> =>
+  const buy = (details: ServiceDetails, phoneNumber: string): Promise<Response> =>
     fetch(`${details.base_url}/vtu/airtime/purchase`, {
       method: "POST",
       headers: { authorization: `Bearer ${details.accounts[0]?.live_key}`, "content-type": "application/json" },
-      body: JSON.stringify({ network: "mtn", phone_number, amount: 100 }),
+      body: JSON.stringify({ network: "mtn", phone_number: phoneNumber, amount: 100 }),
     });
   const workersOff = start({ folder, env: { WORKERS: "off" } });
   const details = await ready(workersOff);

@@ -26,8 +26,8 @@ import { aTransactionRow } from "../builders/transaction.ts";
  */
 const SEED = 20_261_122;
 
-test.each([{ debits: 120, within_ms: 0, hold_ms: 25 }])(
-  "of $debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms, none is refused",
+test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
+  "of $debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms, none is refused",
   {
     timeout: 40_000,
   },

@@ -53,8 +53,8 @@ const rowOf = async (answer: Answer) => {
   return pk === undefined ? undefined : readTransaction(service.ledger, pk);
 };
 
-const eventually = async (check: () => Promise<void>, patience_ms: number): Promise<void> => {
-  const end = Date.now() + patience_ms;
+const eventually = async (check: () => Promise<void>, patienceMs: number): Promise<void> => {
+  const end = Date.now() + patienceMs;
   for (;;) {
     try {
       return await check();

@@ -131,8 +131,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await ask(order);
     return order;
   };
-  const buy = (reference: string, phone_number: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
-    place(routes.buyAirtime, { network: "mtn", amount: 100, phone_number, reference }, owner);
+  const buy = (reference: string, phoneNumber: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
+    place(routes.buyAirtime, { network: "mtn", amount: 100, phone_number: phoneNumber, reference }, owner);
   const check = (reference: string, nin: string): Promise<Order> =>
     place(routes.verifyNin, { nin, is_consent: true, reference });
 

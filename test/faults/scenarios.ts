@@ -32,7 +32,10 @@ const numbers = {
   noAnswer: "08000000007",
 };
 
-const order = (reference: string, phone_number = "08031234567") => ({ ...anOrder({ phone_number }), reference });
+const order = (reference: string, phoneNumber = "08031234567") => ({
+  ...anOrder({ phone_number: phoneNumber }),
+  reference,
+});
 const check = (reference: string, nin = "12345678900") => ({ nin, is_consent: true, reference });
 const byOperator = { by: "operator", why: "the upstream's support said so" };
 

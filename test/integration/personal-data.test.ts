@@ -65,9 +65,9 @@ const buyAndCheck = async (key: string): Promise<void> => {
   await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
   await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
   await post(BUY_AIRTIME, { network: "glo", amount: 100, phone_number: "09012345678", reference: "a-top-up" });
-  for (const phone_number of ["08000000001", "08000000002", "08000000003"]) {
-    await post(BUY_DATA, anOrder({ phone_number }));
-    await post(BUY_AIRTIME, { network: "mtn", amount: 50, phone_number });
+  for (const phoneNumber of ["08000000001", "08000000002", "08000000003"]) {
+    await post(BUY_DATA, anOrder({ phone_number: phoneNumber }));
+    await post(BUY_AIRTIME, { network: "mtn", amount: 50, phone_number: phoneNumber });
   }
   for (const [index, { path, body }] of identityProducts.entries()) {
     await post(path, { ...body, reference: `a-check-${index}`, purpose: "account opening" });
@@ -152,9 +152,9 @@ const loseTheTables = async (key: string): Promise<void> => {
   service.proxy.fault = ({ body }) => (body.includes("replay#") ? "never_arrives" : undefined);
   await check("no-cache");
   await unanswered(key, aNinCheck({ nin: "99887766554", reference: "no-cache" }));
-  const busyUntil_ms = Date.now() + 300;
+  const busyUntilMs = Date.now() + 300;
   service.proxy.fault = ({ operation }) =>
-    operation === "TransactWriteItems" && Date.now() < busyUntil_ms ? "conflict" : undefined;
+    operation === "TransactWriteItems" && Date.now() < busyUntilMs ? "conflict" : undefined;
   await check("busy");
   service.proxy.fault = ({ operation, body }) => {
     if (operation === "TransactWriteItems") return "answer_lost";

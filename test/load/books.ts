@@ -27,7 +27,7 @@ export type Books = {
 export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
   const transactions: Transaction[] = [];
   const wallets: Wallet[] = [];
-  const booked_kobo = new Map<string, number>();
+  const bookedKobo = new Map<string, number>();
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: table, ConsistentRead: true })) {
     for (const item of Items) {
       const pk = String(item.pk);
@@ -35,22 +35,22 @@ export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
       if (pk.startsWith("wallet#")) wallets.push(walletRow.parse(item));
       if (!/^(funding|adjustment)#/.test(pk)) continue;
       const { account_id, amount_kobo } = ledgerEntrySchema.parse(item);
-      booked_kobo.set(account_id, (booked_kobo.get(account_id) ?? 0) + amount_kobo);
+      bookedKobo.set(account_id, (bookedKobo.get(account_id) ?? 0) + amount_kobo);
     }
   }
-  return { transactions, wallets, booked_kobo };
+  return { transactions, wallets, booked_kobo: bookedKobo };
 };
 
 /** Fundings and adjustments minus transactions that are not `failed` are the balance, of every wallet. */
 export const expectMoneyIsExact = ({ transactions, wallets, booked_kobo }: Books): void => {
-  const due_kobo = new Map(booked_kobo);
+  const dueKobo = new Map(booked_kobo);
   for (const { account_id, mode, status, amount_kobo } of transactions) {
     if (mode === "live" && status !== "failed") {
-      due_kobo.set(account_id, (due_kobo.get(account_id) ?? 0) - amount_kobo);
+      dueKobo.set(account_id, (dueKobo.get(account_id) ?? 0) - amount_kobo);
     }
   }
   for (const { account_id, balance_kobo } of wallets) {
-    expect(balance_kobo, `The balance of ${account_id}`).toBe(due_kobo.get(account_id) ?? 0);
+    expect(balance_kobo, `The balance of ${account_id}`).toBe(dueKobo.get(account_id) ?? 0);
   }
 };
 

@@ -23,10 +23,10 @@ const textOf = (value: Figures[string]): string => {
 };
 
 /** How long things took: the middle, the slowest of a hundred, the slowest. */
-export const spread = (durations_ms: readonly number[]) => {
-  const sorted = durations_ms.toSorted((one, other) => one - other);
+export const spread = (durationsMs: readonly number[]) => {
+  const sorted = durationsMs.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
-  return { p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1) };
+  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 };
 
 /** How often each name occurs, the most frequent first. */

@@ -96,7 +96,7 @@ export const runPurchases = async (wish: {
       concurrency,
       seconds: Math.round(seconds),
       "requests a second": Math.round(apps.outcomes.length / seconds),
-      ...spread(apps.durations_ms),
+      ...spread(apps.durationsMs),
       answers: tally(apps.outcomes),
       "upstream orders": simulator.state.purchases.length,
       "events sent again": sentAgain,

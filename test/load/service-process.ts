@@ -51,7 +51,7 @@ export type ServiceProcess = {
   /** The log so far, a line each; what the start said is left out, and whatever else is no line of the log is not. */
   readonly logLines: () => readonly string[];
   /** The most memory that it ever held. */
-  readonly peakMemory_mb: () => number;
+  readonly peakMemoryMb: () => number;
   readonly stop: () => Promise<void>;
 };
 
@@ -96,7 +96,7 @@ export const startServiceProcess = async (
   const ended = once(child, "exit");
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
-  const patience = { patience_ms: START_MS_MAX, every_ms: 50 };
+  const patience = { patienceMs: START_MS_MAX, everyMs: 50 };
   await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), patience);
   const details = readJsonFile(paths.service, serviceFile);
   if (details === undefined) throw new Error("The service ended while it started");
@@ -123,7 +123,7 @@ export const startServiceProcess = async (
       return { accountId, keys: made };
     },
     logLines: () => (readFileSync(paths.log, "utf8").split(STARTED)[1] ?? "").split("\n").filter((line) => line !== ""),
-    peakMemory_mb: () => {
+    peakMemoryMb: () => {
       const [, kilobytes = "0"] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
       return Math.round(Number(kilobytes) / 1_024);
     },

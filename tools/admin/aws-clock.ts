@@ -4,7 +4,7 @@ import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Clock, systemClock } from "../../shared/platform/time.ts";
 
 /** One answer of AWS: when it was asked for and came by this machine's clock, and its `Date` header, which has whole seconds. */
-export type TimedAnswer = { readonly sent_ms: number; readonly received_ms: number; readonly date_ms: number };
+export type TimedAnswer = { readonly sentMs: number; readonly receivedMs: number; readonly dateMs: number };
 
 /** `Date` leaves out the fraction of the second. */
 const DATE_PRECISION_MS = 999;
@@ -12,12 +12,12 @@ const DATE_PRECISION_MS = 999;
 const REPORTED_MS_MIN = 5_000;
 
 /**
- * How far AWS's clock is ahead of this machine's. AWS wrote the date between `sent_ms` and `received_ms`: 0 where that agrees with this
+ * How far AWS's clock is ahead of this machine's. AWS wrote the date between `sentMs` and `receivedMs`: 0 where that agrees with this
  * machine's clock, else the middle of what is possible.
  */
-export const clockOffset_ms = ({ sent_ms, received_ms, date_ms }: TimedAnswer): number => {
-  const least = date_ms - received_ms;
-  const most = date_ms + DATE_PRECISION_MS - sent_ms;
+export const clockOffsetMs = ({ sentMs, receivedMs, dateMs }: TimedAnswer): number => {
+  const least = dateMs - receivedMs;
+  const most = dateMs + DATE_PRECISION_MS - sentMs;
   return least <= 0 && most >= 0 ? 0 : Math.round((least + most) / 2);
 };
 
@@ -26,13 +26,13 @@ export const clockOffset_ms = ({ sent_ms, received_ms, date_ms }: TimedAnswer): 
  * wrote, whose clocks AWS keeps: the clock of the operator's machine may be wrong.
  */
 export const awsClock = async (table: string): Promise<Clock> => {
-  const offset_ms = clockOffset_ms(await timedAnswer(table));
-  const off_s = Math.round(Math.abs(offset_ms) / 1_000);
-  if (off_s * 1_000 >= REPORTED_MS_MIN) {
-    const direction = offset_ms > 0 ? "behind" : "ahead of";
-    process.stderr.write(`This machine's clock is ${off_s} s ${direction} AWS's, whose time is used.\n`);
+  const offsetMs = clockOffsetMs(await timedAnswer(table));
+  const offS = Math.round(Math.abs(offsetMs) / 1_000);
+  if (offS * 1_000 >= REPORTED_MS_MIN) {
+    const direction = offsetMs > 0 ? "behind" : "ahead of";
+    process.stderr.write(`This machine's clock is ${offS} s ${direction} AWS's, whose time is used.\n`);
   }
-  return () => systemClock() + offset_ms;
+  return () => systemClock() + offsetMs;
 };
 
 const answer = z.object({ response: z.object({ headers: z.object({ date: z.string() }) }) });
@@ -43,10 +43,10 @@ const timedAnswer = async (table: string): Promise<TimedAnswer> => {
   // In this step a retry is timed by itself.
   client.middlewareStack.add(
     (next) => async (args) => {
-      const sent_ms = systemClock();
+      const sentMs = systemClock();
       const result = await next(args);
       const date = answer.safeParse(result).data?.response.headers.date ?? "";
-      timed = { sent_ms, received_ms: systemClock(), date_ms: Date.parse(date) };
+      timed = { sentMs, receivedMs: systemClock(), dateMs: Date.parse(date) };
       return result;
     },
     { step: "deserialize" },
@@ -56,7 +56,7 @@ const timedAnswer = async (table: string): Promise<TimedAnswer> => {
   } finally {
     client.destroy();
   }
-  if (timed === undefined || Number.isNaN(timed.date_ms)) {
+  if (timed === undefined || Number.isNaN(timed.dateMs)) {
     throw new OperatorError("DynamoDB's answer has no readable Date, and this machine's clock may be wrong: try again");
   }
   return timed;

@@ -86,8 +86,8 @@ const upstreamKey: DoctorCheck = async (desk) => {
 /** A stage calls from its own addresses, and the catalog is what it calls for without being asked. */
 const provenByCatalog = async ({ catalog, ledger }: AdminContext): Promise<Finding> => {
   const snapshot = await catalog.read();
-  const age_ms = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAt_ms;
-  if (age_ms <= CATALOG_LATE_MS) return ok(`was taken ${duration(age_ms)} ago, when the catalog was fetched`);
+  const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAtMs;
+  if (ageMs <= CATALOG_LATE_MS) return ok(`was taken ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
     "no catalog was fetched with it lately",
     "Look for catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
@@ -102,10 +102,10 @@ const address: DoctorCheck = async (desk) => {
 const catalog: DoctorCheck = async ({ catalog, ledger }) => {
   const snapshot = await catalog.read();
   if (snapshot === undefined) return wrong("none was fetched yet", "admin catalog refresh");
-  const age_ms = ledger.clock() - snapshot.fetchedAt_ms;
-  const age = `${duration(age_ms)} old`;
-  if (age_ms > CATALOG_TOO_OLD_MS) return wrong(`${age}: nothing is sold from it`, "admin catalog refresh");
-  if (age_ms > CATALOG_LATE_MS)
+  const ageMs = ledger.clock() - snapshot.fetchedAtMs;
+  const age = `${duration(ageMs)} old`;
+  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: nothing is sold from it`, "admin catalog refresh");
+  if (ageMs > CATALOG_LATE_MS)
     return { state: "look", found: `${age}: refreshes fail`, todo: "admin catalog refresh, diff" };
   const { count } = snapshot.dropped;
   if (count > 0) {

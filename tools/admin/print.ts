@@ -69,10 +69,10 @@ const UNITS = [
 ] as const;
 
 /** `3 min`, `5 h`, `2 d`. */
-export const duration = (span_ms: number): string => {
-  const span_s = Math.max(0, Math.floor(span_ms / 1_000));
-  const [unit, unit_s] = UNITS.find(([, length_s]) => span_s >= length_s) ?? ["s", 1];
-  return `${Math.floor(span_s / unit_s)} ${unit}`;
+export const duration = (spanMs: number): string => {
+  const spanS = Math.max(0, Math.floor(spanMs / 1_000));
+  const [unit, unitS] = UNITS.find(([, lengthS]) => spanS >= lengthS) ?? ["s", 1];
+  return `${Math.floor(spanS / unitS)} ${unit}`;
 };
 
 /** A line about the progress of a long command, with its time; not a part of the answer, which goes to standard output. */

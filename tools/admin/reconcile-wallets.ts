@@ -16,14 +16,14 @@ export const reconcileWallets = async (
   logProgress: (sentence: string) => void,
 ): Promise<readonly ReconciledWallet[]> => {
   const verified: ReconciledWallet[] = [];
-  for (const account_id of accountIds) {
-    const proof = await confirmedReconciliation(ledger, account_id, async () => {
+  for (const accountId of accountIds) {
+    const proof = await confirmedReconciliation(ledger, accountId, async () => {
       logProgress(
-        `${account_id}: the reading shows a difference: reading again in ${duration(INDEX_LAG_MS)} to confirm it ...`,
+        `${accountId}: the reading shows a difference: reading again in ${duration(INDEX_LAG_MS)} to confirm it ...`,
       );
       await sleep(INDEX_LAG_MS);
     });
-    verified.push({ account_id, proof });
+    verified.push({ account_id: accountId, proof });
     if (verified.length % 100 === 0) logProgress(`${verified.length} wallets verified`);
   }
   return verified;

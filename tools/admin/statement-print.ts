@@ -1,8 +1,8 @@
 import type { Statement, StatementLine } from "../../shared/ledger/statement.ts";
 import { naira, nairaNumber, table } from "./print.ts";
 
-export const statementView = (account_id: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
-  account_id,
+export const statementView = (accountId: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
+  account_id: accountId,
   opening: nairaNumber(opening_kobo),
   closing: nairaNumber(closing_kobo),
   lines: lines.map(({ at, kind, id, status, description, effect_kobo, sum_kobo }) => ({

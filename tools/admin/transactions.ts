@@ -5,7 +5,7 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { inFlight_ms } from "../../shared/upstream-events/operator-resolution.ts";
+import { inFlightMs } from "../../shared/upstream-events/operator-resolution.ts";
 import type { AdminContext } from "./context.ts";
 import { duration, naira, table } from "./print.ts";
 
@@ -30,10 +30,10 @@ export const requireTransaction = async (
 /** The same for a decision: once its request is certainly over, as it stands then. */
 export const requireDecidable = async (desk: AdminContext, reference: string): Promise<Transaction> => {
   const transaction = await requireTransaction(desk, reference);
-  const wait_ms = transaction.status === "processing" ? inFlight_ms(transaction, desk.ledger.clock()) : 0;
-  if (wait_ms === 0) return transaction;
-  process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(wait_ms)} ...\n`);
-  await sleep(wait_ms);
+  const waitMs = transaction.status === "processing" ? inFlightMs(transaction, desk.ledger.clock()) : 0;
+  if (waitMs === 0) return transaction;
+  process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(waitMs)} ...\n`);
+  await sleep(waitMs);
   return requireTransaction(desk, reference);
 };
 
@@ -57,7 +57,7 @@ export const transactionJson = (transaction: Transaction) => ({
   upstream_reference: transaction.upstream_reference ?? null,
 });
 
-export const transactionsTable = (transactions: readonly Transaction[], now_ms: number): string =>
+export const transactionsTable = (transactions: readonly Transaction[], nowMs: number): string =>
   table(
     ["reference", "account", "type", "status", "amount", "phone number", "upstream", "age"],
     transactions.map((transaction) => [
@@ -68,6 +68,6 @@ export const transactionsTable = (transactions: readonly Transaction[], now_ms: 
       naira(transaction.amount_kobo),
       transaction.phone_number,
       transaction.upstream_reference,
-      duration(now_ms - Date.parse(transaction.created_at)),
+      duration(nowMs - Date.parse(transaction.created_at)),
     ]),
   );

@@ -60,7 +60,7 @@ const makeAccount = async (
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });
   const live = await createKey(store, account_id, { mode: "live", permissions });
-  const webhook_secret = newSecret();
-  await adoptSecret(endpoints, account_id, webhook_secret);
-  return { account_id, test_key: test.key, live_key: live.key, webhook_secret };
+  const webhookSecret = newSecret();
+  await adoptSecret(endpoints, account_id, webhookSecret);
+  return { account_id, test_key: test.key, live_key: live.key, webhook_secret: webhookSecret };
 };

@@ -134,9 +134,9 @@ export const dynoxideBinary = (): string => {
 
 const answers = async (endpoint: string): Promise<boolean> => {
   const client = new DynamoDBClient({ ...localClient(endpoint), maxAttempts: 1 });
-  const end_ms = Date.now() + READY_MS_MAX;
+  const endMs = Date.now() + READY_MS_MAX;
   try {
-    while (Date.now() < end_ms) {
+    while (Date.now() < endMs) {
       try {
         await client.send(new ListTablesCommand({}), { abortSignal: AbortSignal.timeout(1_000) });
         return true;

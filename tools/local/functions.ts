@@ -36,15 +36,15 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
 
 /** Invokes the given handlers with a Lambda context whose clock runs down: in the function's own time on AWS, unless it is said. */
 export const invokeWith =
-  (handlers: ReadonlyMap<string, Handler>, chosenTimeout_ms?: number): Invoke =>
+  (handlers: ReadonlyMap<string, Handler>, chosenTimeoutMs?: number): Invoke =>
   async (functionName, event) => {
     const handler = handlers.get(functionName);
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
-    const timeout_ms = chosenTimeout_ms ?? timeoutOf_ms(functionName);
+    const timeoutMs = chosenTimeoutMs ?? timeoutOfMs(functionName);
     const timeout = Promise.withResolvers<never>();
-    const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeout_ms);
+    const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
     try {
-      return await Promise.race([handler(event, contextOf(functionName, timeout_ms)), timeout.promise]);
+      return await Promise.race([handler(event, contextOf(functionName, timeoutMs)), timeout.promise]);
     } finally {
       clearTimeout(timer);
     }
@@ -52,11 +52,11 @@ export const invokeWith =
 
 const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
 
-const timeoutOf_ms = (functionName: string): number =>
+const timeoutOfMs = (functionName: string): number =>
   (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
 
-const contextOf = (functionName: string, timeout_ms: number): InvocationContext => {
-  const end_ms = Date.now() + timeout_ms;
+const contextOf = (functionName: string, timeoutMs: number): InvocationContext => {
+  const endMs = Date.now() + timeoutMs;
   return {
     awsRequestId: randomUUID(),
     callbackWaitsForEmptyEventLoop: true,
@@ -66,6 +66,6 @@ const contextOf = (functionName: string, timeout_ms: number): InvocationContext 
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: "local",
     memoryLimitInMB: MEMORY_MB,
-    getRemainingTimeInMillis: () => Math.max(0, end_ms - Date.now()),
+    getRemainingTimeInMillis: () => Math.max(0, endMs - Date.now()),
   };
 };

@@ -149,7 +149,7 @@ const bodyOf = (body: Buffer, contentType: string): Pick<APIGatewayProxyEventV2,
 };
 
 /** The Common Log Format's time, such as 12/Mar/2026:19:03:58 +0000. */
-const clfTime = (at_ms: number): string => {
-  const [, day, month, year, time] = new Date(at_ms).toUTCString().split(" ");
+const clfTime = (atMs: number): string => {
+  const [, day, month, year, time] = new Date(atMs).toUTCString().split(" ");
   return `${day}/${month}/${year}:${time} +0000`;
 };

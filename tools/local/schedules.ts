@@ -18,7 +18,7 @@ export type Schedule = {
 export const startSchedule = async (
   functionName: string,
   invoke: Invoke,
-  interval_ms: number = MINUTE_MS,
+  intervalMs: number = MINUTE_MS,
 ): Promise<Schedule> => {
   let running = false;
   const run = async (): Promise<boolean> => {
@@ -36,7 +36,7 @@ export const startSchedule = async (
   };
 
   const firstRun = await Promise.race([run(), sleep(FIRST_RUN_MS_MAX).then(() => false)]);
-  const timer = setInterval(() => void run(), interval_ms);
+  const timer = setInterval(() => void run(), intervalMs);
   return { firstRun, stop: () => clearInterval(timer) };
 };
 

@@ -83,8 +83,8 @@ export const consumeStream = (options: {
   };
 
   const isGivenUp = ({ dynamodb }: StreamRecord): boolean => {
-    const created_ms = dynamodb?.ApproximateCreationDateTime?.getTime();
-    return created_ms !== undefined && Date.now() - created_ms > recordAgeMaxS * 1_000;
+    const createdMs = dynamodb?.ApproximateCreationDateTime?.getTime();
+    return createdMs !== undefined && Date.now() - createdMs > recordAgeMaxS * 1_000;
   };
 
   /** Resolves with the sequence number up to which everything was handled; undefined where not even the first was. */

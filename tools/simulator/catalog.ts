@@ -16,9 +16,9 @@ type Network = z.infer<typeof networkSchema>;
 type DataPlan = z.infer<typeof planSchema>;
 type Catalog = { networks: Network[]; data_plans: DataPlan[] };
 
-const plan = (id: number, network_id: number, name: string, price: number, validity: string): DataPlan => ({
+const plan = (id: number, networkId: number, name: string, price: number, validity: string): DataPlan => ({
   id,
-  network_id,
+  network_id: networkId,
   name,
   price,
   validity,

@@ -52,18 +52,18 @@ export const openBusyAccount = async (
 const succeeded = (transactions: number): number => transactions - Math.ceil(transactions / FAILED_EVERY);
 
 /** The account's transactions, as purchases leave them. */
-export async function* transactionsOf(account: BusyAccount, now_ms: number): AsyncGenerator<Transaction, void, void> {
+export async function* transactionsOf(account: BusyAccount, nowMs: number): AsyncGenerator<Transaction, void, void> {
   const keyedHashes = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
-  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, keyedHashes, index, now_ms);
+  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, keyedHashes, index, nowMs);
 }
 
 const rowOf = (
   { accountId, keyId, transactions }: BusyAccount,
   keyedHashes: KeyedHashes,
   index: number,
-  now_ms: number,
+  nowMs: number,
 ) => {
-  const created_ms = now_ms - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
+  const createdMs = nowMs - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
   const opened = aTransactionRow({
     pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
@@ -74,10 +74,15 @@ const rowOf = (
     fingerprint: keyedHashes.fingerprint(["data", "1", "101", "08031234567"]),
     caller_reference: reference,
     amount_kobo: koboFromNaira(PRICE_NAIRA),
-    created_at: isoTime(created_ms),
-    updated_at: isoTime(created_ms + 1_000),
+    created_at: isoTime(createdMs),
+    updated_at: isoTime(createdMs + 1_000),
   });
-  const upstream_reference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
-  if (index % FAILED_EVERY > 0) return settledTransaction(opened, { status: "success", upstream_reference });
-  return settledTransaction(opened, { status: "failed", failure: { code: "delivery_failed" }, upstream_reference });
+  const upstreamReference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
+  if (index % FAILED_EVERY > 0)
+    return settledTransaction(opened, { status: "success", upstream_reference: upstreamReference });
+  return settledTransaction(opened, {
+    status: "failed",
+    failure: { code: "delivery_failed" },
+    upstream_reference: upstreamReference,
+  });
 };

@@ -14,14 +14,10 @@ type Bar = { readonly label: string; readonly value: number };
 
 /** Two groups of bars: purchases a second and CPU time, each over ours, with a live key. */
 export const drawPurchases = (lines: readonly Line[]): string => {
-  const bars = (of: "perSecond" | "cpu_us"): readonly Bar[] =>
+  const bars = (of: "perSecond" | "cpuUs"): readonly Bar[] =>
     lines.map((line) => ({ label: line.stack.title, value: overOurs(lines, line, "live", of) }));
   const first = group("Purchases a second, this service = 1 (longer is better)", bars("perSecond"), 0);
-  const second = group(
-    "Server CPU a purchase, this service = 1 (shorter is better)",
-    bars("cpu_us"),
-    first.height + 16,
-  );
+  const second = group("Server CPU a purchase, this service = 1 (shorter is better)", bars("cpuUs"), first.height + 16);
   const height = first.height + 16 + second.height;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" fill="${INK}">`,

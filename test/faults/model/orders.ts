@@ -82,7 +82,7 @@ const newEntry = (wish: Wish, status: Status, pk: string): Entry => ({
   kobo: wish.kobo,
   status,
   reported: new Set(wish.due),
-  madeAt_ms: Date.now(),
+  madeAtMs: Date.now(),
 });
 
 /** A first answer; or one to a copy that came at the same time, which may still find it open. */
@@ -120,8 +120,8 @@ const expectRepeat = (known: Entry, wish: Wish, answer: Answer | undefined): voi
   expect(isReplay(answer)).toBe(true);
 };
 
-const mayBeForgotten = ({ madeAt_ms, wasDisturbed }: Entry): boolean =>
-  wasDisturbed === true || Date.now() > madeAt_ms + REPLAY_MS - SLACK_MS;
+const mayBeForgotten = ({ madeAtMs, wasDisturbed }: Entry): boolean =>
+  wasDisturbed === true || Date.now() > madeAtMs + REPLAY_MS - SLACK_MS;
 
 /** After a disturbance it is not foretold what was made, but what may have been. */
 const lookUp = async (

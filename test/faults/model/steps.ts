@@ -173,22 +173,22 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
   const { world, accountId } = actor.stage;
   const kind = choice.naira < 0 ? "adjustment" : "funding";
   const id = `${kind}-${choice.id}`;
-  const amount_kobo = choice.naira * 100;
+  const amountKobo = choice.naira * 100;
   const entry = {
     kind,
     account_id: accountId,
     entry_id: `${id}-${accountId}`,
-    amount_kobo,
+    amount_kobo: amountKobo,
     why: "for the test",
   } as const;
   const give = () => world.run(() => recordEntry(world.ledger, entry));
   const isKnown = actor.book.moved.has(id);
-  const reaches = balanceOf(actor.book) + amount_kobo >= 0;
+  const reaches = balanceOf(actor.book) + amountKobo >= 0;
   await disturbed(play, choice.disturbance, give);
   const ending = await giveUntilEnded(play, give);
   const kinds = isKnown || reaches ? ["booked", "booked_before"] : ["insufficient_balance"];
   expect(ending.kind === "returned" && kinds).toContain(ending.kind === "returned" && ending.result.kind);
-  if (!isKnown && reaches) actor.book.moved.set(id, amount_kobo);
+  if (!isKnown && reaches) actor.book.moved.set(id, amountKobo);
 });
 
 const which = fc.nat({ max: 30 });
@@ -278,7 +278,7 @@ const pump = fc.tuple(maybeDisturbed, fc.constantFrom("in_turn", "at_once")).map
 
 const wait = fc
   .constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000)
-  .map((for_ms) => step(`wait ${for_ms}`, async () => jump(for_ms)));
+  .map((forMs) => step(`wait ${forMs}`, async () => jump(forMs)));
 
 const strike = fc
   .tuple(fc.constantFrom("reconcile-ledger", "refresh-catalog"), maybeDisturbed)

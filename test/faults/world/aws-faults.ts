@@ -49,8 +49,8 @@ const sendStrictly = async (
   if (place === "secrets" && strict.throttlesSecrets()) return refusal("ThrottlingException");
   if (place !== "dynamodb") return pass();
   const given = await runs.exit(() => strict.dynamodb.handle(name, sentBody.parse(body)));
-  if (given.lost || given.delay_ms >= PATIENCE_MS) return timedOut();
-  jump(given.delay_ms);
+  if (given.lost || given.delayMs >= PATIENCE_MS) return timedOut();
+  jump(given.delayMs);
   return answerOf(given.status, given.body);
 };
 

@@ -39,8 +39,8 @@ const told = async (...answer: Parameters<typeof startReceiver>) => {
   return { caller, receiver, webhook: new Webhook(webhookSecret) };
 };
 
-const buy = (key: string, phone_number: string, changes = {}) =>
-  service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number, ...changes }) });
+const buy = (key: string, phoneNumber: string, changes = {}) =>
+  service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number: phoneNumber, ...changes }) });
 
 const arrived = (receiver: Receiver, count: number) =>
   vi.waitFor(() => expect(receiver.received).toHaveLength(count), { timeout: 5_000, interval: 20 });
@@ -131,7 +131,7 @@ test("what was not taken comes again after 5 s, with the same webhook-id and bod
   await buy(caller.key, "08031234567");
   await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 10_000, interval: 50 });
   const [first, second] = receiver.received;
-  expect((second?.at_ms ?? 0) - (first?.at_ms ?? 0)).toBeGreaterThanOrEqual(4_900);
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(4_900);
   expect(second?.headers.id).toBe(first?.headers.id);
   expect(second?.body).toBe(first?.body);
   expect(second && webhook.verify(second.body, standardHeaders(second))).toBeDefined();
@@ -142,22 +142,22 @@ test("an endpoint that hangs, with 5 events waiting, does not hold up another ac
   const healthy = await told();
   for (let count = 0; count < 5; count += 1) await buy(slow.caller.key, "08031234567");
   await arrived(slow.receiver, 5);
-  const start_ms = Date.now();
+  const startMs = Date.now();
   await buy(healthy.caller.key, "08031234567");
   await arrived(healthy.receiver, 1);
-  expect(Date.now() - start_ms).toBeLessThan(2_000);
+  expect(Date.now() - startMs).toBeLessThan(2_000);
 });
 
 test("during a rotation both secrets verify, and the announcement repeated by an operator is the same event", async () => {
   const { caller, receiver, webhook } = await told();
-  const before_ms = Date.now();
+  const beforeMs = Date.now();
   await buy(caller.key, "08031234567");
   await arrived(receiver, 1);
   const { webhookSecret } = await rotateSecret(endpoints, caller.accountId);
 
   const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
   const accounts = service.accounts;
-  const range = { from_ms: before_ms, to_ms: systemClock(), repeat: "after-the-outage" };
+  const range = { fromMs: beforeMs, toMs: systemClock(), repeat: "after-the-outage" };
   expect((await enqueueRange({ ledger: service.ledger, accounts, queue }, range)).announced).toBeGreaterThan(0);
   await arrived(receiver, 2);
   const [one, other] = receiver.received;
@@ -167,10 +167,7 @@ test("during a rotation both secrets verify, and the announcement repeated by an
   }
   // The same repetition again has nothing left to tell, and one before the purchase neither.
   await enqueueRange({ ledger: service.ledger, accounts, queue }, range);
-  await enqueueRange(
-    { ledger: service.ledger, accounts, queue },
-    { from_ms: 0, to_ms: before_ms - 1, repeat: "early" },
-  );
+  await enqueueRange({ ledger: service.ledger, accounts, queue }, { fromMs: 0, toMs: beforeMs - 1, repeat: "early" });
   await sleep(500);
   expect(receiver.received).toHaveLength(2);
 });

@@ -228,13 +228,13 @@ describe("an event", () => {
   });
   afterAll(() => proxy.stop());
 
-  const ledgerAt = (now_ms: number): Ledger => ({
+  const ledgerAt = (nowMs: number): Ledger => ({
     db: emulatorClient(proxy.endpoint),
     table: tables.ledgerTable,
-    clock: () => now_ms,
+    clock: () => nowMs,
   });
-  const apply = (message: OutcomeMessage, now_ms = NOON_MS): Promise<MessageResult> =>
-    applyOutcome({ ledger: ledgerAt(now_ms), keyedHashes })(message, deadlineIn(29_000));
+  const apply = (message: OutcomeMessage, nowMs = NOON_MS): Promise<MessageResult> =>
+    applyOutcome({ ledger: ledgerAt(nowMs), keyedHashes })(message, deadlineIn(29_000));
 
   /** An account of 2,000 NGN with one open order of 500 NGN; `upstream` is what the upstream calls it. */
   const anOpenOrder = async (changes: Partial<Transaction> & { upstream?: string } = {}) => {
@@ -462,7 +462,7 @@ describe("an event", () => {
 
   test("that is faster than our own write is looked at again after 5 s, and then applied", async () => {
     const event = await anEvent();
-    expect(await apply(event)).toMatchObject({ kind: "retry", after_s: 5 });
+    expect(await apply(event)).toMatchObject({ kind: "retry", afterS: 5 });
     const order = await anOpenOrder({ upstream: event.reference });
     expect(await apply(event, NOON_MS + 5_000)).toEqual({ kind: "done", outcome: "applied" });
     expect(await order.stands()).toMatchObject({ status: "success" });
@@ -556,26 +556,26 @@ describe("an event", () => {
       const { transactionId } = await keyedHashes();
       const pk = transactionPk(transactionId({ accountId: "any", mode: "live" }));
       const { transaction, balance, stands } = await anOpenOrder({ pk, phone_number: aPhoneNumber() });
-      const upstream_reference = `U-${randomUUID()}`;
+      const upstreamReference = `U-${randomUUID()}`;
       const messages: readonly OutcomeMessage[] = [
         {
           kind: "settlement",
           mode: "live",
           transaction: pk,
           attempt: transaction.attempt,
-          settlement: { status: "processing", upstream_reference },
+          settlement: { status: "processing", upstream_reference: upstreamReference },
         },
-        await anEvent({ reference: upstream_reference }),
+        await anEvent({ reference: upstreamReference }),
         await anEvent({ reference: referenceOf(transaction) }),
-        await anEvent({ reference: upstream_reference, status: "failed" }),
+        await anEvent({ reference: upstreamReference, status: "failed" }),
       ];
       const deliveries = order.flatMap((position) => [messages[position], messages[position]]);
       const ends: (string | undefined)[] = [];
       // What asks for a retry comes again at the end, when it is old enough to be decided.
-      for (const now_ms of [NOON_MS, AT_3_MINUTES]) {
+      for (const nowMs of [NOON_MS, AT_3_MINUTES]) {
         for (const message of deliveries.splice(0)) {
           if (message === undefined) continue;
-          if ((await apply(message, now_ms)).kind === "retry") deliveries.push(message);
+          if ((await apply(message, nowMs)).kind === "retry") deliveries.push(message);
           ends.push((await stands())?.status);
         }
       }
@@ -589,8 +589,8 @@ describe("an event", () => {
 
   test("about a reference never seen waits until it is 3 minutes old, and not a second less", async () => {
     const event = await anEvent();
-    expect(await apply(event, NOON_MS + 30_000)).toMatchObject({ kind: "retry", after_s: 150 });
-    expect(await apply(event, NOON_MS + 179_000)).toMatchObject({ kind: "retry", after_s: 1 });
+    expect(await apply(event, NOON_MS + 30_000)).toMatchObject({ kind: "retry", afterS: 150 });
+    expect(await apply(event, NOON_MS + 179_000)).toMatchObject({ kind: "retry", afterS: 1 });
     expect(await apply(event, NOON_MS + 180_000)).toMatchObject({ kind: "done", outcome: "no_candidate" });
   });
 

@@ -103,9 +103,13 @@ type Key = Account["keys"][number];
 
 const mergeKeys = (one: Key, other: Key | undefined): Key => {
   if (other === undefined) return one;
-  const expires_at = earlierEnd(one.expires_at, other.expires_at);
+  const expiresAt = earlierEnd(one.expires_at, other.expires_at);
   const isRevoked = one.status === "revoked" || other.status === "revoked";
-  return { ...one, status: isRevoked ? "revoked" : "active", ...(expires_at !== undefined && { expires_at }) };
+  return {
+    ...one,
+    status: isRevoked ? "revoked" : "active",
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
 };
 
 /** Every key of both, revoked where one says so, and ending when the first of both does. */

@@ -61,19 +61,19 @@ export const recomputeWallets = async (
   const results: WalletResult[] = [];
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.moved.keys()])) {
     const sum = sums.get(account_id) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
-    const after_kobo = sum.total_kobo + (options.audit ? 0 : (options.moved.get(account_id) ?? 0));
+    const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.moved.get(account_id) ?? 0));
     const wallet = wallets.get(account_id);
-    const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo };
+    const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
     // In a dry run the wallet of a new account is not there yet.
     if (wallet === undefined) {
       const willBeCopied = options.audit === undefined && accountIds.has(account_id);
       results.push({ ...known, result: willBeCopied ? "corrected" : "no_wallet" });
-    } else if (after_kobo < 0) {
+    } else if (afterKobo < 0) {
       results.push({ ...known, result: "negative" });
     } else {
       const checkpoint = checkpoints.get(account_id);
       const isChecked = checkpoint?.sum_kobo === sum.checked_kobo && !sum.isCheckedOpen;
-      const result = await correct(ledger, wallet, after_kobo, isChecked ? undefined : checkpoint, options.audit);
+      const result = await correct(ledger, wallet, afterKobo, isChecked ? undefined : checkpoint, options.audit);
       results.push({ ...known, result });
     }
   }
@@ -94,13 +94,13 @@ const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpo
 const correct = async (
   { db, table, clock }: Ledger,
   wallet: Wallet,
-  balance_kobo: number,
+  balanceKobo: number,
   wrongCheckpoint: Checkpoint | undefined,
   audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
 ): Promise<WalletResult["result"]> => {
-  const isRight = wallet.balance_kobo === balance_kobo;
+  const isRight = wallet.balance_kobo === balanceKobo;
   if (audit === undefined || (isRight && wrongCheckpoint === undefined)) return isRight ? "right" : "corrected";
-  const details = { before_kobo: wallet.balance_kobo, after_kobo: balance_kobo };
+  const details = { before_kobo: wallet.balance_kobo, after_kobo: balanceKobo };
   try {
     await transactWithRetry({ db }, [
       {
@@ -110,7 +110,7 @@ const correct = async (
           UpdateExpression: "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
           ConditionExpression: "version = :read",
           ExpressionAttributeValues: {
-            ":balance": balance_kobo,
+            ":balance": balanceKobo,
             ":one": 1,
             ":now": isoTime(clock()),
             ":read": wallet.version,

@@ -41,16 +41,16 @@ export const addAnnounce = (program: Command): void => {
 const SENT_ONCE = "Those that this name announced already are not sent again.";
 
 const announce = async (desk: AdminContext, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
-  const now_ms = desk.ledger.clock();
-  const range = timeRange({ from, to: to ?? isoTime(now_ms) });
+  const nowMs = desk.ledger.clock();
+  const range = timeRange({ from, to: to ?? isoTime(nowMs) });
   if (range === undefined) throw new OperatorError("--to must not be before --from");
-  const repeat = name ?? `announce-${isoTime(now_ms)}`;
+  const repeat = name ?? `announce-${isoTime(nowMs)}`;
   const details = { from: range.from, to: range.to, name: repeat };
   await recordAudited(desk, SERVICE, { action: "announce", why, details });
   const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
   const { announced } = await enqueueRange(
     { ledger: desk.ledger, accounts: desk.accounts, queue },
-    { from_ms: Date.parse(range.from), to_ms: Date.parse(range.to), repeat },
+    { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), repeat },
   );
   const text = fields({ ...details, "ends found": announced });
   return { json: { ...details, announced }, text: `${text}\n\n${SENT_ONCE}` };

@@ -58,11 +58,11 @@ export const addCatalog = (program: Command): void => {
   });
 };
 
-const outline = (snapshot: Snapshot, now_ms: number) => {
+const outline = (snapshot: Snapshot, nowMs: number) => {
   const { networks, data_plans } = catalogOf(snapshot);
   return {
-    fetched_at: isoTime(snapshot.fetchedAt_ms),
-    age: duration(now_ms - snapshot.fetchedAt_ms),
+    fetched_at: isoTime(snapshot.fetchedAtMs),
+    age: duration(nowMs - snapshot.fetchedAtMs),
     networks: networks.length,
     plans: data_plans.length,
     dropped: snapshot.dropped.count,
@@ -80,16 +80,16 @@ const show = async (desk: AdminContext): Promise<Report> => {
   if (served === undefined) {
     return { json: { served: null, refused: null }, text: "No catalog was fetched yet: doctor says why." };
   }
-  const now_ms = desk.ledger.clock();
+  const nowMs = desk.ledger.clock();
   const { networks, data_plans } = catalogOf(served);
-  const refused = candidate && outline(candidate, now_ms);
+  const refused = candidate && outline(candidate, nowMs);
   return {
     json: {
-      served: { ...outline(served, now_ms), etag: served.etag, networks, data_plans, dropped: served.dropped },
+      served: { ...outline(served, nowMs), etag: served.etag, networks, data_plans, dropped: served.dropped },
       refused: refused ?? null,
     },
     text: sections({
-      Served: fields(outline(served, now_ms)),
+      Served: fields(outline(served, nowMs)),
       Networks: table(
         ["id", "code", "name", "plans"],
         networks.map(({ id, code, name }) => [

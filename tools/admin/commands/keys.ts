@@ -96,8 +96,8 @@ export const addKeys = (program: Command): void => {
     options: [why],
     input: z.object({ key: keyField, why: whyField.optional() }),
     run: async (desk, { key, why }) => {
-      const account_id = await revoke(desk, key, why);
-      const json = { account_id, key_id: key, status: "revoked" };
+      const accountId = await revoke(desk, key, why);
+      const json = { account_id: accountId, key_id: key, status: "revoked" };
       return { json, text: fields(json) };
     },
   });
@@ -122,20 +122,20 @@ export const addKeys = (program: Command): void => {
 };
 
 const shownOnce = (
-  account_id: string,
+  accountId: string,
   { key, keyId }: NewKey,
   more: Readonly<Record<string, string | readonly string[]>>,
 ): Report => {
-  const json = { account_id, key_id: keyId, key, ...more };
+  const json = { account_id: accountId, key_id: keyId, key, ...more };
   const lines = Object.entries(json).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value]);
   return { json, text: `${fields(Object.fromEntries(lines))}\n\nThe key is not shown again.` };
 };
 
 type Key = Account["keys"][number];
 
-export const keyView = ({ hash: _hash, ...key }: Key, now_ms: number) => ({
+export const keyView = ({ hash: _hash, ...key }: Key, nowMs: number) => ({
   ...key,
-  status: key.status === "active" && key.expires_at && now_ms >= Date.parse(key.expires_at) ? "ended" : key.status,
+  status: key.status === "active" && key.expires_at && nowMs >= Date.parse(key.expires_at) ? "ended" : key.status,
 });
 
 export const keysTable = (keys: readonly ReturnType<typeof keyView>[]): string =>

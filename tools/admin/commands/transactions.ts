@@ -94,8 +94,8 @@ const open = (
   { ledger }: AdminContext,
   { stuck, older = 0 }: z.output<typeof listInput>,
 ): Promise<readonly Transaction[]> => {
-  const older_ms = stuck ? Math.max(STUCK_MS, older) : older;
-  return openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() - older_ms) });
+  const olderMs = stuck ? Math.max(STUCK_MS, older) : older;
+  return openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() - olderMs) });
 };
 
 const ofAccount = async (

@@ -174,11 +174,11 @@ type Threshold = { readonly account: string; readonly naira: number | undefined;
 const setThreshold = async (desk: AdminContext, { account, naira: kobo, why }: Threshold): Promise<Report> => {
   await requireAccount(desk.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
-  const low_balance_threshold = orNull(kobo, nairaNumber);
-  const auditFields = { action: "wallet threshold", why, details: { amount: low_balance_threshold ?? 0 } };
+  const lowBalanceThreshold = orNull(kobo, nairaNumber);
+  const auditFields = { action: "wallet threshold", why, details: { amount: lowBalanceThreshold ?? 0 } };
   await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, auditFields));
   return {
-    json: { account_id: account, low_balance_threshold },
+    json: { account_id: account, low_balance_threshold: lowBalanceThreshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),
   };
 };

@@ -116,12 +116,12 @@ const test = async (desk: AdminContext, { account }: { readonly account: string 
   const endpoint = await findEndpoint(desk.endpoints, account);
   if (endpoint?.url === undefined) throw new OperatorError(`Account ${account} has no webhook endpoint`);
   await recordAudited(desk, account, { action: "webhook test", details: { url: endpoint.url } });
-  const at_ms = desk.ledger.clock();
-  const id = webhookId(account, isoTime(at_ms));
-  const body = testEventBody(account, isoTime(at_ms));
+  const atMs = desk.ledger.clock();
+  const id = webhookId(account, isoTime(atMs));
+  const body = testEventBody(account, isoTime(atMs));
   const headers = {
     "content-type": "application/json",
-    ...signatureHeaders({ id, at_ms, body, secrets: endpoint.secrets }),
+    ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
   };
   const result = await createPost(desk.addressRules)({ url: endpoint.url, headers, body });
   const ok = result.kind === "answered" && result.status >= 200 && result.status <= 299;

@@ -122,11 +122,11 @@ describe("the gates stand in this order", () => {
   test("a rotated key is admitted up to its end, in 1 call, and 401 from then on; the new one goes on", async () => {
     const { key, keyId, accountId } = await gates.anAccount();
     const fresh = await rotateKey(gates.store, accountId, keyId, 5 * MINUTE_MS);
-    gates.now_ms = NOON + 5 * MINUTE_MS - 1;
+    gates.nowMs = NOON + 5 * MINUTE_MS - 1;
     gates.proxy.calls.length = 0;
     expect(await verdictOf(gates.withKey(key))).toBe("admitted");
     expect(gates.proxy.calls).toHaveLength(1);
-    gates.now_ms = NOON + 5 * MINUTE_MS;
+    gates.nowMs = NOON + 5 * MINUTE_MS;
     expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
     expect(await verdictOf(gates.withKey(fresh.key))).toBe("admitted");
   });

@@ -23,15 +23,15 @@ afterAll(() => gates.proxy.stop());
 describe("the rate", () => {
   test("of 60 purchases a minute: the 61st is 429 with the seconds to the next minute, which begins anew", async () => {
     const { key } = await gates.anAccount();
-    gates.now_ms = NOON + 17_500;
+    gates.nowMs = NOON + 17_500;
     for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(gates.withKey(key))).toBe(left);
     const refused = await gates.withKey(key);
     if (!("refusal" in refused)) expect.unreachable();
     expect(refused.rate).toEqual({ limit: 60, remaining: 0 });
     expect([refused.refusal.code, refused.refusal.details.retryAfterS]).toEqual(["rate_limited", 43]);
-    gates.now_ms = NOON + 59_999;
+    gates.nowMs = NOON + 59_999;
     expect(await verdictOf(gates.withKey(key))).toBe("rate_limited");
-    gates.now_ms = NOON + MINUTE_MS;
+    gates.nowMs = NOON + MINUTE_MS;
     expect(await remainingOf(gates.withKey(key))).toBe(59);
   });
 
@@ -94,7 +94,7 @@ describe("the counters in a key's item", () => {
   test("of the minute before go in the same write: 10 minutes in a row, 10 calls, 1 counter", async () => {
     const { key } = await gates.anAccount();
     for (let minute = 0; minute < 10; minute += 1) {
-      gates.now_ms = NOON + minute * MINUTE_MS;
+      gates.nowMs = NOON + minute * MINUTE_MS;
       await gates.withKey(key);
     }
     expect(await gates.countersOf(key)).toEqual({ [`vtu:${NOON / MINUTE_MS + 9}`]: 1 });
@@ -105,7 +105,7 @@ describe("the counters in a key's item", () => {
     const { key } = await gates.anAccount();
     const calls: number[] = [];
     for (let visit = 0; visit < 10; visit += 1) {
-      gates.now_ms = NOON + visit * 2 * MINUTE_MS;
+      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
       gates.proxy.calls.length = 0;
       await gates.withKey(key);
       calls.push(gates.proxy.calls.length);
@@ -118,7 +118,7 @@ describe("the counters in a key's item", () => {
   test("of other groups in the same minute are not stale", async () => {
     const { key } = await gates.anAccount();
     for (let visit = 0; visit < 9; visit += 1) {
-      gates.now_ms = NOON + visit * 2 * MINUTE_MS;
+      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
       if (visit === 8) await gates.withKey(key, { route: routes.getWallet });
       await gates.withKey(key);
     }
@@ -132,7 +132,7 @@ describe("the counters in a key's item", () => {
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
     let most = 0;
     for (let visit = 0; visit < 30; visit += 1) {
-      gates.now_ms = NOON + visit * 2 * MINUTE_MS;
+      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
       expect(await verdictOf(gates.withKey(key, { sourceIp }))).toBe("admitted");
       expect(await verdictOf(gates.withKey(key, { sourceIp, route: routes.getWallet }))).toBe("admitted");
       most = Math.max(most, Object.keys(await gates.countersOf(key)).length);
@@ -146,10 +146,10 @@ describe("the counters in a key's item", () => {
 test("a request whose stale counters cannot be removed is admitted all the same", async () => {
   const { key } = await gates.anAccount();
   for (let visit = 0; visit < 8; visit += 1) {
-    gates.now_ms = NOON + visit * 2 * MINUTE_MS;
+    gates.nowMs = NOON + visit * 2 * MINUTE_MS;
     await gates.withKey(key);
   }
-  gates.now_ms = NOON + 16 * MINUTE_MS;
+  gates.nowMs = NOON + 16 * MINUTE_MS;
   gates.proxy.fault = ({ body }) => (body.includes("#stale0") ? "throttled" : undefined);
   try {
     expect(await verdictOf(gates.withKey(key))).toBe("admitted");
@@ -174,9 +174,9 @@ describe("a count that meets a change of the key's account", () => {
   test("that does not end is given up after 2 s, as a request about which nothing is known", async () => {
     const { key } = await gates.anAccount();
     gates.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
-    const start_ms = Date.now();
+    const startMs = Date.now();
     await expect(gates.withKey(key)).rejects.toMatchObject({ name: "TransactionConflictException" });
-    expect(Date.now() - start_ms).toBeGreaterThan(1_900);
+    expect(Date.now() - startMs).toBeGreaterThan(1_900);
     gates.proxy.fault = () => undefined;
     expect(await remainingOf(gates.withKey(key))).toBe(59);
   });

@@ -78,7 +78,7 @@ describe("without a reconciliation, after the ledger was restored", () => {
     await expect(rotateKey(gates.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
     expect((await gates.keyItem(key)).expires_at).toBe(expiresAt);
     expect(await isAdmitted(key)).toBe(true);
-    gates.now_ms = NOON + MINUTE_MS;
+    gates.nowMs = NOON + MINUTE_MS;
     expect(await isAdmitted(key)).toBe(false);
   });
 

@@ -27,7 +27,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   onTestFinished(() => simulator.stop());
   const { db, cacheTable } = await freshTables();
   const store = catalogStore(db, cacheTable);
-  const clock = { now_ms: NOON };
+  const clock = { nowMs: NOON };
   const key = "key" in options ? options.key : KEY;
   const liveKey = { value: async () => key, refetch: async () => key };
   const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
@@ -36,7 +36,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   };
   return {
     ...{ simulator, db, cacheTable, store, clock, serve },
-    refresh: () => refreshCatalog({ store, upstream, clock: () => clock.now_ms }, deadlineIn(29_000)),
+    refresh: () => refreshCatalog({ store, upstream, clock: () => clock.nowMs }, deadlineIn(29_000)),
     /** The catalog as the table has it. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -60,7 +60,7 @@ describe("the table", () => {
     const snapshot = snapshotOf(aCatalog(30), NOON + 7);
     await store.write(snapshot);
     const read = await store.read();
-    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAt_ms: NOON + 7 });
+    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON + 7 });
     expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
     expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
   });
@@ -86,18 +86,18 @@ describe("the first refresh", () => {
     simulator.state.faults.add({ kind: "status", status: 503, times: 2 });
     for (const expected of ["refused", "refused", "replaced", "fresh_enough"]) {
       expect((await refresh()).kind).toBe(expected);
-      clock.now_ms += 60_000;
+      clock.nowMs += 60_000;
     }
     expect((await stored())?.data_plans.length).toBe(30);
   });
 
   test("what it stored is what callers get, until now refused with 503", async () => {
     const { refresh, store, clock } = await aRefresh();
-    const memory = catalogMemory(store, () => clock.now_ms);
+    const memory = catalogMemory(store, () => clock.nowMs);
     const list = () =>
       listCatalog(
         memory,
-        () => clock.now_ms,
+        () => clock.nowMs,
       )({
         caller: { accountId: "acc_1", keyId: "key_1", mode: "live" },
         request: apiEvent.parse(anApiEvent()),
@@ -115,13 +115,13 @@ describe("a filled table", () => {
     const { refresh, simulator, clock } = await aRefresh();
     await refresh();
     countReads(simulator);
-    clock.now_ms = NOON + HOUR_MS - 1;
+    clock.nowMs = NOON + HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
     expect(reads(simulator)).toBe(0);
-    clock.now_ms = NOON + HOUR_MS;
+    clock.nowMs = NOON + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
     expect(reads(simulator)).toBe(1);
-    clock.now_ms = NOON + 2 * HOUR_MS - 1;
+    clock.nowMs = NOON + 2 * HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
   });
 
@@ -132,7 +132,7 @@ describe("a filled table", () => {
     const before = await store.read();
     const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
     serve(aCatalog(0, { data_plans: changed }));
-    clock.now_ms = NOON + HOUR_MS;
+    clock.nowMs = NOON + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
     expect((await stored())?.data_plans).toEqual(changed);
     expect((await store.read())?.etag).not.toBe(before?.etag);
@@ -142,9 +142,9 @@ describe("a filled table", () => {
     const { refresh, store, clock } = await aRefresh();
     await refresh();
     const before = await store.read();
-    clock.now_ms = NOON + HOUR_MS;
+    clock.nowMs = NOON + HOUR_MS;
     await refresh();
-    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAt_ms: NOON + HOUR_MS });
+    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON + HOUR_MS });
   });
 });
 
@@ -153,7 +153,7 @@ describe("a catalog that was refused as halved", () => {
     const setting = await aRefresh();
     setting.serve(aCatalog(10));
     await setting.refresh();
-    setting.clock.now_ms += HOUR_MS;
+    setting.clock.nowMs += HOUR_MS;
     setting.serve(aCatalog(4));
     expect(await setting.refresh()).toEqual({ kind: "refused", reason: "halved" });
     return setting;
@@ -170,13 +170,13 @@ describe("a catalog that was refused as halved", () => {
   test("is the measure of the next one: 4 plans are refreshed to 4", async () => {
     const { store, refresh, clock } = await aHalvedOne();
     await acceptCandidate(store);
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
 
   test("cannot be accepted any more once a good one came after it", async () => {
     const { store, stored, serve, refresh, clock } = await aHalvedOne();
-    clock.now_ms += 60_000;
+    clock.nowMs += 60_000;
     serve(aCatalog(9));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
     expect(await acceptCandidate(store)).toBeUndefined();
@@ -189,14 +189,14 @@ describe("a catalog that was refused as empty", () => {
     const { serve, refresh, store, stored, clock } = await aRefresh();
     serve(aCatalog(10));
     await refresh();
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     serve(aCatalog(0));
     expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
     expect((await stored())?.data_plans).toHaveLength(10);
     expect((await acceptCandidate(store))?.data_plans).toEqual([]);
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     serve(aCatalog(10));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
   });
@@ -225,10 +225,10 @@ describe("a catalog with odd plans", () => {
         { kind: "plan", id: "901", field: "price" },
       ],
     });
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     const [again] = await linesOf(refresh);
     expect(again).toMatchObject({ level: "warn", dropped: "2: plan 900 (name) plan 901 (price)" });
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(902)] }));
     expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
   });
@@ -252,7 +252,7 @@ describe("a catalog with odd plans", () => {
       }),
     );
     expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
-    clock.now_ms += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     serve(aCatalog(5));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
   });
@@ -351,14 +351,14 @@ describe("the old catalog stays when the new one", () => {
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 10 });
     const before = await setting.store.read();
     spoil(setting);
-    setting.clock.now_ms = NOON + HOUR_MS;
+    setting.clock.nowMs = NOON + HOUR_MS;
     expect(await setting.refresh()).toEqual({ kind: "refused", reason });
     expect(await setting.store.read()).toEqual(before);
 
     // It is still due, so that the next look mends it.
     setting.simulator.state.faults.clear();
     setting.serve(aCatalog(11));
-    setting.clock.now_ms += 60_000;
+    setting.clock.nowMs += 60_000;
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
   });
 
@@ -383,7 +383,7 @@ test.for([
     serve(aCatalog(before));
     await refresh();
     serve(aCatalog(after));
-    clock.now_ms = NOON + HOUR_MS;
+    clock.nowMs = NOON + HOUR_MS;
     expect((await refresh()).kind).toBe(kind);
   },
 );

@@ -52,8 +52,8 @@ describe("a check that cannot be made: nothing is charged and nothing is sent", 
     expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
   });
 
-  test.each([["+2348031234567"], ["0803123456"], ["08231234567"]])("retrieval by %s is 422", async (phone_number) => {
-    const answer = await service.refused("/identity/nin/retrieve", aRetrieval({ phone_number }));
+  test.each([["+2348031234567"], ["0803123456"], ["08231234567"]])("retrieval by %s is 422", async (phoneNumber) => {
+    const answer = await service.refused("/identity/nin/retrieve", aRetrieval({ phone_number: phoneNumber }));
     expect(answer.status).toBe(422);
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["phone_number"]);
   });

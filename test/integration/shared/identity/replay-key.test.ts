@@ -7,7 +7,7 @@ import { aTransactionRow } from "../../../builders/transaction.ts";
 test("a result whose sealing key does not come is not kept, and gives up when its time is over", async () => {
   const never = () => new Promise<never>(() => undefined);
   const kept = replayStore(emulatorClient(), "no-table", { value: never, refetch: never }, Date.now);
-  const begun_ms = performance.now();
+  const begunMs = performance.now();
   await expect(kept.keep(aTransactionRow(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
-  expect(performance.now() - begun_ms).toBeLessThan(1_000);
+  expect(performance.now() - begunMs).toBeLessThan(1_000);
 });

@@ -35,9 +35,9 @@ test("a batch read that is throttled as a whole twice is made a third time", asy
 
 test("a batch read that stays throttled fails with the throttling after 3 seconds", async () => {
   throttleFirst(Number.POSITIVE_INFINITY);
-  const begun_ms = performance.now();
+  const begunMs = performance.now();
   await expect(read()).rejects.toThrow(expect.objectContaining({ name: "ThrottlingException" }));
-  expect(performance.now() - begun_ms).toBeGreaterThan(2_900);
+  expect(performance.now() - begunMs).toBeGreaterThan(2_900);
 });
 
 test("a batch read that fails for another reason is not made again", async () => {

@@ -42,7 +42,7 @@ describe("a threshold", () => {
   test("is shown from when the operator set it until it is taken away, on record; balance and time stay", async () => {
     const accountId = await ledger.aWallet(1_000);
     const before = await walletOf(accountId);
-    ledger.now_ms += 60_000;
+    ledger.nowMs += 60_000;
     await setThreshold(accountId, 250.5);
     expect(await walletOf(accountId)).toEqual({ ...before, low_balance_threshold: 250.5 });
     await setThreshold(accountId, undefined);

@@ -21,12 +21,12 @@ beforeAll(async () => {
   const { db, ledgerTable: table } = await freshTables();
   ledger = { db, table, clock: () => NOON_MS };
   // Orders of the sandbox need no wallet; these are listed among the open ones all the same.
-  transactions = [0, 1, 2, 3, 4].map((age_ms) =>
+  transactions = [0, 1, 2, 3, 4].map((ageMs) =>
     aTransactionRow({
       pk: transactionPk(randomUUID()),
       mode: "test",
       attempt: randomUUID(),
-      created_at: isoTime(NOON_MS + age_ms),
+      created_at: isoTime(NOON_MS + ageMs),
     }),
   );
   for (const transaction of transactions)

@@ -213,7 +213,7 @@ describe("filters", () => {
     [{ to: "2026-11-18" }, []],
   ] as const)("of time are inclusive, a date being its whole day in UTC: %j", async ([input, expected]) => {
     const caller = newCaller();
-    await keep(times.map((created_at) => rowOf(caller, { created_at })));
+    await keep(times.map((createdAt) => rowOf(caller, { created_at: createdAt })));
     const { data } = await getTransactions(ledger)({ input, caller });
     expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
   });
@@ -338,20 +338,20 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
     const caller = newCaller();
     const transactions = await keepMany(caller, 10);
     const seen = leavingOut(4, 2);
-    const begun_ms = performance.now();
+    const begunMs = performance.now();
     expect((await list(caller)).references).toEqual(transactions.map(referenceOf));
     expect(seen.batches).toBe(3);
     // It is given time: at least 20 ms each.
-    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(38);
+    expect(performance.now() - begunMs).toBeGreaterThanOrEqual(38);
   });
 
   test("for ever, an error is better than a list with holes", async () => {
     const caller = newCaller();
     await keepMany(caller, 3);
     const seen = leavingOut(1, Number.POSITIVE_INFINITY);
-    const begun_ms = performance.now();
+    const begunMs = performance.now();
     await expect(list(caller)).rejects.toThrow("kept leaving out");
-    expect(performance.now() - begun_ms).toBeGreaterThanOrEqual(2_900);
+    expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_900);
     expect(seen.batches).toBeGreaterThan(3);
   });
 });

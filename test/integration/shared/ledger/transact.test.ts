@@ -109,7 +109,7 @@ describe("the debit", () => {
     const accountId = await ledger.aWallet(500);
     const row = anOrderOf(accountId);
     const seen = ledger.firstWrites(99, "conflict");
-    expect(await openTransaction(ledger, row, [], { remaining_ms: timeAfter(() => seen.writes) })).toEqual({
+    expect(await openTransaction(ledger, row, [], { remainingMs: timeAfter(() => seen.writes) })).toEqual({
       kind: "busy",
     });
     expect(seen.writes).toBe(3);
@@ -139,7 +139,7 @@ describe("the debit", () => {
       if (operation !== "TransactWriteItems") return undefined;
       const { ClientRequestToken: token, TransactItems } = transactWrite.parse(JSON.parse(body));
       sent.push({ token, items: JSON.stringify(TransactItems) });
-      ledger.now_ms += 10;
+      ledger.nowMs += 10;
       return faults.shift();
     };
     const row = anOrderOf(await ledger.aWallet(500));
@@ -210,7 +210,7 @@ describe("the debit", () => {
     };
     const doubt = { kind: "doubt", lookedUp: true };
     const row = anOrderOf(await ledger.aWallet(500));
-    expect(await openTransaction(ledger, row, [], { remaining_ms: timeAfter(() => writes) })).toEqual(doubt);
+    expect(await openTransaction(ledger, row, [], { remainingMs: timeAfter(() => writes) })).toEqual(doubt);
     expect(writes).toBe(TRIES + 1);
   });
 });
@@ -219,14 +219,14 @@ const failed: Settlement = { status: "failed", failure: { code: "delivery_failed
 /** Time for one attempt at the first look, and just not enough for another at the second. */
 const lastRound = (): Deadline => {
   const looks = [20_000];
-  return { remaining_ms: () => looks.shift() ?? 3_500 };
+  return { remainingMs: () => looks.shift() ?? 3_500 };
 };
 
 describe("the write that settles", () => {
   test("ends an order with what the upstream said, once", async () => {
     const transaction = await anOpenOrder();
     const settlement: Settlement = { status: "success", upstream_reference: "U1" };
-    ledger.now_ms += 5_000;
+    ledger.nowMs += 5_000;
     expect(await settleTransaction(ledger, transaction, settlement, enough())).toEqual({ kind: "applied" });
     const settled = { ...settledTransaction(transaction, settlement), updated_at: isoTime(NOON_MS + 5_000) };
     expect(await readTransaction(ledger, transaction.pk)).toEqual(settled);
@@ -352,12 +352,12 @@ describe("the write that settles", () => {
   test("is not waited for when the time is up before it begins", async () => {
     const row = await anOpenOrder();
     ledger.firstWrites(99, "conflict");
-    expect(await settleTransaction(ledger, row, failed, { remaining_ms: () => 0 })).toEqual({ kind: "not_known" });
+    expect(await settleTransaction(ledger, row, failed, { remainingMs: () => 0 })).toEqual({ kind: "not_known" });
   });
 
   test("takes a time that is not a whole number of milliseconds", async () => {
     const row = await anOpenOrder();
-    const settlement = await settleTransaction(ledger, row, failed, { remaining_ms: () => 9_000.5 });
+    const settlement = await settleTransaction(ledger, row, failed, { remainingMs: () => 9_000.5 });
     expect(settlement).toEqual({ kind: "applied" });
   });
 
@@ -369,7 +369,7 @@ describe("the write that settles", () => {
     const deadline = deadlineIn(3_700);
     const settlement = await settleTransaction({ ...ledger, db }, aTransactionRow(), failed, deadline);
     expect(settlement).toEqual({ kind: "not_known" });
-    expect(deadline.remaining_ms()).toBeGreaterThan(2_000);
+    expect(deadline.remainingMs()).toBeGreaterThan(2_000);
     silent.closeAllConnections();
     silent.close();
   });

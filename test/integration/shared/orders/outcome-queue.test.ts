@@ -82,20 +82,20 @@ test.for([
   ["with nothing left, at once", 0, 0],
 ] as const)(
   "a queue that does not answer is given up %s: half a second is kept for the answer",
-  async ([, left_ms, expected_ms]) => {
+  async ([, leftMs, expectedMs]) => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const address = silent.address();
     const url = `http://127.0.0.1:${typeof address === "object" && address?.port}`;
     const client = new SQSClient(localClient(url));
     try {
-      const begun_ms = performance.now();
-      await expect(outcomeQueue(client, `${url}/status`).send(settlement, 0, deadlineIn(left_ms))).rejects.toThrow(
+      const begunMs = performance.now();
+      await expect(outcomeQueue(client, `${url}/status`).send(settlement, 0, deadlineIn(leftMs))).rejects.toThrow(
         "abort",
       );
-      const took_ms = performance.now() - begun_ms;
-      expect(took_ms).toBeGreaterThanOrEqual(expected_ms - 10);
-      expect(took_ms).toBeLessThan(expected_ms + 300);
+      const tookMs = performance.now() - begunMs;
+      expect(tookMs).toBeGreaterThanOrEqual(expectedMs - 10);
+      expect(tookMs).toBeLessThan(expectedMs + 300);
     } finally {
       client.destroy();
       silent.close();

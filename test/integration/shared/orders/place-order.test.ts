@@ -26,11 +26,11 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
-type Queued = { readonly message: OutcomeMessage; readonly delay_s: number };
+type Queued = { readonly message: OutcomeMessage; readonly delayS: number };
 const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queued: readonly Queued[] } => {
   const queued: Queued[] = [];
   const outcomeQueue: OrderDeps["outcomeQueue"] = {
-    send: async (message, delay_s) => void queued.push({ message, delay_s }),
+    send: async (message, delayS) => void queued.push({ message, delayS }),
   };
   return { ledger, keyedHashes, outcomeQueue, purchases: "on", queued, ...changes };
 };
@@ -57,7 +57,7 @@ const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
   throw new Error("No refusal", { cause: error });
 };
 /** The upstream's share of the time has begun: a debit is tried once. */
-const NO_PATIENCE: Deadline = { remaining_ms: () => 16_000 };
+const NO_PATIENCE: Deadline = { remainingMs: () => 16_000 };
 const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
 const UNSENT: OrderRequest["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
@@ -245,7 +245,7 @@ describe("an order that is refused before the debit", () => {
     const reference = refusal.details.transactionReference;
     const settlement = { status: "failed", failure: { code: "delivery_failed" } };
     expect(deps.queued).toEqual([
-      { message: expect.objectContaining({ kind: "settlement", mode: "live", settlement }), delay_s: 60 },
+      { message: expect.objectContaining({ kind: "settlement", mode: "live", settlement }), delayS: 60 },
     ]);
     expect(deps.queued.map(({ message }) => "transaction" in message && message.transaction.slice(-26))).toEqual([
       reference?.slice(-26),
@@ -273,16 +273,16 @@ describe("an order that is refused before the debit", () => {
     const address = z.object({ port: z.int() }).parse(silent.address());
     const db = emulatorClient(`http://127.0.0.1:${address.port}`);
     const deadline = deadlineIn(7_050);
-    const left_ms: number[] = [];
-    const outcomeQueue = { send: async () => void left_ms.push(deadline.remaining_ms()) };
+    const leftMs: number[] = [];
+    const outcomeQueue = { send: async () => void leftMs.push(deadline.remainingMs()) };
     const placed = place(
       aWish("acc_silent", { fulfil: UNSENT }),
       depsWith({ ledger: { ...ledger, db }, outcomeQueue }),
       deadline,
     );
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect(left_ms).toEqual([expect.any(Number)]);
-    expect(left_ms[0]).toBeGreaterThan(3_000);
+    expect(leftMs).toEqual([expect.any(Number)]);
+    expect(leftMs[0]).toBeGreaterThan(3_000);
   }, 20_000);
 
   test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
@@ -317,12 +317,12 @@ describe("an order that is paid for", () => {
 
   test("and whose end comes later has the queue tell it then", async () => {
     const deps = depsWith();
-    const later = { settlement: { status: "success" }, after_s: 7 } as const;
+    const later = { settlement: { status: "success" }, afterS: 7 } as const;
     const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
     expect(transaction.status).toBe("processing");
     const { pk, attempt } = transaction;
     const message = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement: later.settlement };
-    expect(deps.queued).toEqual([{ message, delay_s: 7 }]);
+    expect(deps.queued).toEqual([{ message, delayS: 7 }]);
   });
 
   test("and was ended by another meanwhile is answered as it stands", async () => {
@@ -377,7 +377,7 @@ describe("an order that is paid for", () => {
   test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {
     const deps = depsWith();
     let debits = 0;
-    const deadline: Deadline = { remaining_ms: () => (debits === 0 ? 20_000 : 3_500) };
+    const deadline: Deadline = { remainingMs: () => (debits === 0 ? 20_000 : 3_500) };
     ledger.proxy.fault = (call) => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
@@ -388,7 +388,7 @@ describe("an order that is paid for", () => {
     expect(deps.queued).toEqual([
       {
         message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
-        delay_s: 0,
+        delayS: 0,
       },
     ]);
   });

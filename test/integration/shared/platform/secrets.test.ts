@@ -12,7 +12,7 @@ type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" 
 /** A Secrets Manager that speaks its own protocol, one secret in it, and a clock that stands still until it is moved. */
 const aSecret = async (value: string | undefined) => {
   const vault: Vault = { value, trouble: undefined, requests: [] };
-  const clock = { now_ms: NOON };
+  const clock = { nowMs: NOON };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
@@ -39,7 +39,7 @@ const aSecret = async (value: string | undefined) => {
     server.closeAllConnections();
     server.close();
   });
-  return { ...secret(client, "upstream-key", () => clock.now_ms), vault, clock };
+  return { ...secret(client, "upstream-key", () => clock.nowMs), vault, clock };
 };
 
 describe("within 5 minutes", () => {
@@ -55,9 +55,9 @@ describe("within 5 minutes", () => {
     const { value, vault, clock } = await aSecret("live_old");
     await value();
     vault.value = "live_new";
-    clock.now_ms = NOON + FIVE_MINUTES_MS - 1;
+    clock.nowMs = NOON + FIVE_MINUTES_MS - 1;
     expect(await value()).toBe("live_old");
-    clock.now_ms = NOON + FIVE_MINUTES_MS;
+    clock.nowMs = NOON + FIVE_MINUTES_MS;
     expect(await value()).toBe("live_new");
     expect(vault.requests).toHaveLength(2);
   });
@@ -87,10 +87,10 @@ describe("an absent secret", () => {
     const { value, vault, clock } = await aSecret(undefined);
     for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
     vault.value = "live_key";
-    clock.now_ms = NOON + 59_999;
+    clock.nowMs = NOON + 59_999;
     expect(await value()).toBeUndefined();
     expect(vault.requests).toHaveLength(1);
-    clock.now_ms = NOON + 60_000;
+    clock.nowMs = NOON + 60_000;
     expect(await value()).toBe("live_key");
     expect(vault.requests).toHaveLength(2);
   });
@@ -111,7 +111,7 @@ describe("an absent secret", () => {
     const { value, vault, clock } = await aSecret("live_key");
     await value();
     vault.value = undefined;
-    clock.now_ms = NOON + FIVE_MINUTES_MS;
+    clock.nowMs = NOON + FIVE_MINUTES_MS;
     expect(await value()).toBeUndefined();
   });
 });
@@ -129,11 +129,11 @@ describe("while Secrets Manager cannot be asked", () => {
       await value();
       vault.trouble = trouble;
       vault.value = "live_new";
-      clock.now_ms = NOON + 24 * 3_600_000;
+      clock.nowMs = NOON + 24 * 3_600_000;
       for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_old");
       expect(vault.requests).toHaveLength(2);
       vault.trouble = undefined;
-      clock.now_ms += 5_000;
+      clock.nowMs += 5_000;
       expect(await value()).toBe("live_new");
     },
   );
@@ -142,7 +142,7 @@ describe("while Secrets Manager cannot be asked", () => {
     const { value, vault, clock } = await aSecret(undefined);
     await value();
     vault.trouble = trouble;
-    clock.now_ms = NOON + 24 * 3_600_000;
+    clock.nowMs = NOON + 24 * 3_600_000;
     expect(await value()).toBeUndefined();
   });
 

@@ -59,8 +59,8 @@ describe("a live top-up", () => {
       const caller = await service.newCaller({ naira: 60_000.07 });
       const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
       expect(transactionOf(answer).amount).toBe(amount);
-      const left_kobo = 6_000_007 - Number((amount * 100).toFixed(0));
-      expect(await caller.balance()).toBe(left_kobo / 100);
+      const leftKobo = 6_000_007 - Number((amount * 100).toFixed(0));
+      expect(await caller.balance()).toBe(leftKobo / 100);
       expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount });
     },
   );

@@ -101,9 +101,9 @@ describe("a phone number", () => {
     const accountId = await anAccount();
     const row = rowOf(accountId, { created_at: isoTime(NOON_MS) });
     await keep([row]);
-    ledger.now_ms = NOON_MS + RETENTION_DAYS * DAY_MS;
+    ledger.nowMs = NOON_MS + RETENTION_DAYS * DAY_MS;
     expect(await mask()).toBe(0);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(1);
   });
 
@@ -114,14 +114,14 @@ describe("a phone number", () => {
     await keep([open, later]);
     expect(await mask()).toBe(1);
     expect(await phonesOf([open, later])).toEqual([PHONE, MASKED]);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(0);
     const { open: _open, ...ended } = { ...open, status: "success" as const };
     await keep([ended]);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(1);
     expect(await stands(open)).toMatchObject({ status: "success", phone_number: MASKED });
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(0);
   });
 
@@ -158,9 +158,9 @@ describe("the pass over a ledger", () => {
     const accountId = await anAccount();
     await keep([rowOf(accountId)]);
     await mask();
-    ledger.now_ms += 60_000;
+    ledger.nowMs += 60_000;
     expect(await callsOf(mask)).toEqual(["GetItem"]);
-    ledger.now_ms = NOON_MS + DAY_MS;
+    ledger.nowMs = NOON_MS + DAY_MS;
     expect(await callsOf(mask)).toContain("Query");
   });
 
@@ -170,7 +170,7 @@ describe("the pass over a ledger", () => {
     const calls = await callsOf(async () => expect(await mask()).toBe(230));
     expect(new Set(calls)).toEqual(new Set(["GetItem", "Query", "BatchGetItem", "UpdateItem", "PutItem"]));
     expect(calls.filter((call) => call === "BatchGetItem")).toHaveLength(3);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect(await callsOf(mask)).not.toContain("BatchGetItem");
   });
 
@@ -194,12 +194,12 @@ describe("the pass over a ledger", () => {
     await keep(transactions);
     // A look before each batch: time for one of them.
     const looks = [20_000];
-    expect(await mask({ remaining_ms: () => looks.shift() ?? 10_000 })).toBe(100);
+    expect(await mask({ remainingMs: () => looks.shift() ?? 10_000 })).toBe(100);
     expect(new Set(await phonesOf(transactions.slice(0, 100)))).toEqual(new Set([MASKED]));
     expect(new Set(await phonesOf(transactions.slice(100)))).toEqual(new Set([PHONE]));
-    ledger.now_ms += 60_000;
+    ledger.nowMs += 60_000;
     expect(await mask()).toBe(130);
-    ledger.now_ms += 60_000;
+    ledger.nowMs += 60_000;
     expect(await callsOf(mask)).toEqual(["GetItem"]);
   });
 
@@ -207,7 +207,7 @@ describe("the pass over a ledger", () => {
     const accountId = await anAccount();
     await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
     proxy.fault = ({ operation }) => {
-      if (operation === "BatchGetItem") ledger.now_ms += 20_000;
+      if (operation === "BatchGetItem") ledger.nowMs += 20_000;
       return undefined;
     };
     expect(await mask()).toBe(200);
@@ -247,7 +247,7 @@ describe("the pass over a ledger", () => {
         await mask();
         expect(faulty).toBeDefined();
         proxy.fault = () => undefined;
-        ledger.now_ms += 60_000;
+        ledger.nowMs += 60_000;
         await mask();
         expect(await phonesOf(rows)).toEqual([MASKED, MASKED, MASKED]);
         expect(await callsOf(mask)).toEqual(["GetItem"]);
@@ -319,7 +319,7 @@ test("an order whose number is masked is replayed, found, listed, stated, proved
 
     // The stream's filter takes the masking for no end; an announcement by the operator tells the masked number.
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
-    const range = { from_ms: systemClock() - 60_000, to_ms: systemClock(), repeat: "again" };
+    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), repeat: "again" };
     await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
     const [first, second] = receiver.received;

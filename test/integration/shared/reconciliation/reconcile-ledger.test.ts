@@ -25,7 +25,7 @@ beforeAll(async () => {
   tables = await freshTables();
 });
 
-const ledgerAt = (now_ms: number): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => now_ms });
+const ledgerAt = (nowMs: number): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => nowMs });
 
 const aFundedAccount = async (naira: number): Promise<string> => {
   const { account_id: accountId } = await createAccount(
@@ -36,7 +36,7 @@ const aFundedAccount = async (naira: number): Promise<string> => {
   return accountId;
 };
 
-const open = async (accountId: string, at_ms: number, changes: Partial<Transaction> = {}): Promise<Transaction> => {
+const open = async (accountId: string, atMs: number, changes: Partial<Transaction> = {}): Promise<Transaction> => {
   const transaction: Transaction = {
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#live`,
@@ -50,11 +50,11 @@ const open = async (accountId: string, at_ms: number, changes: Partial<Transacti
     amount_kobo: koboFromNaira(500),
     description: "A bundle",
     open: "live",
-    created_at: isoTime(at_ms),
-    updated_at: isoTime(at_ms),
+    created_at: isoTime(atMs),
+    updated_at: isoTime(atMs),
     ...changes,
   };
-  expect(await openTransaction(ledgerAt(at_ms), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  expect(await openTransaction(ledgerAt(atMs), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
   return transaction;
 };
 
@@ -115,17 +115,17 @@ test("a wallet that holds what its entries say is proved: 2,000 funded, 500 spen
 
 test("the checkpoint passes over an open transaction by its key, and the proofs after it agree", async () => {
   const accountId = await aFundedAccount(5_000);
-  const hour_ms = 3_600_000;
+  const hourMs = 3_600_000;
   for (const hours of [1, 2, 4]) {
-    const transaction = await open(accountId, NOON_MS + hours * hour_ms);
+    const transaction = await open(accountId, NOON_MS + hours * hourMs);
     await settleTransaction(ledgerAt(NOON_MS), transaction, { status: "success" }, deadlineIn(9_000));
   }
-  const stillOpen = await open(accountId, NOON_MS + 3 * hour_ms);
-  const later = ledgerAt(NOON_MS + 24 * hour_ms);
+  const stillOpen = await open(accountId, NOON_MS + 3 * hourMs);
+  const later = ledgerAt(NOON_MS + 24 * hourMs);
   const keep = async () => reconcileAndCheckpoint(later, await readCheckpoint(later, accountId));
   expect(await keep()).toMatchObject({ kind: "proved", proof: { difference_kobo: 0 } });
   expect(await readCheckpoint(later, accountId)).toMatchObject({
-    up_to: isoTime(NOON_MS + 4 * hour_ms),
+    up_to: isoTime(NOON_MS + 4 * hourMs),
     sum_kobo: 300_000,
     version: 5,
     open_keys: [stillOpen.pk],
@@ -135,7 +135,7 @@ test("the checkpoint passes over an open transaction by its key, and the proofs 
   expect(await reconcileWallet(later, accountId)).toMatchObject({ expected_kobo: 350_000, difference_kobo: 0 });
   expect(await keep()).toMatchObject({ kind: "proved", proof: { difference_kobo: 0 } });
   expect(await readCheckpoint(later, accountId)).toMatchObject({
-    up_to: isoTime(NOON_MS + 4 * hour_ms),
+    up_to: isoTime(NOON_MS + 4 * hourMs),
     sum_kobo: 350_000,
     version: 6,
     open_keys: [],
@@ -177,10 +177,10 @@ test("a check whose refund meets conflicts for 3 seconds is left to the next run
     if (!isRefund) return send(command, ...options);
     throw Object.assign(new Error("Conflict"), { name: "TransactionConflictException" });
   });
-  const begun_ms = performance.now();
+  const begunMs = performance.now();
   const notRefunded = await notRefundedBy(ledgerAt(NOON_MS + 400_000));
   spy.mockRestore();
-  expect(performance.now() - begun_ms).toBeLessThan(10_000);
+  expect(performance.now() - begunMs).toBeLessThan(10_000);
   expect(notRefunded).toEqual([expect.objectContaining({ transaction: stuck.pk })]);
   expect((await readTransaction(ledgerAt(NOON_MS), other.pk))?.status).toBe("failed");
   expect(await notRefundedBy(ledgerAt(NOON_MS + 460_000))).toEqual([]);
@@ -197,15 +197,15 @@ test("a balance that is 1 kobo too high is reported by the second proof, and not
       ExpressionAttributeValues: { ":one": 1 },
     }),
   );
-  const day_ms = 24 * 3_600_000;
-  expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms))).toMatchObject({ LedgerMismatches: 0 });
-  expect(await metricsOf(ledgerAt(NOON_MS + 9 * day_ms + 60_000))).toMatchObject({ LedgerMismatches: 1 });
+  const dayMs = 24 * 3_600_000;
+  expect(await metricsOf(ledgerAt(NOON_MS + 9 * dayMs))).toMatchObject({ LedgerMismatches: 0 });
+  expect(await metricsOf(ledgerAt(NOON_MS + 9 * dayMs + 60_000))).toMatchObject({ LedgerMismatches: 1 });
 });
 
 test("a proof that meets a write reads again only what may have changed: the open, the new, and no more", async () => {
   const accountId = await aFundedAccount(150_000);
-  const hour_ms = 3_600_000;
-  const ledger = ledgerAt(NOON_MS + 2 * hour_ms);
+  const hourMs = 3_600_000;
+  const ledger = ledgerAt(NOON_MS + 2 * hourMs);
   const transactions = await Promise.all(Array.from({ length: 130 }, (_, index) => open(accountId, NOON_MS + index)));
   const [first, ...others] = transactions;
   for (const transaction of others)

@@ -107,17 +107,17 @@ describe("what money hangs on", () => {
 describe("the checkpoint", () => {
   test("takes in what is an hour old, and nothing that is younger", async () => {
     const accountId = await anAccount();
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     await aDelivery(accountId);
-    ledger.now_ms = NOON_MS + HOUR_MS;
+    ledger.nowMs = NOON_MS + HOUR_MS;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 200_000,
       up_to: isoTime(NOON_MS),
-      proved_at: isoTime(ledger.now_ms),
+      proved_at: isoTime(ledger.nowMs),
       difference_kobo: 0,
     });
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 150_000, up_to: isoTime(NOON_MS + 1) });
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 150_000, difference_kobo: 0 });
@@ -126,12 +126,12 @@ describe("the checkpoint", () => {
   test("does not move with a proof that found a difference, and keeps the difference", async () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await keepProof(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 0,
       up_to: "1970-01-01T00:00:00.000Z",
-      proved_at: isoTime(ledger.now_ms),
+      proved_at: isoTime(ledger.nowMs),
       difference_kobo: 1,
     });
   });
@@ -140,13 +140,13 @@ describe("the checkpoint", () => {
 describe("an entry of a clock that is slow", () => {
   test("is not dated before the checkpoint, and so is part of every later proof", async () => {
     const accountId = await anAccount();
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await keepProof(accountId);
-    ledger.now_ms = NOON_MS - HOUR_MS;
+    ledger.nowMs = NOON_MS - HOUR_MS;
     await fundWallet(ledger, { accountId, fundingId: `late-${accountId}`, amountKobo: koboFromNaira(300) });
     const adjustment = { kind: "adjustment", account_id: accountId, entry_id: "late", amount_kobo: -100 } as const;
     await recordEntry(ledger, adjustment);
-    ledger.now_ms = NOON_MS + 2 * DAY_MS;
+    ledger.nowMs = NOON_MS + 2 * DAY_MS;
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 229_900, difference_kobo: 0 });
     const { lines } = await readStatement(ledger, accountId, { from: "0000", to: "9999" });
     expect(lines.map(({ at }) => at)).toEqual([NOON_MS, NOON_MS + 1, NOON_MS + 1].map(isoTime));
@@ -204,12 +204,12 @@ describe("confirmedProof", () => {
 
   test("reads everything before it says that a wallet differs, and resets a checkpoint that lacks an entry", async () => {
     const accountId = await anAccount();
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await keepProof(accountId);
     // An entry as an earlier release booked it, from a machine whose clock was slow.
-    const created_at = isoTime(NOON_MS - HOUR_MS);
+    const createdAt = isoTime(NOON_MS - HOUR_MS);
     const entry = { kind: "adjustment", account_id: accountId, entry_id: "slow", amount_kobo: 700 } as const;
-    const Item = { ...entry, pk: `adjustment#${accountId}#slow`, owner: `${accountId}#entries`, created_at };
+    const Item = { ...entry, pk: `adjustment#${accountId}#slow`, owner: `${accountId}#entries`, created_at: createdAt };
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
@@ -253,11 +253,11 @@ describe("a watch of the ledger", () => {
   test("measures ages in whole seconds, and an order of exactly 15 minutes is not stuck yet", async () => {
     const accountId = await anAccount();
     await anOrder(accountId);
-    ledger.now_ms += 500;
+    ledger.nowMs += 500;
     await anOrder(accountId);
-    ledger.now_ms = NOON_MS + 15 * MINUTE_MS;
+    ledger.nowMs = NOON_MS + 15 * MINUTE_MS;
     expect((await watch()).measured).toMatchObject({ OldestOpenSeconds: 900, StuckTransactions: 0 });
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     expect(await watch()).toMatchObject({
       did: { open: 2 },
       measured: { OldestOpenSeconds: 900, StuckTransactions: 1, OldestUnrefundedSeconds: 0 },
@@ -267,11 +267,11 @@ describe("a watch of the ledger", () => {
   test("refunds every kind of check that is older than 5 minutes, and tells the oldest's age", async () => {
     const accountId = await anAccount();
     await anOrder(accountId, { type: "nin_verification" });
-    ledger.now_ms += 1_000;
+    ledger.nowMs += 1_000;
     await anOrder(accountId, { type: "bvn_retrieval" });
-    ledger.now_ms = NOON_MS + 5 * MINUTE_MS + 1_000;
+    ledger.nowMs = NOON_MS + 5 * MINUTE_MS + 1_000;
     expect(await watch()).toMatchObject({ did: { refunded: 1 }, measured: { OldestUnrefundedSeconds: 301 } });
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     expect(await watch()).toMatchObject({ did: { open: 1, refunded: 1 }, measured: { OldestUnrefundedSeconds: 300 } });
     expect((await readWallet(ledger, accountId)).balance_kobo).toBe(200_000);
     expect((await watch()).did).toEqual({ open: 0, refunded: 0, mismatches: 0 });
@@ -280,7 +280,7 @@ describe("a watch of the ledger", () => {
   test("refunds all that are due at once", async () => {
     const accountId = await anAccount();
     for (const type of ["bvn_verification", "nin_retrieval"] as const) await anOrder(accountId, { type });
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect((await watch()).did).toMatchObject({ open: 2, refunded: 2 });
   });
 
@@ -288,7 +288,7 @@ describe("a watch of the ledger", () => {
     const accountId = await anAccount();
     await anOrder(accountId, { type: "nin_verification" });
     await anOrder(accountId, { type: "nin_verification" });
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     let writes = 0;
     proxy.fault = ({ operation }) => {
       if (operation !== "TransactWriteItems") return undefined;
@@ -297,28 +297,28 @@ describe("a watch of the ledger", () => {
     };
     // Time for one attempt, and none after it.
     const looks = [20_000];
-    const deadline: Deadline = { remaining_ms: () => looks.shift() ?? 0 };
+    const deadline: Deadline = { remainingMs: () => looks.shift() ?? 0 };
     expect((await watch(deadline)).did).toMatchObject({ open: 2, refunded: 0 });
     expect(writes).toBe(1);
   });
 
   test("begins no proof when 10 seconds are left to the function", async () => {
     const accountId = await anAccount();
-    await watch({ remaining_ms: () => 10_000 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(ledger.now_ms));
-    await watch({ remaining_ms: () => 10_001 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
+    await watch({ remainingMs: () => 10_000 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(ledger.nowMs));
+    await watch({ remainingMs: () => 10_001 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("proves a wallet again after a day, and not a moment sooner", async () => {
     const accountId = await anAccount();
     await watch();
-    ledger.now_ms += DAY_MS - 1;
+    ledger.nowMs += DAY_MS - 1;
     await watch();
     expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(NOON_MS));
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     await watch();
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("reports a difference that two proofs in a row show, and none after it is mended", async () => {
@@ -333,7 +333,7 @@ describe("a watch of the ledger", () => {
     await addKobo(accountId, -1);
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
     await addKobo(accountId, 1);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
   });
 
@@ -342,6 +342,6 @@ describe("a watch of the ledger", () => {
     await ledger.tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
     const accountId = await anAccount();
     expect((await watch()).said).toContain(broken);
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.now_ms));
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 });

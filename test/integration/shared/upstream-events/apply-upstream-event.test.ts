@@ -114,7 +114,7 @@ describe("our own verdict", () => {
 const anEvent = (changes: Partial<UnsignedEvent> = {}): UnsignedEvent => ({
   kind: "event",
   mode: "live",
-  received_at: isoTime(ledger.now_ms),
+  received_at: isoTime(ledger.nowMs),
   reference: `U-${randomUUID()}`,
   status: "success",
   amount_kobo: koboFromNaira(500),
@@ -126,10 +126,11 @@ const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
   mac: eventMac(await keyedHashes(), event),
 });
 /** An order of the sandbox that the upstream calls so. */
-const anOrderCalled = (upstream_reference: string): Promise<Transaction> => anOrder({ upstream_reference });
-const aLiveOrderCalled = async (upstream_reference: string): Promise<Transaction> => {
-  const account_id = await ledger.aWallet(500);
-  return anOrder({ mode: "live", account_id, upstream_reference });
+const anOrderCalled = (upstreamReference: string): Promise<Transaction> =>
+  anOrder({ upstream_reference: upstreamReference });
+const aLiveOrderCalled = async (upstreamReference: string): Promise<Transaction> => {
+  const accountId = await ledger.aWallet(500);
+  return anOrder({ mode: "live", account_id: accountId, upstream_reference: upstreamReference });
 };
 
 describe("an event about a known reference", () => {
@@ -186,10 +187,10 @@ describe("an event about a reference never seen", () => {
     [29_999, 1],
     [30_000, 150],
     [179_999, 1],
-  ])("at the age of %i ms is looked at again in %i s", async (age_ms, after_s) => {
+  ])("at the age of %i ms is looked at again in %i s", async (ageMs, afterS) => {
     const event = anEvent();
-    ledger.now_ms += age_ms;
-    expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", after_s });
+    ledger.nowMs += ageMs;
+    expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
   });
 });
 
@@ -343,30 +344,30 @@ describe("an event that cannot be read", () => {
 });
 
 describe("an event about an order that nobody named", () => {
-  const phone_number = "08039999999";
+  const phoneNumber = "08039999999";
   const aGuess = async (changes: Partial<EventMessage> = {}) => {
     const { hashSubject } = await keyedHashes();
-    return anEvent({ phone: { hmac: hashSubject("phone_number", phone_number), masked: "0803****999" }, ...changes });
+    return anEvent({ phone: { hmac: hashSubject("phone_number", phoneNumber), masked: "0803****999" }, ...changes });
   };
   /** Put as the sandbox's, so that it needs no wallet, but listed among what is open and live. */
-  const anUnnamed = (created_at: string): Promise<Transaction> =>
-    anOrder({ phone_number, open: "live", created_at, updated_at: created_at });
+  const anUnnamed = (createdAt: string): Promise<Transaction> =>
+    anOrder({ phone_number: phoneNumber, open: "live", created_at: createdAt, updated_at: createdAt });
 
   test("is matched with one of exactly 30 minutes before, and then with no other", async () => {
     const event = await aGuess();
     const transaction = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
-    ledger.now_ms += 180_000;
+    ledger.nowMs += 180_000;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
     expect(await stands(transaction)).toBe("success");
     expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
   });
 
   test("does not fit an order without a phone number, and without one of its own fits none", async () => {
-    const received_at = isoTime(NOON_MS);
-    const nobody = await anOrder({ phone_number: undefined, open: "live", created_at: received_at });
-    const somebody = await anOrder({ phone_number, open: "live", created_at: received_at });
-    ledger.now_ms += 180_000;
-    expect(await apply(anEvent({ received_at }))).toMatchObject({ outcome: "no_candidate" });
+    const receivedAt = isoTime(NOON_MS);
+    const nobody = await anOrder({ phone_number: undefined, open: "live", created_at: receivedAt });
+    const somebody = await anOrder({ phone_number: phoneNumber, open: "live", created_at: receivedAt });
+    ledger.nowMs += 180_000;
+    expect(await apply(anEvent({ received_at: receivedAt }))).toMatchObject({ outcome: "no_candidate" });
     for (const row of [nobody, somebody]) {
       expect(await stands(row)).toBe("processing");
       await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
@@ -376,10 +377,10 @@ describe("an event about an order that nobody named", () => {
   test("that gets a name in the same moment comes again a second later", async () => {
     const event = await aGuess();
     const row = await anUnnamed(isoTime(NOON_MS));
-    ledger.now_ms += 180_000;
+    ledger.nowMs += 180_000;
     ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
     const result = apply(event, noTime());
-    expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
+    expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", afterS: 1 });
     ledger.proxy.fault = () => undefined;
     await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
   });
@@ -390,10 +391,10 @@ describe("an event about an order that nobody named", () => {
   ])("whose order got its name just now %s, ends no other", async (_name, by) => {
     const event = await aGuess();
     const first = await anUnnamed(isoTime(NOON_MS));
-    ledger.now_ms += 60_000;
-    const second = await anUnnamed(isoTime(ledger.now_ms));
-    const late = { ...event, received_at: isoTime(ledger.now_ms) };
-    ledger.now_ms += 180_000;
+    ledger.nowMs += 60_000;
+    const second = await anUnnamed(isoTime(ledger.nowMs));
+    const late = { ...event, received_at: isoTime(ledger.nowMs) };
+    ledger.nowMs += 180_000;
     const settlement = { status: "success", upstream_reference: event.reference } as const;
     const nameFirst = () =>
       by === "copy" ? apply(event) : settleTransaction(ledger, first, settlement, deadlineIn(20_000));
@@ -411,7 +412,7 @@ describe("an event about an order that nobody named", () => {
       { step: "initialize", priority: "high" },
     );
     const result = await applyOutcome({ ledger: { ...ledger, db }, keyedHashes })(late, deadlineIn(20_000));
-    expect(result).toEqual({ kind: "retry", reason: "candidate_moved", after_s: 1 });
+    expect(result).toEqual({ kind: "retry", reason: "candidate_moved", afterS: 1 });
     expect([await stands(first), await stands(second)]).toEqual(["success", "processing"]);
     await settleTransaction(ledger, second, { status: "success" }, deadlineIn(20_000));
   });
@@ -420,7 +421,7 @@ describe("an event about an order that nobody named", () => {
 describe("an operator's decision", () => {
   const decision = { by: "ada", why: "ticket 88" };
   const later = (): void => {
-    ledger.now_ms += 3_600_000;
+    ledger.nowMs += 3_600_000;
   };
   /** Its writes that came, of which the first `count` meet the fault. */
   const firstDecisions = (count: number, fault: Fault): { readonly writes: number } => {

@@ -46,8 +46,8 @@ beforeAll(async () => {
   tables = await freshTables();
 });
 
-const ledgerAt = (now_ms = NOON_MS): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => now_ms });
-const storeAt = (now_ms = NOON_MS) => ({ ...tables, clock: () => now_ms });
+const ledgerAt = (nowMs = NOON_MS): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => nowMs });
+const storeAt = (nowMs = NOON_MS) => ({ ...tables, clock: () => nowMs });
 
 /** An account of 1,000 NGN. */
 const anAccount = async () => {
@@ -90,8 +90,8 @@ const anEvent = async (
   reference = `U-${randomUUID()}`,
   stated: Partial<Pick<EventMessage, "type" | "amount_kobo" | "phone">> = { amount_kobo: koboFromNaira(500) },
 ): Promise<ReadableEvent> => {
-  const received_at = isoTime(NOON_MS);
-  const event = { kind: "event", mode: "live", received_at, status: says, type: "data" } as const;
+  const receivedAt = isoTime(NOON_MS);
+  const event = { kind: "event", mode: "live", received_at: receivedAt, status: says, type: "data" } as const;
   await recordEvent(ledgerAt(), { ...event, reference, ...stated }, "no_candidate");
   const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
   if (row === undefined || row.reason === "unreadable") throw new Error("The event was not kept");
@@ -145,8 +145,8 @@ describe("a resolution", () => {
   test("waits until no request can be under way: refused at 31 s, taken at 32 s", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: at });
-    const resolve = (age_ms: number) =>
-      resolveTransaction(ledgerAt(NOON_MS + age_ms), order.transaction, "failed", decision);
+    const resolve = (ageMs: number) =>
+      resolveTransaction(ledgerAt(NOON_MS + ageMs), order.transaction, "failed", decision);
     await expect(resolve(31_000)).rejects.toThrow(/under way: try again in 1 s/);
     await resolve(32_000);
     expect(await order.balance()).toBe(1_000);
@@ -467,10 +467,10 @@ describe("an entry of a wallet", () => {
 
 describe("a rotated key", () => {
   const HOUR_MS = 3_600_000;
-  const aRotation = async (overlap_ms: number) => {
+  const aRotation = async (overlapMs: number) => {
     const { account_id: accountId } = await createAccount(storeAt(), { name: "test", whitelist: [] });
     const old = await createKey(storeAt(), accountId, { mode: "live", permissions: ["vtu"] });
-    const fresh = await rotateKey(storeAt(), accountId, old.keyId, overlap_ms);
+    const fresh = await rotateKey(storeAt(), accountId, old.keyId, overlapMs);
     return { accountId, old, fresh };
   };
   const item = ({ key }: { readonly key: string }) => findKey(tables.db, tables.accessTable, keyHash(key));

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const limits: ExchangeLimits = { total_ms: 5_000, bytesMax: 1_000 };
+const limits: ExchangeLimits = { totalMs: 5_000, bytesMax: 1_000 };
 const order = '{"reference":"DATA_1"}';
 
 /** What a server saw of its callers. */
@@ -100,7 +100,7 @@ describe("an answer", () => {
   test("may take 19 s once the connection stands: the 5 s are for connecting only", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { url, seen, sockets } = await aRawServer(() => {});
-    const result = post(url, { total_ms: 20_000 });
+    const result = post(url, { totalMs: 20_000 });
     while (seen.requests.length === 0) await new Promise((turn) => setImmediate(turn));
     await vi.advanceTimersByTimeAsync(19_000);
     for (const socket of sockets) socket.end(response("{}"));
@@ -143,7 +143,7 @@ describe("never_sent, which is certain, is", () => {
 
   test("a server that accepts and then says nothing to a TLS handshake, 300 ms later", async () => {
     const { port, seen } = await aRawServer(() => {});
-    expect(await post(`https://127.0.0.1:${port}/`, { total_ms: 300 })).toMatchObject({ kind: "never_sent" });
+    expect(await post(`https://127.0.0.1:${port}/`, { totalMs: 300 })).toMatchObject({ kind: "never_sent" });
     expect(seen).toMatchObject({ connections: 1, requests: [] });
   });
 
@@ -151,7 +151,7 @@ describe("never_sent, which is certain, is", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { port, sockets } = await aRawServer(() => {});
     let result: unknown;
-    const done = post(`https://127.0.0.1:${port}/`, { total_ms: 20_000 }).then((value) => {
+    const done = post(`https://127.0.0.1:${port}/`, { totalMs: 20_000 }).then((value) => {
       result = value;
     });
     while (sockets.size === 0) await new Promise((turn) => setImmediate(turn));
@@ -255,11 +255,11 @@ describe("no_answer, after which the upstream may have acted, is", () => {
 
   test("silence for 300 ms, no less, and then the connection is given up", async () => {
     const { url, seen } = await aRawServer(() => {});
-    const started_ms = performance.now();
-    expect(await post(url, { total_ms: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
-    const took_ms = performance.now() - started_ms;
-    expect(took_ms).toBeGreaterThanOrEqual(295);
-    expect(took_ms).toBeLessThan(2_000);
+    const startedMs = performance.now();
+    expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
+    const tookMs = performance.now() - startedMs;
+    expect(tookMs).toBeGreaterThanOrEqual(295);
+    expect(tookMs).toBeLessThan(2_000);
     await vi.waitFor(() => expect(seen).toMatchObject({ connections: 1, closed: 1 }));
     expect(seen.requests).toHaveLength(1);
   });
@@ -270,7 +270,7 @@ describe("no_answer, after which the upstream may have acted, is", () => {
       const drip = setInterval(() => socket.write(" "), 20);
       socket.once("close", () => clearInterval(drip));
     });
-    expect(await post(url, { total_ms: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
+    expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
   });
 
   test.for([
@@ -301,9 +301,9 @@ test("an endless answer is given up after 1,000 bytes, not after 5 s", async () 
     const pour = setInterval(() => socket.write("x".repeat(500)), 1);
     socket.once("close", () => clearInterval(pour));
   });
-  const started_ms = performance.now();
+  const startedMs = performance.now();
   expect(await post(url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
-  expect(performance.now() - started_ms).toBeLessThan(2_000);
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
   await vi.waitFor(() => expect(seen.closed).toBe(1));
 });
 

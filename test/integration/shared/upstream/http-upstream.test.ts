@@ -52,19 +52,19 @@ const aProvider = async (setting: Setting = {}) => {
     state: simulator.state,
     asked,
     /** Places one order with the usual 29 s. */
-    buy: (changes: { readonly phoneNumber?: string } = {}, budget_ms = 29_000) =>
-      provider.buy({ ...mtn1gb, ...changes }, REFERENCE, deadlineIn(budget_ms)),
-    ready: (budget_ms = 29_000) => provider.assertReady(mtn1gb, deadlineIn(budget_ms)),
+    buy: (changes: { readonly phoneNumber?: string } = {}, budgetMs = 29_000) =>
+      provider.buy({ ...mtn1gb, ...changes }, REFERENCE, deadlineIn(budgetMs)),
+    ready: (budgetMs = 29_000) => provider.assertReady(mtn1gb, deadlineIn(budgetMs)),
     /** How many of a fault's `times` were used up: one a request. */
     met: (times: number): number => times - (simulator.state.faults.list()[0]?.times ?? 0),
   };
 };
 
 /** What an order met with: how long, and what came of it. */
-const timed = async <Result>(work: () => Promise<Result>): Promise<{ result: Result; took_ms: number }> => {
-  const started_ms = performance.now();
+const timed = async <Result>(work: () => Promise<Result>): Promise<{ result: Result; tookMs: number }> => {
+  const startedMs = performance.now();
   const result = await work();
-  return { result, took_ms: performance.now() - started_ms };
+  return { result, tookMs: performance.now() - startedMs };
 };
 
 const refusalOf = async (work: Promise<unknown>): Promise<ServiceError> => {
@@ -164,10 +164,10 @@ describe("an order is sent once, and never again to find out, when", () => {
 
   test("nothing comes before the deadline: 1,000 ms with 7,000 ms left, and the order stands at the upstream", async () => {
     const { buy, state } = await aProvider({ faults: [{ kind: "delay", delayMs: 4_000 }] });
-    const { result, took_ms } = await timed(() => buy({}, 7_050));
+    const { result, tookMs } = await timed(() => buy({}, 7_050));
     expect(result).toEqual({ kind: "unknown", reason: "timeout" });
-    expect(took_ms).toBeGreaterThan(900);
-    expect(took_ms).toBeLessThan(2_500);
+    expect(tookMs).toBeGreaterThan(900);
+    expect(tookMs).toBeLessThan(2_500);
     expect(state.purchases).toHaveLength(1);
   });
 });
@@ -232,28 +232,28 @@ describe("a 401", () => {
 
 describe("an order whose key cannot be read in time leaves 6 s for settling", () => {
   const never = () => new Promise<never>(() => undefined);
-  const withKey = async (liveKey: Secret, budget_ms: number) => {
+  const withKey = async (liveKey: Secret, budgetMs: number) => {
     const simulator = await startSimulator({ liveKey: KEY });
     onTestFinished(() => simulator.stop());
     const provider = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
-    const deadline = deadlineIn(budget_ms);
+    const deadline = deadlineIn(budgetMs);
     const result = await provider.buy(mtn1gb, REFERENCE, deadline);
-    return { result, left_ms: deadline.remaining_ms(), purchases: simulator.state.purchases };
+    return { result, leftMs: deadline.remainingMs(), purchases: simulator.state.purchases };
   };
 
   test("where Secrets Manager hangs after a 401, the 401 counts", async () => {
-    const { result, left_ms } = await withKey({ value: async () => OLD_KEY, refetch: never }, 7_500);
+    const { result, leftMs } = await withKey({ value: async () => OLD_KEY, refetch: never }, 7_500);
     expect(result).toEqual({ kind: "account_error", reason: "status_401" });
-    expect(left_ms).toBeGreaterThan(6_000);
+    expect(leftMs).toBeGreaterThan(6_000);
   });
 
   test.each([
     ["hangs", never],
     ["fails", () => Promise.reject(new Error("Secrets Manager is down"))],
   ])("where Secrets Manager %s before the order, the order is not sent", async (_name, value) => {
-    const { result, left_ms, purchases } = await withKey({ value, refetch: never }, 7_500);
+    const { result, leftMs, purchases } = await withKey({ value, refetch: never }, 7_500);
     expect(result).toEqual({ kind: "account_error", reason: "no_upstream_key" });
-    expect(left_ms).toBeGreaterThan(6_000);
+    expect(leftMs).toBeGreaterThan(6_000);
     expect(purchases).toEqual([]);
   });
 });
@@ -264,20 +264,20 @@ describe("a 429", () => {
     [10_200, 2],
   ])(
     "with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
-    async (left_ms, requests) => {
+    async (leftMs, requests) => {
       const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 3, times: 5 }] });
-      const deadline = deadlineIn(left_ms);
-      expect(await buy({}, left_ms)).toEqual({ kind: "account_error", reason: "rate_limited" });
+      const deadline = deadlineIn(leftMs);
+      expect(await buy({}, leftMs)).toEqual({ kind: "account_error", reason: "rate_limited" });
       expect(met(5)).toBe(requests);
-      expect(deadline.remaining_ms()).toBeGreaterThan(6_000);
+      expect(deadline.remainingMs()).toBeGreaterThan(6_000);
     },
   );
 
   test("with Retry-After 1 is waited out for 1 s and the order sent once more, under the same reference", async () => {
     const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 1 }] });
-    const { result, took_ms } = await timed(() => buy());
+    const { result, tookMs } = await timed(() => buy());
     expect(result.kind).toBe("delivered");
-    expect(took_ms).toBeGreaterThan(990);
+    expect(tookMs).toBeGreaterThan(990);
     expect(state.purchases).toMatchObject([{ reference: REFERENCE }]);
   });
 
@@ -289,9 +289,9 @@ describe("a 429", () => {
 
   test.for([10, 60])("with Retry-After %i is ours at once, after 1 request", async (retryAfterS) => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS, times: 5 }] });
-    const { result, took_ms } = await timed(() => buy());
+    const { result, tookMs } = await timed(() => buy());
     expect(result).toEqual({ kind: "account_error", reason: "rate_limited" });
-    expect(took_ms).toBeLessThan(900);
+    expect(tookMs).toBeLessThan(900);
     expect(met(5)).toBe(1);
   });
 
@@ -324,21 +324,21 @@ describe("before any debit", () => {
   });
 
   test("an upstream whose limit of 1 is used up is 503 until its minute is over, with the seconds in Retry-After", async () => {
-    let now_ms = Date.parse("2026-11-21T12:00:20.000Z");
-    const { buy, ready } = await aProvider({ clock: () => now_ms, simulator: { limits: { vtu: 1 } } });
+    let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
+    const { buy, ready } = await aProvider({ clock: () => nowMs, simulator: { limits: { vtu: 1 } } });
     expect((await buy()).kind).toBe("delivered");
     const refusal = await refusalOf(ready());
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 40]);
-    now_ms += 39_999;
+    nowMs += 39_999;
     expect((await refusalOf(ready())).details.retryAfterS).toBe(1);
-    now_ms += 1;
+    nowMs += 1;
     await expect(ready()).resolves.toBeUndefined();
   });
 
   test("a 429 with Retry-After 10 is remembered: 503 with 10", async () => {
-    const now_ms = Date.parse("2026-11-21T12:00:20.000Z");
+    const nowMs = Date.parse("2026-11-21T12:00:20.000Z");
     const { buy, ready } = await aProvider({
-      clock: () => now_ms,
+      clock: () => nowMs,
       faults: [{ kind: "rate_limited", retryAfterS: 10, times: 1 }],
     });
     await buy();
@@ -364,9 +364,9 @@ describe("before any debit", () => {
 
   test("less than 1 s for the upstream is 503 with Retry-After 1; exactly as much is enough", async () => {
     const { provider } = await aProvider();
-    const refusal = await refusalOf(provider.assertReady(mtn1gb, { remaining_ms: () => 6_999 }));
+    const refusal = await refusalOf(provider.assertReady(mtn1gb, { remainingMs: () => 6_999 }));
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 1]);
-    await expect(provider.assertReady(mtn1gb, { remaining_ms: () => 7_000 })).resolves.toBeUndefined();
+    await expect(provider.assertReady(mtn1gb, { remainingMs: () => 7_000 })).resolves.toBeUndefined();
   });
 });
 
@@ -409,24 +409,24 @@ describe("the catalog", () => {
 
   test("is waited for through 2 answers of 429 with Retry-After 1, for 2 s", async () => {
     const { provider } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 2 }] });
-    const { result, took_ms } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
+    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 200 });
-    expect(took_ms).toBeGreaterThan(1_900);
+    expect(tookMs).toBeGreaterThan(1_900);
   });
 
   test("is given up at once where the wait would not fit into the deadline: 1 request", async () => {
     const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 30, times: 5 }] });
-    const { result, took_ms } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
+    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
-    expect(took_ms).toBeLessThan(900);
+    expect(tookMs).toBeLessThan(900);
     expect(met(5)).toBe(1);
   });
 
   test("is not hammered: with Retry-After 0 for ever, at most 10 requests in 1 s", async () => {
     const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 0, times: 100_000 }] });
-    const { result, took_ms } = await timed(() => provider.fetchCatalog(deadlineIn(8_000)));
+    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(8_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
-    expect(took_ms).toBeLessThan(2_500);
+    expect(tookMs).toBeLessThan(2_500);
     expect(met(100_000)).toBeLessThanOrEqual(10);
   });
 

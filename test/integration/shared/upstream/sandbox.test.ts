@@ -90,10 +90,10 @@ describe("with a catalog", () => {
     "$what for $phone_number: $status, $standing, $code",
     async ({ path, body, phone_number, status, standing, code }) => {
       const request = { ...body, phone_number, reference: `${path.split("/")[2]}-${phone_number.slice(-2)}` };
-      const start_ms = Date.now();
+      const startMs = Date.now();
       const answer = await service.call("POST", path, { key, body: request });
       // The sandbox keeps nobody waiting, not even for the row without an answer.
-      expect(Date.now() - start_ms).toBeLessThan(2_000);
+      expect(Date.now() - startMs).toBeLessThan(2_000);
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
@@ -108,8 +108,8 @@ describe("with a catalog", () => {
   test.each(purchases)(
     "of $what, 08000000002 becomes success and 08000000003 failed about 5 s later, 08000000004 never",
     async ({ path, body }) => {
-      const order = async (phone_number: string) => {
-        const answer = await service.call("POST", path, { key, body: { ...body, phone_number } });
+      const order = async (phoneNumber: string) => {
+        const answer = await service.call("POST", path, { key, body: { ...body, phone_number: phoneNumber } });
         return transactionOf(answer).reference;
       };
       const [good, bad, never] = await Promise.all([order("08000000002"), order("08000000003"), order("08000000004")]);
@@ -119,9 +119,9 @@ describe("with a catalog", () => {
       }, LATER);
       for (const reference of [good, bad]) {
         const { created_at, updated_at } = await viewOf(reference);
-        const took_ms = Date.parse(updated_at) - Date.parse(created_at);
-        expect(took_ms).toBeGreaterThanOrEqual(4_500);
-        expect(took_ms).toBeLessThan(10_000);
+        const tookMs = Date.parse(updated_at) - Date.parse(created_at);
+        expect(tookMs).toBeGreaterThanOrEqual(4_500);
+        expect(tookMs).toBeLessThan(10_000);
       }
       expect(await viewOf(never)).toMatchObject({ status: "processing" });
       expect(await caller.balance()).toBe(FUNDS);

@@ -33,9 +33,9 @@ beforeAll(async () => {
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
-let now_ms = NOON;
+let nowMs = NOON;
 beforeEach(() => {
-  now_ms = NOON;
+  nowMs = NOON;
 });
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -61,7 +61,7 @@ const anEnd = async (
   options: { rules?: AddressRules; setRules?: AddressRules; db?: typeof tables.db } = {},
 ) => {
   const { rules = rulesWith(), setRules = rules, db = tables.db } = options;
-  const clock = () => now_ms;
+  const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = { accounts, webhookKey, clock };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock };
@@ -106,10 +106,10 @@ test("500, 500, 200: waits of 5 s and 60 s with 5 % on top, then delivered, and 
   expect(await deliver()).toBe("kept");
   expect(await delivery()).toMatchObject({ state: "pending", next_attempt_at: isoTime(NOON + 5_250) });
   expect((await endpoint())?.failingSince).toBe(isoTime(NOON));
-  now_ms += 5_250;
+  nowMs += 5_250;
   expect(await deliver()).toBe("kept");
   expect((await endpoint())?.failingSince).toBe(isoTime(NOON));
-  now_ms += 63_000;
+  nowMs += 63_000;
   expect(await deliver()).toBe("done");
 
   expect(postpone.mock.calls).toEqual([
@@ -133,7 +133,7 @@ test("500, 500, 200: waits of 5 s and 60 s with 5 % on top, then delivered, and 
   const timestamps = receiver.received.map(({ headers }) => Number(headers.timestamp) * 1_000);
   expect(timestamps).toEqual([NOON, NOON + 5_000, NOON + 68_000]);
   // The library refuses old timestamps, so that it verifies with the test's own clock.
-  vi.useFakeTimers({ now: now_ms, toFake: ["Date"] });
+  vi.useFakeTimers({ now: nowMs, toFake: ["Date"] });
   for (const event of receiver.received) new Webhook(webhookSecret).verify(event.body, standardHeaders(event));
   vi.useRealTimers();
 
@@ -146,7 +146,7 @@ test("a message that comes back too early waits for the rest of its time without
   const receiver = await answering(500);
   const { deliver, postpone } = await anEnd(receiver.url);
   await deliver();
-  now_ms += 2_250;
+  nowMs += 2_250;
   expect(await deliver()).toBe("kept");
   expect(postpone.mock.calls.at(-1)).toEqual(["r1", 3]);
   expect(receiver.received).toHaveLength(1);
@@ -157,10 +157,10 @@ test("the ninth failure is the last: exhausted, on record, and no dead letter", 
   const { deliver, delivery, endpoint, postpone } = await anEnd(receiver.url);
   for (let attempt = 1; attempt <= 8; attempt += 1) {
     expect(await deliver()).toBe("kept");
-    now_ms += (postpone.mock.calls.at(-1)?.[1] ?? 0) * 1_000;
+    nowMs += (postpone.mock.calls.at(-1)?.[1] ?? 0) * 1_000;
   }
   expect(await deliver()).toBe("done");
-  expect(postpone.mock.calls.map(([, after_s]) => Math.round(after_s / 1.05))).toEqual([
+  expect(postpone.mock.calls.map(([, afterS]) => Math.round(afterS / 1.05))).toEqual([
     5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000,
   ]);
   expect(await delivery()).toMatchObject({ state: "exhausted", attempts: { length: 9 } });
@@ -172,10 +172,10 @@ test("the ninth failure is the last: exhausted, on record, and no dead letter", 
 test("an endpoint that takes 8 s is given up after 5", { timeout: 12_000 }, async () => {
   const receiver = await aReceiver((response) => void setTimeout(() => response.end("ok"), 8_000));
   const { deliver, delivery } = await anEnd(receiver.url);
-  const start_ms = Date.now();
+  const startMs = Date.now();
   expect(await deliver()).toBe("kept");
-  expect(Date.now() - start_ms).toBeGreaterThanOrEqual(4_900);
-  expect(Date.now() - start_ms).toBeLessThan(7_500);
+  expect(Date.now() - startMs).toBeGreaterThanOrEqual(4_900);
+  expect(Date.now() - startMs).toBeLessThan(7_500);
   expect(await delivery()).toMatchObject({ state: "pending", attempts: [{ outcome: "timeout" }] });
 });
 
@@ -216,7 +216,7 @@ test("410 switches the endpoint off; later events are on record and not sent, un
   const again = queueHandler(
     deliveryMessage,
     deliverWebhook({
-      ledger: { db: tables.db, table: tables.ledgerTable, clock: () => now_ms },
+      ledger: { db: tables.db, table: tables.ledgerTable, clock: () => nowMs },
       endpoints,
       post: createPost(rulesWith()),
       random: () => 0,
@@ -252,16 +252,16 @@ test("five days of failure switch the endpoint off; a success in between begins 
   const receiver = await answering(500, 500, 200, 500, 500);
   const { deliver, endpoint } = await anEnd(receiver.url);
   await deliver();
-  now_ms += 119 * HOUR_MS;
+  nowMs += 119 * HOUR_MS;
   expect(await deliver()).toBe("kept");
   expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(NOON) });
-  now_ms += HOUR_MS;
+  nowMs += HOUR_MS;
   expect(await deliver()).toBe("done");
   expect((await endpoint())?.failingSince).toBeUndefined();
 
   const other = await anEnd(receiver.url);
   await other.deliver();
-  now_ms += 120 * HOUR_MS;
+  nowMs += 120 * HOUR_MS;
   expect(await other.deliver()).toBe("done");
   expect(await other.endpoint()).toMatchObject({ status: "off" });
   expect(await other.delivery()).toMatchObject({ state: "switched_off", attempts: { length: 2 } });

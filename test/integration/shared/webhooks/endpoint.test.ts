@@ -25,17 +25,17 @@ const rules: AddressRules = {
 };
 
 let tables: Awaited<ReturnType<typeof freshTables>>;
-let now_ms = NOON;
+let nowMs = NOON;
 beforeAll(async () => {
   tables = await freshTables();
 });
 beforeEach(() => {
-  now_ms = NOON;
+  nowMs = NOON;
 });
 
 /** An account with an endpoint. */
 const anEndpoint = async () => {
-  const clock = () => now_ms;
+  const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = {
     accounts,
@@ -66,9 +66,9 @@ test("after a rotation both secrets sign for 24 hours, then only the new one; an
   const { endpoints, account_id, webhookSecret, endpoint, accounts } = await anEndpoint();
   const rotated = await rotateSecret(endpoints, account_id);
   expect(rotated.previousUntil).toBe(isoTime(NOON + 24 * HOUR_MS));
-  now_ms += 24 * HOUR_MS - 1;
+  nowMs += 24 * HOUR_MS - 1;
   expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret, webhookSecret]);
-  now_ms += 1;
+  nowMs += 1;
   expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret]);
   const moved = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:2/");
   expect(moved.webhookSecret).toBe(rotated.webhookSecret);

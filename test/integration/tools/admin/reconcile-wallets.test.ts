@@ -46,7 +46,7 @@ const raiseVersion = (accountId: string, by = 1) => ledger.addToWallet(accountId
 /** Transactions that failed and were refunded, as many for each millisecond from now on as `perMoment`. */
 const putRefunded = async (accountId: string, count: number, perMoment: number): Promise<void> => {
   for (let index = 0; index < count; index += 1) {
-    if (index % perMoment === 0) ledger.now_ms += 1;
+    if (index % perMoment === 0) ledger.nowMs += 1;
     const { open: _open, ...Item } = ledger.aRow(accountId, { status: "failed" });
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
   }
@@ -78,7 +78,7 @@ describe("a wallet that differs", () => {
     const mismatches: unknown[] = [];
     const said: string[] = [];
     for (let run = 0; run < 4; run += 1) {
-      ledger.now_ms += MINUTE_MS;
+      ledger.nowMs += MINUTE_MS;
       await addKobo(accountId, PRICE_KOBO);
       const { did, said: lines } = await runWatch();
       mismatches.push(did.mismatches);
@@ -123,9 +123,9 @@ describe("a busy wallet", () => {
 
   test("is proved under 5 purchases a second, with an index that lags", async () => {
     const accountId = await anAccount();
-    const real: Ledger = { ...ledger, clock: () => ledger.now_ms + Math.floor(performance.now()) };
+    const real: Ledger = { ...ledger, clock: () => ledger.nowMs + Math.floor(performance.now()) };
     let isOver = false;
-    const lag_ms = 60;
+    const lagMs = 60;
     const made = new Map<string, number>();
     const traffic = async () => {
       while (!isOver) {
@@ -140,7 +140,7 @@ describe("a busy wallet", () => {
       const answer: unknown = await send(command);
       if (!(command instanceof QueryCommand)) return answer;
       const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
-      return { ...rest, Items: Items.filter(({ pk }) => performance.now() - (made.get(pk) ?? 0) > lag_ms) };
+      return { ...rest, Items: Items.filter(({ pk }) => performance.now() - (made.get(pk) ?? 0) > lagMs) };
     });
     const purchases = traffic();
     const proofs: (Reconciliation | undefined)[] = [];
@@ -160,16 +160,16 @@ describe("a busy wallet", () => {
     await addKobo(accountId, 1);
     await runWatch();
     beforeEachWalletRead(raiseVersion);
-    ledger.now_ms += MINUTE_MS;
+    ledger.nowMs += MINUTE_MS;
     expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}","reason":"busy"`);
   }, 30_000);
 
   test("that no run could prove for more than 25 hours raises an alarm in every run", async () => {
     const accountId = await anAccount();
     beforeEachWalletRead(raiseVersion);
-    ledger.now_ms += 25 * HOUR_MS;
+    ledger.nowMs += 25 * HOUR_MS;
     expect((await runWatch()).said).not.toContain("ledger.not_proved");
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}"`);
   }, 30_000);
 });
@@ -195,7 +195,7 @@ describe("an order that stays open", () => {
     const counts: number[] = [];
     for (let day = 0; day < 3; day += 1) {
       await putRefunded(accountId, 125, 25);
-      ledger.now_ms += DAY_MS;
+      ledger.nowMs += DAY_MS;
       counts.push(await keysReadBy(runWatch));
     }
     // The day's, the funding, and the open one: as one of all that are open, when it passes into the checkpoint, and beside the wallet.
@@ -209,10 +209,10 @@ describe("an order that stays open", () => {
     const accountId = await anAccount();
     const transactions: Transaction[] = [];
     for (let count = 0; count < 102; count += 1) {
-      if (count < 101) ledger.now_ms += 1;
+      if (count < 101) ledger.nowMs += 1;
       transactions.push(await ledger.anOrder(accountId));
     }
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await runWatch();
     const [first, , , last] = [transactions[0], transactions[1], transactions[98], transactions[99]];
     const full = await readCheckpoint(ledger, accountId);
@@ -220,7 +220,7 @@ describe("an order that stays open", () => {
     expect(full.open_keys).toHaveLength(100);
     if (first === undefined) throw new Error("There is no order");
     await settle(first, "failed");
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await runWatch();
     // Two orders are of the next moment: there is room for one.
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 5_050_000, up_to: last?.created_at });
@@ -233,7 +233,7 @@ describe("a proof whose time is up", () => {
   const looks = (count: number): Deadline => {
     let left = count;
     return {
-      remaining_ms: () => {
+      remainingMs: () => {
         left -= 1;
         return left >= 0 ? 20_000 : 0;
       },
@@ -244,7 +244,7 @@ describe("a proof whose time is up", () => {
     const accountId = await anAccount();
     // Two batches end amid transactions of one moment.
     await putRefunded(accountId, 250, 40);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     const first = await readCheckpoint(ledger, accountId);
     expect(await reconcileAndCheckpoint(ledger, first, looks(2))).toMatchObject({ kind: "out_of_time" });
     const reached = await readCheckpoint(ledger, accountId);
@@ -256,7 +256,7 @@ describe("a proof whose time is up", () => {
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 10_000_000,
       version: 501,
-      proved_at: isoTime(ledger.now_ms),
+      proved_at: isoTime(ledger.nowMs),
     });
   });
 
@@ -264,7 +264,7 @@ describe("a proof whose time is up", () => {
     const accountId = await anAccount();
     await putRefunded(accountId, 250, 40);
     await addKobo(accountId, 1);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await runWatch();
     const before = await readCheckpoint(ledger, accountId);
     await reconcileAndCheckpoint(ledger, before, looks(2));
@@ -273,32 +273,32 @@ describe("a proof whose time is up", () => {
 
   test("does not stop the run, which goes on with the next wallet", async () => {
     const slow = await anAccount();
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     const other = await anAccount();
     beforeEachWalletRead(async (accountId) => {
       if (accountId !== slow) return;
-      ledger.now_ms += 11_000;
+      ledger.nowMs += 11_000;
       await raiseVersion(slow);
     });
     await putRefunded(slow, 1, 1);
-    ledger.now_ms = NOON_MS + HOUR_MS;
+    ledger.nowMs = NOON_MS + HOUR_MS;
     await runWatch();
-    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.now_ms));
-    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.now_ms));
+    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("does not keep the time from other wallets for ever: each minute's run begins with another one", async () => {
     const begun: string[] = [];
     for (let count = 0; count < 3; count += 1) {
-      ledger.now_ms += 1;
+      ledger.nowMs += 1;
       await anAccount();
     }
     beforeEachWalletRead(async (accountId) => {
       begun.push(accountId);
-      ledger.now_ms += 31_000;
+      ledger.nowMs += 31_000;
     });
     for (let minute = 0; minute < 3; minute += 1) {
-      ledger.now_ms = NOON_MS + DAY_MS + minute * MINUTE_MS;
+      ledger.nowMs = NOON_MS + DAY_MS + minute * MINUTE_MS;
       await runWatch();
     }
     expect(new Set(begun).size).toBe(3);
@@ -308,46 +308,46 @@ describe("a proof whose time is up", () => {
 describe("a checkpoint", () => {
   test("of an earlier release is read: everything is summed up once more, and the wallet's version is kept", async () => {
     const accountId = await anAccount();
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     await settle(await ledger.anOrder(accountId), "success");
-    const proved_at = isoTime(ledger.now_ms - HOUR_MS);
+    const provedAt = isoTime(ledger.nowMs - HOUR_MS);
     const Item = {
       pk: `proof#${accountId}`,
       account_id: accountId,
       sum_kobo: 10_000_000,
       up_to: isoTime(NOON_MS),
-      proved_at,
+      proved_at: provedAt,
       difference_kobo: 0,
     };
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 9_950_000, difference_kobo: 0 });
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await runWatch();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 9_950_000,
       version: 2,
       open_keys: [],
-      proved_at: isoTime(ledger.now_ms),
+      proved_at: isoTime(ledger.nowMs),
     });
   });
 
   test("that another run has moved meanwhile is left as it is", async () => {
     const accountId = await anAccount();
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     const before = await readCheckpoint(ledger, accountId);
     await reconcileAndCheckpoint(ledger, before, enough());
     const moved = await readCheckpoint(ledger, accountId);
-    ledger.now_ms += 1;
+    ledger.nowMs += 1;
     await reconcileAndCheckpoint(ledger, before, enough());
     expect(await readCheckpoint(ledger, accountId)).toEqual(moved);
     await reconcileAndCheckpoint(ledger, moved, enough());
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.now_ms) });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.nowMs) });
   });
 
   test("takes over the version of a wallet that was restored, once the wallet has been quiet", async () => {
     const accountId = await anAccount();
     await raiseVersion(accountId);
-    ledger.now_ms += DAY_MS;
+    ledger.nowMs += DAY_MS;
     await runWatch();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ version: 2, difference_kobo: 0 });
     // From now on the wallet is proved although it is never quiet.
@@ -366,7 +366,7 @@ describe("a run that is killed during a proof", () => {
   test("has published what is open before", async () => {
     const accountId = await anAccount();
     await ledger.anOrder(accountId);
-    ledger.now_ms += HOUR_MS;
+    ledger.nowMs += HOUR_MS;
     const said: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));
     const isReading = new Promise<void>((resolve) => {

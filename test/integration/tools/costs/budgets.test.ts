@@ -128,7 +128,7 @@ describe("within its budget is", () => {
     const store = catalogStore(db, tables.cacheTable);
     const upstream = { fetchCatalog: () => Promise.reject(new Error("The catalog is not due")) };
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
-    await store.write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
+    await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const minute = async (): Promise<void> => {
       const watch = scheduleHandler("reconcile-ledger", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),

@@ -22,11 +22,11 @@ afterEach(async () => {
 type TestHandler = (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown>;
 
 /** A gateway whose functions all do the same. */
-const gatewayTo = async (handler: TestHandler, timeout_ms?: number): Promise<Gateway> => {
+const gatewayTo = async (handler: TestHandler, timeoutMs?: number): Promise<Gateway> => {
   const gateway = await openGateway({ port: 0, routes, defaultFunction: "reject" });
   opened.push(gateway);
   const handlers = ["list", "make", "show", "reject"].map((name): [string, TestHandler] => [name, handler]);
-  gateway.serve(invokeWith(new Map(handlers), timeout_ms));
+  gateway.serve(invokeWith(new Map(handlers), timeoutMs));
   return gateway;
 };
 
@@ -49,11 +49,11 @@ test.each([
   ["reconcile-ledger", 300_000],
   ["purchase", 29_000],
   ["receive-upstream-event", 10_000],
-])("%s has %i ms, as on AWS", async (name, time_ms) => {
+])("%s has %i ms, as on AWS", async (name, timeMs) => {
   const remaining: TestHandler = async (_event, context) => context.getRemainingTimeInMillis();
-  const left_ms = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));
-  expect(left_ms).toBeGreaterThan(time_ms - 1_000);
-  expect(left_ms).toBeLessThanOrEqual(time_ms);
+  const leftMs = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));
+  expect(leftMs).toBeGreaterThan(timeMs - 1_000);
+  expect(leftMs).toBeLessThanOrEqual(timeMs);
 });
 
 test("a request to a route becomes an event of payload 2.0 with the route's key", async () => {
@@ -222,8 +222,8 @@ test("closing waits no longer than 2 s for a request in flight", async () => {
     () => "cut",
   );
   await sleep(50);
-  const start_ms = Date.now();
+  const startMs = Date.now();
   await gateway.close();
-  expect(Date.now() - start_ms).toBeLessThan(2_500);
+  expect(Date.now() - startMs).toBeLessThan(2_500);
   expect(await answer).toBe("cut");
 });

@@ -187,9 +187,9 @@ test("where each message is a batch of its own, 40 that take long do not hold up
   const { bodies, send } = await consumedQueue(() => sleep(900), { batchSize: 1 });
   await Promise.all(Array.from({ length: 40 }, () => send("slow")));
   await send("behind");
-  const sent_ms = Date.now();
+  const sentMs = Date.now();
   await vi.waitFor(() => expect(bodies()).toContain("behind"), { timeout: 5_000, interval: 10 });
-  expect(Date.now() - sent_ms).toBeLessThan(800);
+  expect(Date.now() - sentMs).toBeLessThan(800);
 });
 
 const outside = Object.values(networkInterfaces())

@@ -75,11 +75,11 @@ const nameOf = ({ path, number }: Pick<Case, "path" | "number">): string => `${p
 
 const ask = async ({ path, body, field, number }: Case) => {
   const caller = await service.newCaller({ naira: FUNDS });
-  const start_ms = performance.now();
+  const startMs = performance.now();
   const answer = await service.call("POST", path, { key: caller.key, body: { ...body, [field]: number } });
   return {
     answer,
-    took_ms: performance.now() - start_ms,
+    tookMs: performance.now() - startMs,
     balance: await caller.balance(),
     transaction: await rowOf(answer),
   };
@@ -131,8 +131,8 @@ test("the upstream is asked once for each row, and has 20 s to answer", () => {
   const slow = cases.filter(({ upstream }) => upstream === "no answer in 20 s");
   expect(slow).toHaveLength(6);
   for (const one of slow) {
-    expect(outcomes.get(nameOf(one))?.took_ms).toBeGreaterThan(19_500);
-    expect(outcomes.get(nameOf(one))?.took_ms).toBeLessThan(25_000);
+    expect(outcomes.get(nameOf(one))?.tookMs).toBeGreaterThan(19_500);
+    expect(outcomes.get(nameOf(one))?.tookMs).toBeLessThan(25_000);
   }
 });
 

@@ -17,14 +17,14 @@ const snapshot = snapshotOf(aCatalog(), NOON);
 const WEAK = snapshot.etag;
 const STRONG = WEAK.replace("W/", "");
 
-type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly now_ms?: number };
+type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
 
 /** One request for a catalog that was fetched at noon; undefined: never. */
-const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", now_ms = NOON }: Ask = {}) => {
-  const memory = catalogMemory({ read: async () => kept }, () => now_ms);
+const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON }: Ask = {}) => {
+  const memory = catalogMemory({ read: async () => kept }, () => nowMs);
   return listCatalog(
     memory,
-    () => now_ms,
+    () => nowMs,
   )({
     caller: { accountId: "acc_1", keyId: "key_1", mode },
     request: apiEvent.parse(anApiEvent({ headers })),
@@ -114,8 +114,8 @@ test.for([
   [1_000, "1"],
   [90_000_000, "90000"],
   [-5_000, "0"],
-] as const)("Age after %i ms is %s s; a stale catalog is served", async ([after_ms, age]) => {
-  const { statusCode, headers } = await list(snapshot, { now_ms: NOON + after_ms });
+] as const)("Age after %i ms is %s s; a stale catalog is served", async ([afterMs, age]) => {
+  const { statusCode, headers } = await list(snapshot, { nowMs: NOON + afterMs });
   expect([statusCode, headers.age]).toEqual([200, age]);
 });
 

@@ -10,13 +10,13 @@ const newer = snapshotOf(aCatalog(2), NOON + 3_600_000);
 /** A memory before a table that can be filled, emptied and switched off; it counts how often it is read. */
 const aMemory = (stored: Snapshot | undefined) => {
   const table = { stored, reads: 0, broken: false };
-  const clock = { now_ms: NOON };
+  const clock = { nowMs: NOON };
   const read = async (): Promise<Snapshot | undefined> => {
     table.reads += 1;
     if (table.broken) throw new Error("The table cannot be read");
     return table.stored;
   };
-  return { ...catalogMemory({ read }, () => clock.now_ms), table, clock };
+  return { ...catalogMemory({ read }, () => clock.nowMs), table, clock };
 };
 
 test("within 60 s the table is read once for 100 requests", async () => {
@@ -24,9 +24,9 @@ test("within 60 s the table is read once for 100 requests", async () => {
   for (let request = 0; request < 50; request += 1) {
     expect(await snapshot()).toBe(older);
     expect((await plans())?.plans.size).toBe(1);
-    clock.now_ms += 1_199;
+    clock.nowMs += 1_199;
   }
-  expect(clock.now_ms - NOON).toBeLessThan(60_000);
+  expect(clock.nowMs - NOON).toBeLessThan(60_000);
   expect(table.reads).toBe(1);
 });
 
@@ -34,19 +34,19 @@ test("what the table got is seen after 60 s, in the snapshot and in the plans, a
   const { snapshot, plans, table, clock } = aMemory(older);
   await snapshot();
   table.stored = newer;
-  clock.now_ms = NOON + 59_999;
+  clock.nowMs = NOON + 59_999;
   expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
-  clock.now_ms = NOON + 60_000;
+  clock.nowMs = NOON + 60_000;
   expect([await snapshot(), (await plans())?.plans.size]).toEqual([newer, 2]);
   expect(table.reads).toBe(2);
 });
 
 test("plans say when the upstream was asked, also after a refresh that changed nothing", async () => {
   const { plans, table, clock } = aMemory(older);
-  expect((await plans())?.fetchedAt_ms).toBe(NOON);
+  expect((await plans())?.fetchedAtMs).toBe(NOON);
   table.stored = snapshotOf(aCatalog(1), NOON + 7_000);
-  clock.now_ms = NOON + 60_000;
-  expect((await plans())?.fetchedAt_ms).toBe(NOON + 7_000);
+  clock.nowMs = NOON + 60_000;
+  expect((await plans())?.fetchedAtMs).toBe(NOON + 7_000);
 });
 
 describe("while the table cannot be read", () => {
@@ -55,7 +55,7 @@ describe("while the table cannot be read", () => {
     await snapshot();
     table.broken = true;
     table.stored = newer;
-    clock.now_ms = NOON + 5 * 3_600_000;
+    clock.nowMs = NOON + 5 * 3_600_000;
     expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
     table.broken = false;
     expect(await snapshot()).toBe(newer);
@@ -83,6 +83,6 @@ test("a catalog that vanished from the table stays in memory", async () => {
   const { snapshot, table, clock } = aMemory(older);
   await snapshot();
   table.stored = undefined;
-  clock.now_ms = NOON + 60_000;
+  clock.nowMs = NOON + 60_000;
   expect(await snapshot()).toBe(older);
 });

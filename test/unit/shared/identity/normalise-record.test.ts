@@ -12,7 +12,7 @@ import { type DateReading, normaliseRecord } from "../../../../shared/identity/n
 const known = { nin: "12345678901" };
 const dateReading: DateReading = {
   order: "day-first",
-  now_ms: Date.parse("2026-11-21T12:00:00.000Z"),
+  nowMs: Date.parse("2026-11-21T12:00:00.000Z"),
   unreadable: () => undefined,
 };
 const basic = (record: Readonly<Record<string, unknown>>) =>
@@ -157,8 +157,8 @@ describe("dates", () => {
   test("each day from 1900 to 2030 is read the same in six styles", () => {
     const month = new Intl.DateTimeFormat("en-GB", { month: "long", timeZone: "UTC" });
     const wrong: string[] = [];
-    for (let at_ms = Date.UTC(1900, 0, 1); at_ms < Date.UTC(2031, 0, 1); at_ms += 86_400_000) {
-      const day = new Date(at_ms);
+    for (let atMs = Date.UTC(1900, 0, 1); atMs < Date.UTC(2031, 0, 1); atMs += 86_400_000) {
+      const day = new Date(atMs);
       const iso = day.toISOString().slice(0, 10);
       const [year = "", number = "", date = ""] = iso.split("-");
       const styles = [
@@ -167,7 +167,7 @@ describe("dates", () => {
         `${Number(date)}/${Number(number)}/${year}`,
         `${date}-${month.format(day)}-${year}`,
         `${date}-${month.format(day).slice(0, 3).toUpperCase()}-${year}`,
-        new Date(at_ms - 3_600_000).toISOString(),
+        new Date(atMs - 3_600_000).toISOString(),
       ];
       wrong.push(...styles.filter((style) => basic({ date_of_birth: style })?.date_of_birth !== iso));
     }
@@ -237,9 +237,9 @@ describe("other values", () => {
 
   test("a photo of 5 MB with a data: prefix is read within a second", () => {
     const photo = "A".repeat(5_000_000);
-    const start_ms = performance.now();
+    const startMs = performance.now();
     expect(advanced({ photo: `data:image/jpeg;base64,${photo}` })?.photo === photo).toBe(true);
-    expect(performance.now() - start_ms).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 });
 

@@ -72,7 +72,7 @@ describe("a success", () => {
     expect(calls).toHaveLength(1);
     expect(calls[0]?.input).toEqual({ network_id: 1, plan_id: 101, phone_number: "08031234567" });
     expect(calls[0]?.caller).toEqual(caller);
-    expect(calls[0]?.deadline.remaining_ms()).toBe(29_000);
+    expect(calls[0]?.deadline.remainingMs()).toBe(29_000);
   });
 
   test("holds no field that the route does not name", async () => {

@@ -55,8 +55,10 @@ describe("a purchase whose reference contains the recipient's phone number is re
   });
 
   test("but not where the phone number is wrong itself: that alone is the fault", () => {
-    for (const phone_number of ["", "1", "order"]) {
-      expect(refusalOf(() => parseOrder({ phone_number, reference: "order-1" })).fields).toEqual(["phone_number"]);
+    for (const phoneNumber of ["", "1", "order"]) {
+      expect(refusalOf(() => parseOrder({ phone_number: phoneNumber, reference: "order-1" })).fields).toEqual([
+        "phone_number",
+      ]);
     }
   });
 
@@ -232,8 +234,8 @@ describe("a wrong value is 422 with a message at its field", () => {
 
 test.for(["07000000000", "08031234567", "09199999999", "07100000000"])(
   "the number %s is accepted as it is",
-  (phone_number) => {
-    expect(parseOrder({ phone_number }).phone_number).toBe(phone_number);
+  (phoneNumber) => {
+    expect(parseOrder({ phone_number: phoneNumber }).phone_number).toBe(phoneNumber);
   },
 );
 

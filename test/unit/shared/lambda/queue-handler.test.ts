@@ -56,10 +56,10 @@ test("a message that asks to be repeated is, and only that one", async () => {
 });
 
 test("a message that names its time is hidden for so long, and is repeated although it cannot be hidden", async () => {
-  const postpone = vi.fn(async (_receiptHandle: string, after_s: number) => {
-    if (after_s > 10) throw new Error("SQS is away");
+  const postpone = vi.fn(async (_receiptHandle: string, afterS: number) => {
+    if (afterS > 10) throw new Error("SQS is away");
   });
-  const apply: Apply = async ({ id }) => ({ kind: "retry", reason: "not_taken", after_s: Number(id) });
+  const apply: Apply = async ({ id }) => ({ kind: "retry", reason: "not_taken", afterS: Number(id) });
   const Records = ["5", "60"].map((id) => ({ messageId: `m${id}`, receiptHandle: `r${id}`, body: good(id) }));
   const answer = await queueHandler(message, apply, postpone)({ Records }, aLambdaContext());
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "m5" }, { itemIdentifier: "m60" }] });

@@ -11,15 +11,15 @@ afterEach(() => {
 });
 
 /** How long each of the waits takes. */
-const waitsOf = async (count: number, remaining_ms: () => number = () => 60_000): Promise<readonly number[]> => {
-  const nextAttempt = backoff(remaining_ms);
+const waitsOf = async (count: number, remainingMs: () => number = () => 60_000): Promise<readonly number[]> => {
+  const nextAttempt = backoff(remainingMs);
   const waits: number[] = [];
   for (let round = 0; round < count; round += 1) {
-    const start_ms = Date.now();
+    const startMs = Date.now();
     const wait = nextAttempt();
     await vi.runAllTimersAsync();
     expect(await wait).toBe(true);
-    waits.push(Date.now() - start_ms);
+    waits.push(Date.now() - startMs);
   }
   return waits;
 };
@@ -43,12 +43,12 @@ describe("the wait before the next attempt", () => {
 
   test("ends with the time that is left, and then no further attempt is made", async () => {
     vi.spyOn(Math, "random").mockReturnValue(1);
-    const end_ms = Date.now() + 100;
-    const nextAttempt = backoff(() => end_ms - Date.now());
+    const endMs = Date.now() + 100;
+    const nextAttempt = backoff(() => endMs - Date.now());
     const both = Promise.all([nextAttempt(), nextAttempt()]);
     await vi.runAllTimersAsync();
     expect(await both).toEqual([true, true]);
-    expect(Date.now()).toBe(end_ms);
+    expect(Date.now()).toBe(endMs);
     expect(await nextAttempt()).toBe(false);
   });
 });
@@ -83,9 +83,9 @@ describe("a single write", () => {
   });
 
   test("that meets conflicts for 5 s is given up with the last one", async () => {
-    const begun_ms = Date.now();
+    const begunMs = Date.now();
     const call = vi.fn().mockRejectedValue(failing("TransactionConflictException"));
     expect(await settled(retryContention(call))).toMatchObject({ status: "rejected" });
-    expect(Date.now() - begun_ms).toBe(5_000);
+    expect(Date.now() - begunMs).toBe(5_000);
   });
 });

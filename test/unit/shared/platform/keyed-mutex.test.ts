@@ -42,8 +42,8 @@ test("work that never ends holds up what follows on its key for 3 s", async () =
   onTestFinished(() => void vi.useRealTimers());
   const inSequence = keyedMutex();
   void inSequence("a", () => new Promise(() => {}));
-  const begun_ms = Date.now();
-  const following = inSequence("a", async () => Date.now() - begun_ms);
+  const begunMs = Date.now();
+  const following = inSequence("a", async () => Date.now() - begunMs);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await following).toBe(3_000);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deadlineIn, debitRetry_ms, upstreamBudget_ms } from "../../../../shared/platform/deadline.ts";
+import { deadlineIn, debitRetryMs, upstreamBudgetMs } from "../../../../shared/platform/deadline.ts";
 import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
@@ -24,15 +24,15 @@ describe("the next minute begins", () => {
     [58_999, 2],
     [59_000, 1],
     [59_999, 1],
-  ] as const)("%i ms into a minute: in %i s", ([into_ms, seconds]) => {
-    expect(secondsToNextMinute(NOON + into_ms)).toBe(seconds);
+  ] as const)("%i ms into a minute: in %i s", ([intoMs, seconds]) => {
+    expect(secondsToNextMinute(NOON + intoMs)).toBe(seconds);
   });
 });
 
 test("a wait in seconds is never so short that the old minute still counts, at 600 moments of a minute", () => {
   const early: number[] = [];
-  for (let at_ms = NOON; at_ms < NOON + 60_000; at_ms += 100) {
-    if (minuteOf(at_ms + secondsToNextMinute(at_ms) * 1_000) === minuteOf(at_ms)) early.push(at_ms);
+  for (let atMs = NOON; atMs < NOON + 60_000; atMs += 100) {
+    if (minuteOf(atMs + secondsToNextMinute(atMs) * 1_000) === minuteOf(atMs)) early.push(atMs);
   }
   expect(early).toEqual([]);
 });
@@ -45,21 +45,21 @@ describe("the upstream gets", () => {
     [7_000, 1_000],
     [6_000, 0],
     [5_000, -1_000],
-  ] as const)("of %i ms that are left: %i ms", ([left_ms, budget_ms]) => {
-    expect(upstreamBudget_ms({ remaining_ms: () => left_ms })).toBe(budget_ms);
+  ] as const)("of %i ms that are left: %i ms", ([leftMs, budgetMs]) => {
+    expect(upstreamBudgetMs({ remainingMs: () => leftMs })).toBe(budgetMs);
   });
 });
 
 test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms after 101 ms", () => {
-  let now_ms = NOON;
-  const deadline = deadlineIn(100, () => now_ms);
-  now_ms += 60;
-  expect(deadline.remaining_ms()).toBe(40);
-  now_ms += 41;
-  expect(deadline.remaining_ms()).toBe(-1);
+  let nowMs = NOON;
+  const deadline = deadlineIn(100, () => nowMs);
+  nowMs += 60;
+  expect(deadline.remainingMs()).toBe(40);
+  nowMs += 41;
+  expect(deadline.remainingMs()).toBe(-1);
 });
 
 test("a debit waits for its wallet until 16 s are left: 10 s for the upstream and 6 s for settling", () => {
-  expect(debitRetry_ms({ remaining_ms: () => 29_000 })).toBe(13_000);
-  expect(debitRetry_ms({ remaining_ms: () => 16_000 })).toBe(0);
+  expect(debitRetryMs({ remainingMs: () => 29_000 })).toBe(13_000);
+  expect(debitRetryMs({ remainingMs: () => 16_000 })).toBe(0);
 });

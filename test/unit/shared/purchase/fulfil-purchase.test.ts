@@ -69,8 +69,8 @@ describe("what the provider said, and what the ledger is told", () => {
     ["success", { status: "success" }],
     ["failed", { status: "failed", failure: { code: FAILED } }],
   ] as const)("a sandbox order that ends as %s later says so, and when", async (status, settlement) => {
-    const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, after_s: 5 } };
-    expect(await toldOf(outcome)).toStrictEqual({ later: { after_s: 5, settlement } });
+    const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
+    expect(await toldOf(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
   });
 });
 

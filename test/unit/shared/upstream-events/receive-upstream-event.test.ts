@@ -18,9 +18,9 @@ const data = { reference: "U-1", status: "success", amount: 500.5, type: "data",
 
 /** What is answered to an event as it comes over the wire, and what the queue is given. */
 const receive = async (input: { event?: unknown; data?: unknown }, trusted = true) => {
-  const queued: { message: OutcomeMessage; delay_s: number }[] = [];
+  const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const answer = await receiveUpstreamEvent({
-    outcomeQueue: { send: async (message, delay_s) => void queued.push({ message, delay_s }) },
+    outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
     keyedHashes,
     isVouchedFor: trusted,
     clock: () => NOON_MS,
@@ -59,7 +59,7 @@ describe("an event of the upstream", () => {
         phone,
       };
       const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
-      expect(queued).toEqual([{ message, delay_s: 0 }]);
+      expect(queued).toEqual([{ message, delayS: 0 }]);
     },
   );
 
@@ -74,10 +74,10 @@ describe("an event of the upstream", () => {
     [" 54.02 ", 5_402],
     ["0", 0],
     ["54.019999999999996", 5_402],
-  ])("whose amount is the text %j is queued with %i kobo, without an alarm", async (amount, amount_kobo) => {
+  ])("whose amount is the text %j is queued with %i kobo, without an alarm", async (amount, amountKobo) => {
     const alarms = logged();
     const { queued } = await update({ amount });
-    expect(queued[0]?.message).toMatchObject({ kind: "event", amount_kobo });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", amount_kobo: amountKobo });
     expect(alarms()).toEqual([]);
   });
 
@@ -147,8 +147,8 @@ describe("an event of the upstream", () => {
 
   test.each([undefined, null, "", 8_031_234_567, "x".repeat(21)])(
     "whose phone number is %j is queued without one",
-    async (phone_number) => {
-      const { queued } = await update({ phone_number });
+    async (phoneNumber) => {
+      const { queued } = await update({ phone_number: phoneNumber });
       expect(queued).toHaveLength(1);
       expect(queued[0]?.message).not.toHaveProperty("phone");
     },
@@ -200,7 +200,7 @@ describe("an event of the upstream", () => {
             ...(reference !== undefined && { reference }),
             problem,
           },
-          delay_s: 0,
+          delayS: 0,
         },
       ]);
       expect(outcomeMessage.parse(queued[0]?.message)).toEqual(queued[0]?.message);

@@ -154,7 +154,7 @@ describe("after a rotation that this process has not seen", () => {
   /** A gate whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
   const aRotation = () => {
     const vault = { token: "n".repeat(43), key: "m".repeat(43), isAway: false, requests: 0 };
-    const clock = { now_ms: 0 };
+    const clock = { nowMs: 0 };
     const cachedSecret = (before: string, latest: () => string | undefined): Secret => {
       let cached: string | undefined = before;
       return {
@@ -171,7 +171,7 @@ describe("after a rotation that this process has not seen", () => {
       rotatingSecret(
         cachedSecret(before, latest),
         cachedSecret("unused".repeat(8), () => before),
-        () => clock.now_ms,
+        () => clock.nowMs,
       );
     const gate = aGate({
       token: pair(TOKEN, () => vault.token),
@@ -194,10 +194,10 @@ describe("after a rotation that this process has not seen", () => {
     const codes = await Promise.all(Array.from({ length: 1_000 }, wrong));
     expect(new Set(codes)).toEqual(new Set(["not_found"]));
     expect(vault.requests).toBe(2);
-    clock.now_ms += 4_999;
+    clock.nowMs += 4_999;
     await wrong();
     expect(vault.requests).toBe(2);
-    clock.now_ms += 1;
+    clock.nowMs += 1;
     await wrong();
     expect(vault.requests).toBe(4);
   });

@@ -3,11 +3,11 @@ import {
   decideNextStep,
   FAILING_MS_MAX,
   type PostResult,
-  retryDelays_s,
+  retryDelaysS,
 } from "../../../../shared/webhooks/next-step.ts";
 
 const NOW = Date.parse("2026-11-21T09:30:00.000Z");
-const circumstances = { attempt: 1, failingSince_ms: undefined, now_ms: NOW, random: 0 };
+const circumstances = { attempt: 1, failingSinceMs: undefined, nowMs: NOW, random: 0 };
 const answered = (status: number): PostResult => ({ kind: "answered", status, bytes: 2 });
 const timeout: PostResult = { kind: "failed", reason: "timeout" };
 
@@ -19,29 +19,29 @@ test("the waits are 5 s, 1 min, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, each with 0
   const minute = 60;
   const hour = 3_600;
   const planned = [5, minute, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
-  expect(retryDelays_s).toEqual(planned);
-  expect(waits(0)).toEqual([...planned.map((after_s) => ({ kind: "retry", after_s })), { kind: "exhausted" }]);
+  expect(retryDelaysS).toEqual(planned);
+  expect(waits(0)).toEqual([...planned.map((afterS) => ({ kind: "retry", afterS })), { kind: "exhausted" }]);
   for (const [index, settlement] of waits(0.999_999).slice(0, 8).entries()) {
-    const after_s = settlement.kind === "retry" ? settlement.after_s : 0;
-    expect(after_s).toBeGreaterThan((planned[index] ?? 0) * 1.099);
+    const afterS = settlement.kind === "retry" ? settlement.afterS : 0;
+    expect(afterS).toBeGreaterThan((planned[index] ?? 0) * 1.099);
     // SQS hides a message for at most 12 hours.
-    expect(after_s).toBeLessThanOrEqual(Math.min(43_200, (planned[index] ?? 0) * 1.1));
+    expect(afterS).toBeLessThanOrEqual(Math.min(43_200, (planned[index] ?? 0) * 1.1));
   }
 });
 
 test.each([200, 201, 202, 204, 299])("%i means delivered, even at an endpoint that failed for 6 days", (status) => {
-  const failingSince_ms = NOW - 6 * 24 * 3_600_000;
-  expect(decideNextStep(answered(status), { ...circumstances, failingSince_ms })).toEqual({ kind: "delivered" });
+  const failingSinceMs = NOW - 6 * 24 * 3_600_000;
+  expect(decideNextStep(answered(status), { ...circumstances, failingSinceMs })).toEqual({ kind: "delivered" });
 });
 
 test.each([199, 300, 301, 302, 304, 307, 400, 401, 404, 409, 429, 500, 503])("%i is tried again", (status) => {
-  expect(decideNextStep(answered(status), circumstances)).toEqual({ kind: "retry", after_s: 5 });
+  expect(decideNextStep(answered(status), circumstances)).toEqual({ kind: "retry", afterS: 5 });
 });
 
 test("a time-out, a refused address and a 200 with too much behind it are tried again", () => {
   const tooLarge: PostResult = { kind: "failed", reason: "too_large", status: 200 };
   for (const result of [timeout, tooLarge, { kind: "failed", reason: "address_refused" } satisfies PostResult]) {
-    expect(decideNextStep(result, circumstances)).toEqual({ kind: "retry", after_s: 5 });
+    expect(decideNextStep(result, circumstances)).toEqual({ kind: "retry", afterS: 5 });
   }
 });
 
@@ -53,9 +53,9 @@ test("410 switches the endpoint off at the first attempt, however long its answe
 
 test("five days of failure switch the endpoint off, one millisecond less does not", () => {
   const off = { kind: "switch_off", reason: "failing_for_days" };
-  expect(decideNextStep(timeout, { ...circumstances, failingSince_ms: NOW - FAILING_MS_MAX })).toEqual(off);
-  expect(decideNextStep(timeout, { ...circumstances, failingSince_ms: NOW - FAILING_MS_MAX + 1 })).toEqual({
+  expect(decideNextStep(timeout, { ...circumstances, failingSinceMs: NOW - FAILING_MS_MAX })).toEqual(off);
+  expect(decideNextStep(timeout, { ...circumstances, failingSinceMs: NOW - FAILING_MS_MAX + 1 })).toEqual({
     kind: "retry",
-    after_s: 5,
+    afterS: 5,
   });
 });

@@ -9,7 +9,7 @@ const body = webhookBody(aTransactionRow({ status: "success" }), "success");
 
 test("the library of Standard Webhooks verifies what was signed, and refuses another body, id or secret", () => {
   const secret = newSecret();
-  const headers = signatureHeaders({ id: "evt_1", at_ms: Date.now(), body, secrets: [secret] });
+  const headers = signatureHeaders({ id: "evt_1", atMs: Date.now(), body, secrets: [secret] });
   expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
   expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
   expect(() => new Webhook(secret).verify(body, { ...headers, "webhook-id": "evt_2" })).toThrow();
@@ -18,7 +18,7 @@ test("the library of Standard Webhooks verifies what was signed, and refuses ano
 
 test("during a rotation the old secret verifies as well as the new one", () => {
   const secrets = [newSecret(), newSecret()];
-  const headers = signatureHeaders({ id: "evt_1", at_ms: Date.now(), body, secrets });
+  const headers = signatureHeaders({ id: "evt_1", atMs: Date.now(), body, secrets });
   expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   for (const secret of secrets) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
 });

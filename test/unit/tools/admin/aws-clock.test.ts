@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clockOffset_ms } from "../../../../tools/admin/aws-clock.ts";
+import { clockOffsetMs } from "../../../../tools/admin/aws-clock.ts";
 
 /** Goal: a wrong clock is found by one answer of AWS, whose date has whole seconds, and a right one is left alone. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -13,7 +13,7 @@ test.each([
   ["was written after it came", { sent: -300, received: -1, date: 0 }, 650],
   ["is an hour ahead", { sent: 100, received: 300, date: 3_600_000 }, 3_600_300],
   ["is an hour behind", { sent: 100, received: 300, date: -3_600_000 }, -3_599_700],
-])("a clock whose answer %s", (_title, { sent, received, date }, offset_ms) => {
-  const answer = { sent_ms: NOON_MS + sent, received_ms: NOON_MS + received, date_ms: NOON_MS + date };
-  expect(clockOffset_ms(answer)).toBe(offset_ms);
+])("a clock whose answer %s", (_title, { sent, received, date }, offsetMs) => {
+  const answer = { sentMs: NOON_MS + sent, receivedMs: NOON_MS + received, dateMs: NOON_MS + date };
+  expect(clockOffsetMs(answer)).toBe(offsetMs);
 });

@@ -31,8 +31,8 @@ let old: Ledger;
 let restored: Ledger;
 let accountId: string;
 let accessTable: string;
-let now_ms = NOON_MS;
-const clock = () => now_ms;
+let nowMs = NOON_MS;
+const clock = () => nowMs;
 
 beforeAll(async () => {
   proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => proxy.stop());
 beforeEach(async () => {
   proxy.fault = () => undefined;
-  now_ms = NOON_MS;
+  nowMs = NOON_MS;
   const tables = await freshTables();
   accessTable = tables.accessTable;
   old = { db: tables.db, table: tables.ledgerTable, clock };
@@ -196,13 +196,13 @@ describe("a carry-over", () => {
 });
 
 describe("balances computed anew", () => {
-  const setBalance = (balance_kobo: number) =>
+  const setBalance = (balanceKobo: number) =>
     restored.db.send(
       new UpdateCommand({
         TableName: restored.table,
         Key: { pk: walletPk(accountId) },
         UpdateExpression: "SET balance_kobo = :balance",
-        ExpressionAttributeValues: { ":balance": balance_kobo },
+        ExpressionAttributeValues: { ":balance": balanceKobo },
       }),
     );
 
@@ -220,7 +220,7 @@ describe("balances computed anew", () => {
 
   test("take away a checkpoint that what was carried over has made wrong, and keep one that is right", async () => {
     await buy();
-    now_ms += DAY_MS;
+    nowMs += DAY_MS;
     const [row] = [...(await itemsOf(old)).values()].filter((item) =>
       String(Object(item).pk).startsWith("transaction#"),
     );
@@ -230,7 +230,7 @@ describe("balances computed anew", () => {
     await recompute();
     expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
     // An entry in the old ledger of before the restored one's checkpoint.
-    now_ms -= 2 * DAY_MS;
+    nowMs -= 2 * DAY_MS;
     await fund("late", 100);
     await carry();
     expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_600_00 }]);
