@@ -1,6 +1,6 @@
 import { App } from "aws-cdk-lib";
 import { addStage } from "./constructs/stage.ts";
-import { SettingsError } from "./local/settings.ts";
+import { SettingsError } from "./settings-error.ts";
 import { settingsOf } from "./stages.ts";
 
 /** What `cdk` runs: the stage that `-c stage=NAME` names, the sandbox where it names none. */

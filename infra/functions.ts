@@ -14,7 +14,7 @@ export type FunctionSpec = {
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   /** The ledger's indexes that it queries. */
   readonly queries?: readonly IndexName[];
-  readonly sendsTo?: readonly ("status" | "delivery")[];
+  readonly sendsTo?: readonly ("outcomes" | "delivery")[];
   /** What a customer loses while it fails: the text of its alarms. */
   readonly lost: string;
 };
@@ -37,7 +37,7 @@ export const functionSpecs = {
     timeoutS: API_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
-    sendsTo: ["status"],
+    sendsTo: ["outcomes"],
     lost: "Purchases end without an answer; some may be debited and open until an event or the operator ends them.",
   },
   "check-identity": {
@@ -45,7 +45,7 @@ export const functionSpecs = {
     timeoutS: API_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
-    sendsTo: ["status"],
+    sendsTo: ["outcomes"],
     lost: "Identity checks end without an answer; what was debited is returned after 5 minutes.",
   },
   "read-account": {
@@ -55,20 +55,20 @@ export const functionSpecs = {
     queries: ["by_owner"],
     lost: "Apps cannot look up balances and transactions.",
   },
-  "receive-status": {
+  "receive-upstream-event": {
     memoryMb: 512,
     timeoutS: 10,
-    sendsTo: ["status"],
+    sendsTo: ["outcomes"],
     lost: "The upstream's events are not taken in; transactions stay `processing` unless it sends them again.",
   },
-  "apply-status": {
+  "apply-upstream-event": {
     memoryMb: 512,
     timeoutS: 30,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_upstream_reference", "by_open"],
-    lost: "Outcomes wait in the status queue: transactions stay `processing`, and refunds wait.",
+    lost: "Outcomes wait in the outcomes queue: transactions stay `processing`, and refunds wait.",
   },
-  "announce-status": {
+  "enqueue-webhooks": {
     memoryMb: 512,
     timeoutS: 30,
     sendsTo: ["delivery"],
@@ -89,15 +89,15 @@ export const functionSpecs = {
     tables: { cache: ["GetItem", "PutItem"] },
     lost: "Plans and prices grow old; after 24 hours no data bundle is sold.",
   },
-  "watch-ledger": {
+  "reconcile-ledger": {
     memoryMb: 512,
     timeoutS: 300,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_owner", "by_open"],
     lost: "Nobody notices stuck transactions and wrong balances, and abandoned identity checks are not refunded.",
   },
-  "describe-api": { memoryMb: 256, timeoutS: 10, lost: "The interface's description is not served." },
-  "reject-route": { memoryMb: 256, timeoutS: 10, lost: "Wrong paths are answered 500 instead of 404." },
+  "serve-docs": { memoryMb: 256, timeoutS: 10, lost: "The interface's description is not served." },
+  "not-found": { memoryMb: 256, timeoutS: 10, lost: "Wrong paths are answered 500 instead of 404." },
 } as const satisfies Record<string, FunctionSpec>;
 export type FunctionName = keyof typeof functionSpecs;
 

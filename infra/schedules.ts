@@ -1,5 +1,5 @@
 /** Functions that are called by the clock, each minute; each decides itself whether there is something to do. */
-export const scheduledFunctions = ["refresh-catalog", "watch-ledger"] as const;
+export const scheduledFunctions = ["refresh-catalog", "reconcile-ledger"] as const;
 
 /** The scheduled function that changes the ledger. */
-export const LEDGER_SCHEDULE = "watch-ledger";
+export const LEDGER_SCHEDULE = "reconcile-ledger";

@@ -3,8 +3,8 @@ import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
-import { upstreamSignature } from "../shared/status/upstream-signature.ts";
-import { SettingsError } from "./local/settings.ts";
+import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
+import { SettingsError } from "./settings-error.ts";
 
 const ipRanges = z.array(
   z.string().refine((text) => parseIpRange(text) !== undefined, {
@@ -75,7 +75,7 @@ const stageSettings = z
     requestsPerSecondMax: z.int().min(1).default(200),
     /** Executions that a function keeps for itself. */
     reservedConcurrency: z
-      .partialRecord(z.enum(["purchase", "check-identity", "receive-status"]), z.int().min(1))
+      .partialRecord(z.enum(["purchase", "check-identity", "receive-upstream-event"]), z.int().min(1))
       .default({}),
     adopt: adoption.optional(),
   })

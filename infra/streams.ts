@@ -5,7 +5,7 @@
  */
 export const streams = {
   ledger: {
-    consumer: "announce-status",
+    consumer: "enqueue-webhooks",
     batchSize: 100,
     // An hour less than DynamoDB keeps a change, so that Lambda can still write the dead letter of one that it gives up.
     recordAgeMaxS: 23 * 3_600,

@@ -1,14 +1,14 @@
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws.ts";
+import { createPostpone } from "../../shared/lambda/postpone.ts";
+import { queueHandler } from "../../shared/lambda/queue-handler.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
-import { postponing } from "../../shared/platform/postpone.ts";
-import { queueHandler } from "../../shared/platform/queue-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { splitList, systemResolve } from "../../shared/webhook/address-guard.ts";
-import { deliverWebhook } from "../../shared/webhook/deliver-webhook.ts";
-import { deliveryMessage } from "../../shared/webhook/delivery-queue.ts";
-import { posting } from "../../shared/webhook/post.ts";
+import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
+import { deliverWebhook } from "../../shared/webhooks/deliver-webhook.ts";
+import { deliveryMessage } from "../../shared/webhooks/delivery-queue.ts";
+import { createPost } from "../../shared/webhooks/post-webhook.ts";
 
 const env = readEnv(functionEnvironments["deliver-webhook"]);
 const db = documentClient();
@@ -20,7 +20,7 @@ const deps = {
     webhookKey: secret(secretsClient(), env.WEBHOOK_KEY_SECRET_ID),
     clock,
   },
-  post: posting({
+  post: createPost({
     allowed: parseIpRanges(env.WEBHOOK_ALLOWED_CIDRS),
     refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
     resolve: systemResolve,
@@ -32,5 +32,5 @@ const deps = {
 export const handler = queueHandler(
   deliveryMessage,
   deliverWebhook(deps),
-  postponing(sqsClient(), env.DELIVERY_QUEUE_URL),
+  createPostpone(sqsClient(), env.DELIVERY_QUEUE_URL),
 );

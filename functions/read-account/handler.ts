@@ -1,21 +1,21 @@
-import { admitting } from "../../shared/access/admit.ts";
+import { createAdmission } from "../../shared/access/admission.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/platform/api-handler.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
+import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { getTransaction, getTransactions, getWallet } from "../../shared/ledger/read-account.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { namingFrom } from "../../shared/wallet/naming.ts";
-import { getTransaction, getTransactions, getWallet } from "../../shared/wallet/read-account.ts";
 
 const env = readEnv(functionEnvironments["read-account"]);
 const db = documentClient();
 const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
-const naming = namingFrom(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));
+const keyedHashes = loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));
 
 /** What an account can see of itself: its wallet and its transactions. */
-export const handler = apiHandler("read-account", admitting(db, env.ACCESS_TABLE), {
+export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {
   getWallet: operation(routes.getWallet, getWallet(ledger)),
-  getTransaction: operation(routes.getTransaction, getTransaction(ledger, naming)),
+  getTransaction: operation(routes.getTransaction, getTransaction(ledger, keyedHashes)),
   listTransactions: operation(routes.listTransactions, getTransactions(ledger)),
 });

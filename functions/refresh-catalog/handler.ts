@@ -1,16 +1,16 @@
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
+import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
-import { scheduleHandler } from "../../shared/platform/schedule-handler.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { httpProvider } from "../../shared/upstream/http-provider.ts";
+import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 
 const env = readEnv(functionEnvironments["refresh-catalog"]);
 const deps = {
   store: catalogStore(documentClient(), env.CACHE_TABLE),
-  upstream: httpProvider({
+  upstream: httpUpstream({
     baseUrl: env.UPSTREAM_BASE_URL,
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
-import { docsPageForBundle } from "../../functions/describe-api/docs-page.ts";
+import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 
 /** The project's folder, with a slash at its end. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -18,7 +18,7 @@ export const bundleOptions = {
   supported: { "dynamic-import": false },
   inject: [`${projectRoot}infra/bundle/zod-without-compiling.ts`],
   alias: { "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts` },
-  // Used by describe-api alone; the others do not get it.
+  // Used by serve-docs alone; the others do not get it.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
   // Some dependencies still call require; an ES module has none of its own.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },

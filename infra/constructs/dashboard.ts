@@ -43,7 +43,7 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
       "Dead letters",
       workers.map(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(age)),
     ),
-    graph("Ledger's stream, ms behind", [props.functions["announce-status"].figure("IteratorAge", "Maximum")]),
+    graph("Ledger's stream, ms behind", [props.functions["enqueue-webhooks"].figure("IteratorAge", "Maximum")]),
   );
   dashboard.addWidgets(
     graph("Open for, s", [

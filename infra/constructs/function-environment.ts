@@ -19,7 +19,7 @@ export const secretVariables = {
 } as const satisfies Partial<Record<Variable, SecretName>>;
 
 type DataVariable = keyof typeof secretVariables | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
-type QueueVariable = "STATUS_QUEUE_URL" | "DELIVERY_QUEUE_URL";
+type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
 
 /** Names of tables and ids of secrets. */
 export const dataValues = ({ tables, secrets }: Data): Pick<EnvironmentValues, DataVariable> => ({

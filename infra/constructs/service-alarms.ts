@@ -16,7 +16,7 @@ const answering: readonly FunctionName[] = [
   "purchase",
   "check-identity",
   "read-account",
-  "receive-status",
+  "receive-upstream-event",
 ];
 
 /** What each event means for a customer, and where to begin. */
@@ -27,11 +27,11 @@ const events: Readonly<Record<AlarmEvent, string>> = {
     "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
   "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",
   "ledger.not_proved":
-    "A wallet could not be proved: a wrong balance would not be noticed. admin wallet verify; watch-ledger's log says why.",
+    "A wallet could not be proved: a wrong balance would not be noticed. admin wallet verify; reconcile-ledger's log says why.",
   "order.left_open":
     "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
   "phones.not_masked":
-    "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into watch-ledger's log.",
+    "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into reconcile-ledger's log.",
   "request.broke":
     "A caller got 500 for a fault of ours; an order's outcome may be unknown to it. Look for its request_id in the log.",
   "status.amount_differs":
@@ -52,7 +52,7 @@ const events: Readonly<Record<AlarmEvent, string>> = {
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
-/** What watch-ledger measures, and how much is too much. */
+/** What reconcile-ledger measures, and how much is too much. */
 const figures = [
   {
     name: "OldestOpenSeconds",
@@ -77,7 +77,7 @@ const figures = [
     name: "OldestUnrefundedSeconds",
     id: "NotRefunded",
     threshold: 15 * MINUTE_S,
-    impact: "An identity check without a result was not refunded for 15 minutes. Look into watch-ledger's log.",
+    impact: "An identity check without a result was not refunded for 15 minutes. Look into reconcile-ledger's log.",
   },
   {
     name: "LedgerMismatches",

@@ -8,7 +8,6 @@ import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
-import { Clock } from "./clock.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import type { EgressNetwork } from "./egress-network.ts";
@@ -20,6 +19,7 @@ import {
   variablesOf,
 } from "./function-environment.ts";
 import { QueueWorker } from "./queue-worker.ts";
+import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunction } from "./service-function.ts";
 import { addOutputs } from "./service-outputs.ts";
@@ -45,7 +45,11 @@ export class Service extends Stack {
 
     const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
     const api = new Api(this, "Api", { stage, settings });
-    const status = this.queue("status", alarms, "Outcomes were given up: their transactions stay open, unrefunded.");
+    const outcomes = this.queue(
+      "outcomes",
+      alarms,
+      "Outcomes were given up: their transactions stay open, unrefunded.",
+    );
     const delivery = this.queue(
       "delivery",
       alarms,
@@ -53,33 +57,33 @@ export class Service extends Stack {
     );
     const values: EnvironmentValues = {
       ...dataValues(data),
-      STATUS_QUEUE_URL: status.queue.queueUrl,
+      OUTCOMES_QUEUE_URL: outcomes.queue.queueUrl,
       DELIVERY_QUEUE_URL: delivery.queue.queueUrl,
       ...settingsValues(settings, api.hosts),
     };
-    this.functions = this.makeFunctions(values, { status, delivery });
+    this.functions = this.makeFunctions(values, { outcomes, delivery });
 
     for (const route of Object.values<Route>(routes)) api.serve(route, this.named(route.function));
-    api.serveRest(this.functions["reject-route"]);
+    api.serveRest(this.functions["not-found"]);
 
     const isWorking = settings.workers === "on";
-    status.readBy(this.functions[queues.status.consumer], isWorking);
+    outcomes.readBy(this.functions[queues.outcomes.consumer], isWorking);
     delivery.readBy(this.functions[queues.delivery.consumer], isWorking);
     const { consumer, ...reading } = streams.ledger;
-    const announcer = this.functions[consumer];
-    new StreamWorker(this, "Ledger", { stage, table: data.tables.ledger, worker: announcer, alarms, ...reading });
+    const worker = this.functions[consumer];
+    new StreamWorker(this, "Ledger", { stage, table: data.tables.ledger, worker, alarms, ...reading });
     const calls = scheduledFunctions.map((name) => ({
       called: this.functions[name],
       enabled: isWorking || name !== LEDGER_SCHEDULE,
     }));
-    new Clock(this, "Clock", { stage, alarms, calls });
+    new Schedules(this, "Schedules", { stage, alarms, calls });
 
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {
       stage,
       api,
       functions: this.functions,
-      workers: { status, delivery },
+      workers: { outcomes, delivery },
       alarms,
     });
     addOutputs(this, { values, api, dashboard, alarms });
@@ -104,14 +108,14 @@ export class Service extends Stack {
       purchase: make("purchase"),
       "check-identity": make("check-identity"),
       "read-account": make("read-account"),
-      "receive-status": make("receive-status"),
-      "apply-status": make("apply-status"),
-      "announce-status": make("announce-status"),
+      "receive-upstream-event": make("receive-upstream-event"),
+      "apply-upstream-event": make("apply-upstream-event"),
+      "enqueue-webhooks": make("enqueue-webhooks"),
       "deliver-webhook": make("deliver-webhook"),
       "refresh-catalog": make("refresh-catalog"),
-      "watch-ledger": make("watch-ledger"),
-      "describe-api": make("describe-api"),
-      "reject-route": make("reject-route"),
+      "reconcile-ledger": make("reconcile-ledger"),
+      "serve-docs": make("serve-docs"),
+      "not-found": make("not-found"),
     };
   }
 

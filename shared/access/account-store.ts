@@ -4,14 +4,14 @@ import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../ledger/account-index.ts";
+import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
-import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../wallet/account-index.ts";
-import { type AuditRow, auditPut } from "../wallet/audit.ts";
-import { operatorAttempts, type Transacted, transact, transactOnce, type Writes } from "../wallet/ledger.ts";
 import { accountStatus } from "./key-store.ts";
 
-/** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhook/endpoint.ts. */
+/** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
 const webhookField = z.object({
   url: z.string().optional(),
   status: z.enum(["on", "off"]),
@@ -28,7 +28,7 @@ export type WebhookField = z.infer<typeof webhookField>;
  * One account's item in the ledger table. It lists its keys, so that status and whitelist reach all of them in one transaction;
  * `version` rises with every change. `owner` puts it into the index by which accounts are listed.
  */
-export const accountRow = z.object({
+export const accountSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   name: z.string(),
@@ -51,7 +51,7 @@ export const accountRow = z.object({
   owner: z.literal(ACCOUNTS_OWNER),
   created_at: z.iso.datetime(),
 });
-export type AccountRow = z.infer<typeof accountRow>;
+export type Account = z.infer<typeof accountSchema>;
 
 /** Where accounts and their keys are kept. */
 export type AccountStore = {
@@ -60,14 +60,14 @@ export type AccountStore = {
   readonly ledgerTable: string;
   readonly clock?: Clock;
   /** The operator's act behind a change, kept in the change's own transaction. It is told the account as it will be. */
-  readonly audit?: (account: AccountRow) => AuditRow;
+  readonly audit?: (account: Account) => AuditEntry;
 };
 
 /** The part of it that holds the accounts themselves. */
 export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 
 /** What stands on record about a change, as a part of its transaction. */
-export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: AccountRow): Writes =>
+export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: Account): Writes =>
   audit ? [auditPut(ledgerTable, audit(account))] : [];
 
 /** What an operator got wrong, in a sentence. */
@@ -79,14 +79,14 @@ export class AccountError extends Error {
 export const findAccount = async (
   { db, ledgerTable }: AccountTable,
   accountId: string,
-): Promise<AccountRow | undefined> => {
+): Promise<Account | undefined> => {
   const { Item } = await db.send(
     new GetCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) }, ConsistentRead: true }),
   );
-  return Item && accountRow.parse(Item);
+  return Item && accountSchema.parse(Item);
 };
 
-export const requireAccount = async (store: AccountTable, accountId: string): Promise<AccountRow> => {
+export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
   if (account === undefined) throw new AccountError(`There is no account ${accountId}`);
   return account;
@@ -106,9 +106,9 @@ export const KEY_WRITES_MAX = 90;
 /** Puts an account in the place of the one that was read, together with writes to its keys' items. */
 export const replaceAccount = (
   store: AccountTable,
-  account: AccountRow,
+  account: Account,
   keyWrites: readonly KeyWrite[],
-): Promise<Transacted> =>
+): Promise<WriteResult> =>
   transactOnce(
     store.db,
     [
@@ -141,11 +141,11 @@ const refusedKeyWrites = (error: unknown): readonly number[] => {
 /** What one attempt at a change came to. */
 type Attempted<Result> =
   | { readonly kind: "done"; readonly result: Result }
-  | Exclude<Transacted, { readonly kind: "written" }>;
+  | Exclude<WriteResult, { readonly kind: "written" }>;
 
 /** Calls `attempt`, which reads anew what it changes, until it is done. Other writers of the account are waited for. */
-export const untilDone = async <Result>(attempt: () => Promise<Attempted<Result>>): Promise<Result> => {
-  const nextAttempt = operatorAttempts();
+export const retryUntilDone = async <Result>(attempt: () => Promise<Attempted<Result>>): Promise<Result> => {
+  const nextAttempt = operatorRetries();
   for (;;) {
     const attempted = await attempt();
     if (attempted.kind === "done") return attempted.result;
@@ -167,11 +167,11 @@ const disagreement = (accountId: string, keyId: string): AccountError =>
 export const changeAccount = (
   store: AccountTable,
   accountId: string,
-  change: (account: AccountRow) => AccountRow | undefined,
-  alongside: (changed: AccountRow, before: AccountRow) => readonly KeyWrite[] = () => [],
-): Promise<AccountRow> => {
+  change: (account: Account) => Account | undefined,
+  alongside: (changed: Account, before: Account) => readonly KeyWrite[] = () => [],
+): Promise<Account> => {
   const skipped = new Set<string>();
-  return untilDone(async () => {
+  return retryUntilDone(async () => {
     const account = await requireAccount(store, accountId);
     const changed = change(account);
     if (changed === undefined) return { kind: "done", result: account };
@@ -196,7 +196,7 @@ const writeAlone = async (
   accountId: string,
   { keyId, write, whenRefused }: KeyWrite,
 ): Promise<void> => {
-  const result = await transact(db, [write], { nextAttempt: operatorAttempts(), lossesMax: 0, about: { key: keyId } });
+  const result = await transact(db, [write], { nextAttempt: operatorRetries(), lossesMax: 0, about: { key: keyId } });
   if (result.kind === "written") return;
   if (result.kind !== "refused") throw result.error;
   if (whenRefused === "fail") throw disagreement(accountId, keyId);

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/account-index.ts";
+import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../wallet/account-index.ts";
-import { emptyWallet, type WalletRow } from "../wallet/wallet.ts";
 import {
+  type Account,
   AccountError,
-  type AccountRow,
   type AccountStore,
   auditWrites,
   changeAccount,
@@ -27,7 +27,7 @@ import {
   whitelistUpdate,
   withUnlisted,
 } from "./key-item.ts";
-import type { KeyRow } from "./key-store.ts";
+import type { KeyItem } from "./key-store.ts";
 
 /** New keys may buy and verify; finding a person by phone number is granted by name. */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
@@ -41,13 +41,13 @@ const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("
 export const createAccount = async (
   store: AccountStore,
   account: { readonly name: string; readonly whitelist: readonly string[] },
-): Promise<AccountRow> => {
+): Promise<Account> => {
   const { db, ledgerTable, clock = systemClock } = store;
   whitelistRanges(account.whitelist);
-  const account_id = newId("acc");
-  const row: AccountRow = {
-    pk: accountPk(account_id),
-    account_id,
+  const accountId = newId("acc");
+  const row: Account = {
+    pk: accountPk(accountId),
+    account_id: accountId,
     name: account.name,
     status: "active",
     whitelist: [...account.whitelist],
@@ -56,10 +56,10 @@ export const createAccount = async (
     owner: ACCOUNTS_OWNER,
     created_at: isoTime(clock()),
   };
-  const put = (Item: AccountRow | WalletRow) => ({
+  const put = (Item: Account | Wallet) => ({
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
-  const items = [put(row), put(emptyWallet(account_id, clock())), ...auditWrites(store, row)];
+  const items = [put(row), put(emptyWallet(accountId, clock())), ...auditWrites(store, row)];
   await db.send(new TransactWriteCommand({ TransactItems: items }));
   return row;
 };
@@ -90,21 +90,21 @@ export const rotateKey = async (
   store: AccountStore,
   accountId: string,
   keyId: string,
-  overlap_ms: number,
+  overlapMs: number,
 ): Promise<NewKey & { readonly expiresAt: string }> => {
-  const now_ms = nowOf(store);
-  const ends = isoTime(now_ms + overlap_ms);
+  const nowMs = nowOf(store);
+  const ends = isoTime(nowMs + overlapMs);
   const before = requireKey(await requireAccount(store, accountId), keyId);
-  const { key, entry } = newKey(before.mode, before.permissions, now_ms);
+  const { key, entry } = newKey(before.mode, before.permissions, nowMs);
   const changed = await changeAccount(
     store,
     accountId,
     (account) => {
       const old = requireKey(account, keyId);
-      if (isDead(old, now_ms)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
-      const expires_at = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
-      const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at } : other));
-      return withKey({ ...account, keys }, entry, now_ms);
+      if (isDead(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
+      const expiresAt = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
+      const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
+      return withKey({ ...account, keys }, entry, nowMs);
     },
     (account) => {
       const old = requireKey(account, keyId);
@@ -132,7 +132,7 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
 };
 
 /** Revokes a key that the access table has and its account's list lacks; from then on the account lists it, as revoked. */
-export const revokeUnlistedKey = async (store: AccountStore, row: KeyRow): Promise<void> => {
+export const revokeUnlistedKey = async (store: AccountStore, row: KeyItem): Promise<void> => {
   await changeAccount(
     store,
     row.account_id,
@@ -142,11 +142,7 @@ export const revokeUnlistedKey = async (store: AccountStore, row: KeyRow): Promi
 };
 
 /** Restricts an account or lifts that; all its keys follow in the same transaction, those that have ended too. */
-export const setAccountStatus = (
-  store: AccountStore,
-  accountId: string,
-  status: AccountRow["status"],
-): Promise<AccountRow> =>
+export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -159,11 +155,7 @@ export const setAccountStatus = (
   );
 
 /** Replaces an account's whitelist; all its keys follow in the same transaction. */
-export const setWhitelist = (
-  store: AccountStore,
-  accountId: string,
-  whitelist: readonly string[],
-): Promise<AccountRow> =>
+export const setWhitelist = (store: AccountStore, accountId: string, whitelist: readonly string[]): Promise<Account> =>
   writeWhitelist(
     store,
     accountId,
@@ -176,14 +168,14 @@ export const changeWhitelist = (
   store: AccountStore,
   accountId: string,
   change: (whitelist: readonly string[]) => readonly string[] | undefined,
-): Promise<AccountRow> => writeWhitelist(store, accountId, change, whitelistChange);
+): Promise<Account> => writeWhitelist(store, accountId, change, whitelistChange);
 
 const writeWhitelist = (
   store: AccountStore,
   accountId: string,
   change: (whitelist: readonly string[]) => readonly string[] | undefined,
   changeOf: (before: readonly IpRange[], after: readonly IpRange[]) => WhitelistChange,
-): Promise<AccountRow> =>
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -215,21 +207,21 @@ const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]):
 
 /** All keys of an account, those first that may still be admitted, and whether each may. */
 const followers = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
-  const now_ms = nowOf(store);
-  const live = keys.filter((key) => !isDead(key, now_ms));
-  const dead = keys.filter((key) => isDead(key, now_ms));
+  const nowMs = nowOf(store);
+  const live = keys.filter((key) => !isDead(key, nowMs));
+  const dead = keys.filter((key) => isDead(key, nowMs));
   return [...live.map((key) => [key, true] as const), ...dead.map((key) => [key, false] as const)];
 };
 
 const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
 
-const requireKey = (account: AccountRow, keyId: string): Key => {
+const requireKey = (account: Account, keyId: string): Key => {
   const key = account.keys.find(({ key_id }) => key_id === keyId);
   if (key === undefined) throw new AccountError(`Account ${account.account_id} has no key ${keyId}`);
   return key;
 };
 
-const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) => {
+const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) => {
   const key = newApiKey(mode);
   const entry: Key = {
     key_id: newId("key"),
@@ -237,13 +229,13 @@ const newKey = (mode: Mode, permissions: readonly Permission[], now_ms: number) 
     mode,
     status: "active",
     permissions: [...permissions],
-    created_at: isoTime(now_ms),
+    created_at: isoTime(nowMs),
   };
   return { key, entry };
 };
 
-const withKey = (account: AccountRow, entry: Key, now_ms: number): AccountRow => {
-  if (account.keys.filter((key) => !isDead(key, now_ms)).length >= ACTIVE_KEYS_MAX) {
+const withKey = (account: Account, entry: Key, nowMs: number): Account => {
+  if (account.keys.filter((key) => !isDead(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(
       `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`,

@@ -1,9 +1,9 @@
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
-import { AccountError, type AccountRow, type AccountStore, type KeyWrite } from "./account-store.ts";
-import type { KeyRow } from "./key-store.ts";
+import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
+import type { KeyItem } from "./key-store.ts";
 
-export type Key = AccountRow["keys"][number];
+export type Key = Account["keys"][number];
 
 /** Entries of an account's whitelist; so many keep a key's item below one write unit. */
 const WHITELIST_ENTRIES_MAX = 20;
@@ -11,13 +11,13 @@ const WHITELIST_ENTRIES_MAX = 20;
 /** Clocks differ: a key that ended a moment ago may still be admitted elsewhere, and follows its account for another day. */
 const CLOCKS_DIFFER_MS_MAX = 24 * 3_600_000;
 
-export const isDead = ({ status, expires_at }: Key, now_ms: number): boolean =>
-  status === "revoked" || (expires_at !== undefined && now_ms >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
+export const isDead = ({ status, expires_at }: Key, nowMs: number): boolean =>
+  status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
 
-export const keyPut = ({ accessTable }: AccountStore, account: AccountRow, key: Key): KeyWrite => ({
+export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Key): KeyWrite => ({
   keyId: key.key_id,
   write: {
-    Put: { TableName: accessTable, Item: keyItem(account, key), ConditionExpression: "attribute_not_exists(pk)" },
+    Put: { TableName: accessTable, Item: newKeyItem(account, key), ConditionExpression: "attribute_not_exists(pk)" },
   },
   whenRefused: "fail",
 });
@@ -55,7 +55,7 @@ const keyUpdate = (
 export const accountStatusUpdate = (
   store: AccountStore,
   key: Key,
-  status: AccountRow["status"],
+  status: Account["status"],
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite =>
   keyUpdate(
@@ -104,7 +104,7 @@ export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash"
   );
 
 /** A moment at which a key ends, on an item that is active and does not end before. */
-export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string): KeyWrite =>
+export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): KeyWrite =>
   keyUpdate(
     store,
     key,
@@ -112,7 +112,7 @@ export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string):
       expression: "SET #expires_at = :expires_at",
       condition: "#status = :active AND (attribute_not_exists(#expires_at) OR #expires_at >= :expires_at)",
       names: { "#expires_at": "expires_at", "#status": "status" },
-      values: { ":expires_at": expires_at, ":active": "active" },
+      values: { ":expires_at": expiresAt, ":active": "active" },
     },
     "fail",
   );
@@ -121,8 +121,8 @@ export const expiryUpdate = (store: AccountStore, key: Key, expires_at: string):
  * Makes the item of an active key say what a reconciliation came to. It may have read an older state of the item, and so has the
  * condition that the item is still active and does not end before.
  */
-export const keyRestriction = (store: AccountStore, account: AccountRow, key: Key): KeyWrite => {
-  const { account_status, permissions, whitelist, expires_at } = keyItem(account, key);
+export const keyRestriction = (store: AccountStore, account: Account, key: Key): KeyWrite => {
+  const { account_status, permissions, whitelist, expires_at } = newKeyItem(account, key);
   const sets = Object.entries({ account_status, permissions, whitelist });
   const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
   const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
@@ -150,7 +150,7 @@ export const keyRestriction = (store: AccountStore, account: AccountRow, key: Ke
 };
 
 /** Ends a key whose account the ledger does not know. */
-export const orphanRevocation = (store: AccountStore, row: KeyRow): KeyWrite =>
+export const orphanRevocation = (store: AccountStore, row: KeyItem): KeyWrite =>
   keyUpdate(
     store,
     { key_id: row.key_id, hash: row.pk },
@@ -162,7 +162,7 @@ export const orphanRevocation = (store: AccountStore, row: KeyRow): KeyWrite =>
     "skip",
   );
 
-export const keyItem = (account: AccountRow, key: Key): KeyRow => {
+export const newKeyItem = (account: Account, key: Key): KeyItem => {
   const ranges = whitelistRanges(account.whitelist);
   return {
     pk: key.hash,
@@ -183,7 +183,7 @@ export const earlierEnd = (one: string | undefined, other: string | undefined): 
   one !== undefined && (other === undefined || one < other) ? one : other;
 
 /** The keys together with one that only the access table knows, as revoked. */
-export const withUnlisted = (keys: readonly Key[], row: KeyRow, now_ms: number): Key[] => {
+export const withUnlisted = (keys: readonly Key[], row: KeyItem, nowMs: number): Key[] => {
   if (keys.some(({ hash }) => hash === row.pk)) {
     return keys.map((key) => (key.hash === row.pk ? { ...key, status: "revoked" } : key));
   }
@@ -196,7 +196,7 @@ export const withUnlisted = (keys: readonly Key[], row: KeyRow, now_ms: number):
       status: "revoked",
       permissions: [...(row.permissions ?? [])],
       // When it was made is not in the access table.
-      created_at: isoTime(now_ms),
+      created_at: isoTime(nowMs),
       ...(row.expires_at !== undefined && { expires_at: row.expires_at }),
     },
   ];

@@ -13,7 +13,7 @@ export const accountStatus = z.enum(["active", "restricted"]);
  * One key's item in the access table, found by the SHA-256 of the key. Beside these fields it holds its counters, one number a
  * rate group and minute, named `vtu:29412345`. It stays below 1 KB, so that a request costs one write unit.
  */
-export const keyRow = z
+export const keyItemSchema = z
   .object({
     pk: z.string(),
     key_id: z.string(),
@@ -27,12 +27,16 @@ export const keyRow = z
     whitelist: z.set(z.instanceof(Uint8Array)).optional(),
   })
   .loose();
-export type KeyRow = z.infer<typeof keyRow>;
+export type KeyItem = z.infer<typeof keyItemSchema>;
 
 /** The key's item, without counting anything; undefined where nobody was given it. */
-export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyRow | undefined> => {
+export const findKey = async (
+  db: DynamoDBDocumentClient,
+  table: string,
+  hash: string,
+): Promise<KeyItem | undefined> => {
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: hash }, ConsistentRead: true }));
-  return Item && keyRow.parse(Item);
+  return Item && keyItemSchema.parse(Item);
 };
 
 const COUNTER = /^(vtu|identity|catalog):(\d+)$/;
@@ -43,7 +47,7 @@ const counterName = (group: RateGroup, minute: number): string => `${group}:${mi
 /** A change of the account holds the key's item for some milliseconds; this is enough for many of them, and a caller can wait for it. */
 const COUNT_RETRY_MS_MAX = 2_000;
 
-export type CountedKey = { readonly row: KeyRow; readonly requestsThisMinute: number };
+export type CountedKey = { readonly row: KeyItem; readonly requestsThisMinute: number };
 
 /**
  * Authenticates and counts in one write: adds this request to the key's minute and returns the whole item, or undefined where
@@ -68,7 +72,7 @@ export const countRequest = async (
   });
   try {
     const { Attributes } = await retryContention(() => db.send(count), COUNT_RETRY_MS_MAX);
-    const row = keyRow.parse(Attributes);
+    const row = keyItemSchema.parse(Attributes);
     await removeStaleCounters(db, table, row, minute);
     return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
   } catch (error) {
@@ -81,7 +85,7 @@ export const countRequest = async (
 const removeStaleCounters = async (
   db: DynamoDBDocumentClient,
   table: string,
-  row: KeyRow,
+  row: KeyItem,
   minute: number,
 ): Promise<void> => {
   const stale = Object.keys(row).filter((name) => Number(COUNTER.exec(name)?.[2] ?? minute) < minute);

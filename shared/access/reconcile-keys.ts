@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
+import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import { readItems } from "../ledger/batch-read.ts";
+import { transactWithRetry } from "../ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { systemClock } from "../platform/time.ts";
-import { type AuditRow, auditPut } from "../wallet/audit.ts";
-import { readItems } from "../wallet/batch-read.ts";
-import { writeInTurn } from "../wallet/ledger.ts";
 import {
-  type AccountRow,
+  type Account,
   type AccountStore,
   accountIds,
   findAccount,
@@ -14,21 +14,21 @@ import {
   type KeyWrite,
   replaceAccount,
   requireAccount,
-  untilDone,
+  retryUntilDone,
 } from "./account-store.ts";
 import {
   earlierEnd,
   isDead,
   type Key,
-  keyItem,
   keyPut,
   keyRestriction,
+  newKeyItem,
   orphanRevocation,
   revocation,
   whitelistRanges,
   withUnlisted,
 } from "./key-item.ts";
-import { type KeyRow, keyRow } from "./key-store.ts";
+import { type KeyItem, keyItemSchema } from "./key-store.ts";
 
 /** What a reconciliation did, or would do: one finding for each difference between ledger and access table. */
 export type KeyDifference = {
@@ -50,7 +50,7 @@ export type KeyDifference = {
 
 /** An account as both tables agree about it, and what has to be written for that. */
 type Plan = {
-  readonly account: AccountRow;
+  readonly account: Account;
   readonly keyWrites: readonly KeyWrite[];
   readonly findings: readonly KeyDifference[];
 };
@@ -59,19 +59,19 @@ type Plan = {
  * What makes the two tables agree about one account: of two statements the more restrictive one stands. `items` are all items of
  * the access table that belong to the account's keys or name the account.
  */
-const reconciliationOf = (store: AccountStore, before: AccountRow, items: readonly KeyRow[]): Plan => {
+const reconciliationOf = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
   const { account_id } = before;
-  const now_ms = (store.clock ?? systemClock)();
+  const nowMs = (store.clock ?? systemClock)();
   const findings: KeyDifference[] = [];
   const itemOf = new Map(items.map((item) => [item.pk, item]));
   const listed = new Set(before.keys.map(({ hash }) => hash));
   const keys = items
     .filter(({ pk }) => !listed.has(pk))
     .reduce(
-      (all, item) => withUnlisted(all, item, now_ms),
+      (all, item) => withUnlisted(all, item, nowMs),
       before.keys.map((key) => mergeKeyWithItem(key, itemOf.get(key.hash))),
     );
-  const live = keys.filter((key) => !isDead(key, now_ms)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
+  const live = keys.filter((key) => !isDead(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
   const account = { ...before, keys, status, whitelist: narrowest(before.whitelist, live) };
 
@@ -95,24 +95,24 @@ const reconciliationOf = (store: AccountStore, before: AccountRow, items: readon
       before.keys.find(({ hash }) => hash === key.hash),
       write !== undefined,
     );
-    if (found !== undefined) findings.push({ account_id, key_id: key.key_id, found, result: standing(key) });
+    if (found !== undefined) findings.push({ account_id, key_id: key.key_id, found, result: describeKey(key) });
   }
   return { account, keyWrites, findings };
 };
 
-const mergeKeyWithItem = (key: Key, item: KeyRow | undefined): Key => {
+const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
   if (item === undefined) return key;
-  const expires_at = earlierEnd(key.expires_at, item.expires_at);
+  const expiresAt = earlierEnd(key.expires_at, item.expires_at);
   return {
     ...key,
     status: item.status === "revoked" ? "revoked" : key.status,
     permissions: key.permissions.filter((permission) => item.permissions?.has(permission)),
-    ...(expires_at !== undefined && { expires_at }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
   };
 };
 
 /** The account's own entries stay as they are written, where they stay at all. */
-const narrowest = (whitelist: readonly string[], items: readonly KeyRow[]): string[] => {
+const narrowest = (whitelist: readonly string[], items: readonly KeyItem[]): string[] => {
   const ranges = whitelistRanges(whitelist);
   const common = items.reduce<readonly IpRange[]>((some, item) => commonRanges(some, rangesOf(item)), ranges);
   const left = new Set(common.map(formatIpRange));
@@ -121,10 +121,10 @@ const narrowest = (whitelist: readonly string[], items: readonly KeyRow[]): stri
   return [...kept, ...[...left].filter((text) => !known.has(text))];
 };
 
-const rangesOf = ({ whitelist }: KeyRow): readonly IpRange[] =>
+const rangesOf = ({ whitelist }: KeyItem): readonly IpRange[] =>
   [...(whitelist ?? [])].map((range) => Uint8Array.from(range));
 
-const hasRanges = (item: KeyRow, whitelist: readonly string[]): boolean =>
+const hasRanges = (item: KeyItem, whitelist: readonly string[]): boolean =>
   sameMembers(rangesOf(item).map(formatIpRange), whitelistRanges(whitelist).map(formatIpRange));
 
 const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean =>
@@ -132,14 +132,14 @@ const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean 
 
 const keyWriteFor = (
   store: AccountStore,
-  account: AccountRow,
+  account: Account,
   key: Key,
-  item: KeyRow | undefined,
+  item: KeyItem | undefined,
 ): KeyWrite | undefined => {
   if (item === undefined) return keyPut(store, account, key);
   // Whatever else the item of a revoked key says, nobody is admitted by it.
   if (key.status === "revoked") return item.status === "revoked" ? undefined : revocation(store, key);
-  const wanted = keyItem(account, key);
+  const wanted = newKeyItem(account, key);
   const isSame =
     item.status === wanted.status &&
     item.account_status === wanted.account_status &&
@@ -151,7 +151,7 @@ const keyWriteFor = (
 
 const findingAbout = (
   key: Key,
-  item: KeyRow | undefined,
+  item: KeyItem | undefined,
   before: Key | undefined,
   isWritten: boolean,
 ): KeyDifference["found"] | undefined => {
@@ -163,7 +163,7 @@ const findingAbout = (
   return isWritten || before.permissions.length !== key.permissions.length ? "key_item_differs" : undefined;
 };
 
-const standing = ({ status, expires_at }: Key): string =>
+const describeKey = ({ status, expires_at }: Key): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
 
 /** Reconciles one account. What is found is decided anew each time that somebody else was faster. */
@@ -173,7 +173,7 @@ const reconcileAccount = (
   unlisted: readonly string[],
   isDryRun: boolean,
 ): Promise<readonly KeyDifference[]> =>
-  untilDone(async () => {
+  retryUntilDone(async () => {
     const before = await requireAccount(store, accountId);
     const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
     const { account, keyWrites, findings } = reconciliationOf(store, before, await readKeys(store, [...hashes]));
@@ -189,27 +189,27 @@ const reconcileAccount = (
     return { kind: "done", result: findings };
   });
 
-const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyRow[]> =>
+const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyItem[]> =>
   readItems(
     { db, table: accessTable },
     hashes.map((pk) => ({ pk })),
-    keyRow,
+    keyItemSchema,
   );
 
 /** All keys of the access table, read strongly. */
-export async function* keyRows({ db, accessTable }: AccountStore): AsyncGenerator<KeyRow, void, void> {
+export async function* scanKeyItems({ db, accessTable }: AccountStore): AsyncGenerator<KeyItem, void, void> {
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: accessTable, ConsistentRead: true })) {
-    for (const item of Items) yield keyRow.parse(item);
+    for (const item of Items) yield keyItemSchema.parse(item);
   }
 }
 
 /** Revokes a key whose account the ledger does not have. */
 export const revokeOrphan = async (
   store: AccountStore,
-  row: KeyRow,
-  audit: (row: KeyRow) => AuditRow,
+  row: KeyItem,
+  audit: (row: KeyItem) => AuditEntry,
 ): Promise<void> => {
-  await writeInTurn(store, [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))]);
+  await transactWithRetry(store, [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))]);
 };
 
 /**
@@ -218,11 +218,11 @@ export const revokeOrphan = async (
  */
 export const reconcileKeys = async (
   store: AccountStore,
-  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (row: KeyRow) => AuditRow },
+  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (row: KeyItem) => AuditEntry },
 ): Promise<readonly KeyDifference[]> => {
-  const rowsOf = new Map<string, KeyRow[]>();
+  const rowsOf = new Map<string, KeyItem[]>();
   for await (const accountId of accountIds(store)) rowsOf.set(accountId, []);
-  for await (const row of keyRows(store)) {
+  for await (const row of scanKeyItems(store)) {
     const rows = rowsOf.get(row.account_id) ?? [];
     rowsOf.set(row.account_id, [...rows, row]);
   }

@@ -1,8 +1,8 @@
 import { ServiceError } from "../contract/errors.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
-import type { PreparedAnswer } from "../platform/api-answer.ts";
-import type { Call } from "../platform/api-handler.ts";
-import { serveDocument } from "../platform/prepared-document.ts";
+import type { Call } from "../lambda/api-handler.ts";
+import type { PreparedResponse } from "../lambda/api-response.ts";
+import { serveDocument } from "../lambda/prepared-document.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
 import { builtInSnapshot } from "./built-in.ts";
 import type { CatalogMemory } from "./memory.ts";
@@ -13,13 +13,13 @@ const RETRY_AFTER_S = 60;
 /** GET /vtu/data: prepared bytes with `ETag` and `Age`, 304 where the caller has them, gzip passed through. */
 export const listCatalog =
   (memory: CatalogMemory, clock: Clock = systemClock) =>
-  async ({ caller, request }: Pick<Call<unknown>, "caller" | "request">): Promise<PreparedAnswer> => {
+  async ({ caller, request }: Pick<Call<unknown>, "caller" | "request">): Promise<PreparedResponse> => {
     const fetched = await memory.snapshot();
     const snapshot = fetched ?? (caller.mode === "test" ? builtInSnapshot : undefined);
     if (snapshot === undefined) throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
     return serveDocument(snapshot, request, {
       contentType: "application/json; charset=utf-8",
       cacheControl: `private, max-age=${CATALOG_MAX_AGE_S}`,
-      ...(fetched && { age_s: Math.max(0, Math.floor((clock() - fetched.fetchedAt_ms) / 1_000)) }),
+      ...(fetched && { ageS: Math.max(0, Math.floor((clock() - fetched.fetchedAtMs) / 1_000)) }),
     });
   };

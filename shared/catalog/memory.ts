@@ -11,19 +11,19 @@ export type CatalogMemory = {
   /** The latest catalog, however old; undefined while none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;
   /** The same, ready for finding plans. */
-  readonly plans: () => Promise<(PlanIndex & { readonly fetchedAt_ms: number }) | undefined>;
+  readonly plans: () => Promise<(PlanIndex & { readonly fetchedAtMs: number }) | undefined>;
 };
 
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
   let held: Snapshot | undefined;
-  let readAt_ms = Number.NEGATIVE_INFINITY;
+  let readAtMs = Number.NEGATIVE_INFINITY;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
-    if (held !== undefined && clock() - readAt_ms < CATALOG_MEMORY_MS) return held;
+    if (held !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return held;
     try {
       held = (await store.read()) ?? held;
-      readAt_ms = clock();
+      readAtMs = clock();
     } catch (error) {
       // A table that cannot be read does not take away what is in memory; how old it may be is the caller's question.
       if (held === undefined) throw error;
@@ -36,7 +36,7 @@ export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): 
     const current = await snapshot();
     if (current === undefined) return undefined;
     if (index?.etag !== current.etag) index = { etag: current.etag, plans: indexPlans(catalogOf(current)) };
-    return { ...index.plans, fetchedAt_ms: current.fetchedAt_ms };
+    return { ...index.plans, fetchedAtMs: current.fetchedAtMs };
   };
 
   return { snapshot, plans };

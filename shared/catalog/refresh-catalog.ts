@@ -3,7 +3,7 @@ import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
-import type { HttpProvider } from "../upstream/http-provider.ts";
+import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
 import type { CatalogStore } from "./store.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
@@ -23,7 +23,7 @@ export type Refresh =
 
 export type RefreshDeps = {
   readonly store: CatalogStore;
-  readonly upstream: Pick<HttpProvider, "fetchCatalog">;
+  readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
   readonly clock: Clock;
 };
 
@@ -34,7 +34,7 @@ export const refreshCatalog = async (
   when: "due" | "now" = "due",
 ): Promise<Refresh> => {
   const before = await readable(store);
-  const isFresh = before !== undefined && clock() - before.fetchedAt_ms < REFRESH_AFTER_MS;
+  const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
   const fetched = await fetchCatalog(upstream, deadline);
@@ -100,7 +100,7 @@ const sentEnvelope = successEnvelope(sentCatalog);
 /** The catalog that was refused since the one that is served was fetched. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
   const [served, candidate] = await Promise.all([store.read(), store.readCandidate()]);
-  return candidate && candidate.fetchedAt_ms > (served?.fetchedAt_ms ?? 0) ? candidate : undefined;
+  return candidate && candidate.fetchedAtMs > (served?.fetchedAtMs ?? 0) ? candidate : undefined;
 };
 
 /** Serves the catalog that was refused; undefined where there is none. */

@@ -14,7 +14,7 @@ const RETRY_AFTER_S = 60;
 export const sellablePlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
   const plans = await catalog.plans();
   if (mode === "test") return plans ?? builtInPlans;
-  if (plans !== undefined && clock() - plans.fetchedAt_ms <= CATALOG_AGE_MS_MAX) return plans;
+  if (plans !== undefined && clock() - plans.fetchedAtMs <= CATALOG_AGE_MS_MAX) return plans;
   log.alarm("catalog.too_old", { filled: plans !== undefined });
   throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
 };

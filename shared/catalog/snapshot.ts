@@ -1,6 +1,6 @@
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
-import { documentText, type PreparedDocument, prepareDocument } from "../platform/prepared-document.ts";
+import { documentText, type PreparedDocument, prepareDocument } from "../lambda/prepared-document.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** How many entries were dropped, and the first of them. */
@@ -11,17 +11,17 @@ const DROPPED_KEPT_MAX = 50;
 /** The catalog as it is served: the answer's bytes, made once by whoever refreshed it. */
 export type Snapshot = PreparedDocument & {
   /** When the upstream last said so. */
-  readonly fetchedAt_ms: number;
+  readonly fetchedAtMs: number;
   /** What the upstream sent beside it that is not served. */
   readonly dropped: Dropped;
 };
 
 /** Makes the bytes that are served, with their tag. */
-export const snapshotOf = (catalog: Catalog, fetchedAt_ms: number, dropped: readonly DroppedEntry[] = []): Snapshot => {
+export const snapshotOf = (catalog: Catalog, fetchedAtMs: number, dropped: readonly DroppedEntry[] = []): Snapshot => {
   const body = JSON.stringify({ status: true, message: "Networks and data plans", data: catalog });
   return {
     ...prepareDocument(body),
-    fetchedAt_ms,
+    fetchedAtMs,
     dropped: { count: dropped.length, first: dropped.slice(0, DROPPED_KEPT_MAX) },
   };
 };

@@ -31,14 +31,14 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
     if (Item === undefined) return undefined;
     const { gzip, etag, fetched_at, dropped } = catalogRow.parse(Item);
-    return { gzip, etag, fetchedAt_ms: Date.parse(fetched_at), dropped };
+    return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped };
   };
-  const write = async (pk: Pk, { gzip, etag, fetchedAt_ms, dropped: { count, first } }: Snapshot): Promise<void> => {
+  const write = async (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first } }: Snapshot): Promise<void> => {
     const Item: z.input<typeof catalogRow> = {
       pk,
       gzip,
       etag,
-      fetched_at: isoTime(fetchedAt_ms),
+      fetched_at: isoTime(fetchedAtMs),
       dropped: { count, first: [...first] },
     };
     await db.send(new PutCommand({ TableName: table, Item }));

@@ -283,7 +283,7 @@ export const routes = {
   describeApi: {
     method: "GET",
     path: "/v1/openapi.json",
-    function: "describe-api",
+    function: "serve-docs",
     group: "catalog",
     input: nothing,
     data: z.looseObject({ openapi: z.string() }),
@@ -295,7 +295,7 @@ export const routes = {
   showDocs: {
     method: "GET",
     path: "/v1/docs",
-    function: "describe-api",
+    function: "serve-docs",
     group: "catalog",
     input: nothing,
     data: z.string(),
@@ -304,10 +304,10 @@ export const routes = {
     errors: [],
     example: { input: {}, data: "<!doctype html>" },
   },
-  receiveStatus: {
+  receiveUpstreamEvent: {
     method: "POST",
     path: "/v1/webhooks/upstream/{token}",
-    function: "receive-status",
+    function: "receive-upstream-event",
     group: "catalog",
     audience: "upstream",
     input: upstreamEvent,

@@ -12,27 +12,27 @@ import {
   ninRetrieveResult,
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
-import type { Call } from "../platform/api-handler.ts";
-import { type Deadline, replayBudget_ms } from "../platform/deadline.ts";
+import type { Call } from "../lambda/api-handler.ts";
+import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { logOutcome } from "../orders/log-outcome.ts";
+import { failureError } from "../orders/order-failure.ts";
+import { type Fulfilment, type OrderDeps, type PlacedOrder, placeOrder } from "../orders/place-order.ts";
+import { type Deadline, replayBudgetMs } from "../platform/deadline.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
-import { logOutcome } from "../purchase/log-outcome.ts";
-import { type Fulfilment, type OrderDeps, type Placed, placeOrder } from "../purchase/place-order.ts";
-import { failureOf } from "../purchase/purchase-answer.ts";
-import type { Check, CheckOutcome, Provider, UpstreamFacts } from "../upstream/provider.ts";
-import type { Naming } from "../wallet/naming.ts";
-import { type Failure, referenceOf, type TransactionRow } from "../wallet/transaction.ts";
-import { type ConsentRow, consentPk } from "./consent.ts";
+import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
+import { type Consent, consentPk } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
-import type { Replays } from "./replay.ts";
+import type { ReplayStore } from "./replay.ts";
 
 export type IdentityDeps = OrderDeps & {
-  readonly providers: Readonly<Record<Mode, Provider>>;
+  readonly upstreams: Readonly<Record<Mode, Upstream>>;
   readonly prices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */
   readonly upstreamDates: DateOrder;
-  readonly replays: Replays;
+  readonly replays: ReplayStore;
 };
 
 /** What is sold under each name. */
@@ -45,7 +45,7 @@ const products = {
     verify: { type: "bvn_verification", title: "BVN Verification" },
     retrieve: { type: "bvn_retrieval", title: "BVN Retrieval" },
   },
-} as const satisfies Record<Check["subject"], Record<string, { type: TransactionType; title: string }>>;
+} as const satisfies Record<IdentityCheck["subject"], Record<string, { type: TransactionType; title: string }>>;
 
 type Common = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
 type Verification = Common & { readonly mode: IdentityMode };
@@ -80,7 +80,7 @@ type Search<Result extends z.ZodObject> = {
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
   readonly amountKobo: Kobo;
-  readonly check: Check;
+  readonly check: IdentityCheck;
   readonly sought: { readonly field: string; readonly number: string };
   readonly result: Result;
 };
@@ -89,7 +89,7 @@ type Product = Omit<Search<z.ZodObject>, "result">;
 
 const verification = (
   { prices }: IdentityDeps,
-  subject: Check["subject"],
+  subject: IdentityCheck["subject"],
   number: string,
   mode: IdentityMode,
 ): Product => ({
@@ -100,7 +100,7 @@ const verification = (
   sought: { field: subject, number },
 });
 
-const retrieval = ({ prices }: IdentityDeps, subject: Check["subject"], phoneNumber: string): Product => ({
+const retrieval = ({ prices }: IdentityDeps, subject: IdentityCheck["subject"], phoneNumber: string): Product => ({
   ...products[subject].retrieve,
   extent: "retrieval",
   amountKobo: prices[subject].retrieve,
@@ -118,7 +118,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
   { input, caller, request, deadline }: IdentityCall<Common>,
   search: Search<Result>,
 ) => {
-  const provider = deps.providers[caller.mode];
+  const provider = deps.upstreams[caller.mode];
   const { field, number } = search.sought;
   let found: z.output<Result> | undefined;
   const placed = await placeOrder(
@@ -132,7 +132,9 @@ const checkIdentity = async <Result extends z.ZodObject>(
         await provider.assertReady(search.check, deadline);
         return { amountKobo: search.amountKobo, description: search.title };
       },
-      alongside: (row, naming) => [consentRecord(row, naming, search, request.requestContext.requestId, input.purpose)],
+      alongside: (transaction, keyedHashes) => [
+        consentRecord(transaction, keyedHashes, search, request.requestContext.requestId, input.purpose),
+      ],
       fulfil: async (row) => {
         const outcome = await askProvider(provider, search.check, row, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
@@ -142,14 +144,14 @@ const checkIdentity = async <Result extends z.ZodObject>(
           { [field]: number },
           {
             order: deps.upstreamDates,
-            now_ms: deps.ledger.clock(),
+            nowMs: deps.ledger.clock(),
             unreadable: (date, shape) =>
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
         );
         if (found === undefined || !fitsAnswer(found)) return refund({ code: "delivery_failed" }, outcome);
         await keepForReplay(deps.replays, row, found, deadline);
-        return { verdict: { status: "success", ...factsOf(outcome) } };
+        return { settlement: { status: "success", ...factsOf(outcome) } };
       },
     },
     deadline,
@@ -159,30 +161,30 @@ const checkIdentity = async <Result extends z.ZodObject>(
 
 /**
  * The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. A result
- * whose settlement is on the status queue is returned: it will be charged, and without a reference nobody could ask for it again.
- * A result whose settlement is neither written nor queued is not: `watch-ledger` will refund the check.
+ * whose settlement is on the outcomes queue is returned: it will be charged, and without a reference nobody could ask for it again.
+ * A result whose settlement is neither written nor queued is not: `reconcile-ledger` will refund the check.
  */
 const resultFor = async <Result extends z.ZodObject>(
-  kept: Replays,
-  placed: Placed,
+  kept: ReplayStore,
+  placed: PlacedOrder,
   schema: Result,
   found: z.output<Result> | undefined,
 ): Promise<z.output<Result> | null> => {
-  const { row, replayed } = placed;
-  if (row.status === "failed") throw failureOf(row, replayed);
-  if (row.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
-  const result = replayed ? schema.safeParse(await findKept(kept, row)).data : found;
+  const { transaction, replayed } = placed;
+  if (transaction.status === "failed") throw failureError(transaction, replayed);
+  if (transaction.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
+  const result = replayed ? schema.safeParse(await findKept(kept, transaction)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
-    transactionReference: referenceOf(row),
+    transactionReference: referenceOf(transaction),
   });
 };
 
 /** The check was made and charged: where its result cannot be read, no error may say that it was not. */
-const findKept = async (kept: Replays, row: TransactionRow): Promise<unknown> => {
+const findKept = async (kept: ReplayStore, transaction: Transaction): Promise<unknown> => {
   try {
-    return await kept.find(row);
+    return await kept.find(transaction);
   } catch (cause) {
     throw new OutcomeUnknown("The result of an earlier check cannot be read", { cause });
   }
@@ -193,12 +195,12 @@ const ANSWER_BYTES_MAX = 5_900_000;
 const fitsAnswer = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= ANSWER_BYTES_MAX;
 
-const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Result | null) => {
-  const reference = referenceOf(row);
+const answerOf = <Result>({ transaction, replayed }: PlacedOrder, title: string, result: Result | null) => {
+  const reference = referenceOf(transaction);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
     data: {
-      transaction: { title, amount: nairaFromKobo(row.amount_kobo), reference, status: row.status },
+      transaction: { title, amount: nairaFromKobo(transaction.amount_kobo), reference, status: transaction.status },
       result,
     },
     headers: {
@@ -209,28 +211,28 @@ const answerOf = <Result>({ row, replayed }: Placed, title: string, result: Resu
 };
 
 const askProvider = async (
-  provider: Provider,
-  check: Check,
-  row: TransactionRow,
+  provider: Upstream,
+  check: IdentityCheck,
+  transaction: Transaction,
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
-  const outcome = await provider.check(check, referenceOf(row), deadline);
-  logOutcome(row, outcome);
+  const outcome = await provider.check(check, referenceOf(transaction), deadline);
+  logOutcome(transaction, outcome);
   return outcome;
 };
 
 /** A result that cannot be kept is not kept: the request goes on, and its settling does not wait. */
 const keepForReplay = async (
-  kept: Replays,
-  row: TransactionRow,
+  kept: ReplayStore,
+  transaction: Transaction,
   result: Readonly<Record<string, unknown>>,
   deadline: Deadline,
 ): Promise<void> => {
-  if (row.caller_reference === undefined) return;
+  if (transaction.caller_reference === undefined) return;
   try {
-    await kept.keep(row, result, replayBudget_ms(deadline));
+    await kept.keep(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
-    log.warn("replay.not_kept", { reference: referenceOf(row), ...errorFields(error) });
+    log.warn("replay.not_kept", { reference: referenceOf(transaction), ...errorFields(error) });
   }
 };
 
@@ -240,7 +242,7 @@ const factsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
 });
 
 const refund = (failure: Failure, facts: UpstreamFacts): Fulfilment => ({
-  verdict: { status: "failed", failure, ...factsOf(facts) },
+  settlement: { status: "failed", failure, ...factsOf(facts) },
 });
 
 const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure => {
@@ -254,20 +256,20 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
 
 /** The consent's record is put in the debit's own write. */
 const consentRecord = (
-  row: TransactionRow,
-  naming: Naming,
+  transaction: Transaction,
+  keyedHashes: KeyedHashes,
   { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
   requestId: string,
   purpose: string | undefined,
-): ConsentRow => ({
-  pk: consentPk(row),
-  account_id: row.account_id,
-  key_id: row.key_id,
-  mode: row.mode,
-  subject: naming.subject(sought.field, sought.number),
-  operation: row.type,
+): Consent => ({
+  pk: consentPk(transaction),
+  account_id: transaction.account_id,
+  key_id: transaction.key_id,
+  mode: transaction.mode,
+  subject: keyedHashes.hashSubject(sought.field, sought.number),
+  operation: transaction.type,
   extent,
   ...(purpose !== undefined && { purpose }),
   request_id: requestId,
-  created_at: row.created_at,
+  created_at: transaction.created_at,
 });

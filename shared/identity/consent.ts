@@ -1,11 +1,11 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import type { Ledger } from "../wallet/ledger.ts";
-import type { TransactionRow } from "../wallet/transaction.ts";
+import type { Ledger } from "../ledger/transact.ts";
+import type { Transaction } from "../ledger/transaction.ts";
 
 /** Who asked for whom, on whose consent: kept for every accepted identity request, beside its transaction. */
-const consentRow = z.object({
+const consentSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   key_id: z.string(),
@@ -18,14 +18,14 @@ const consentRow = z.object({
   request_id: z.string(),
   created_at: z.iso.datetime(),
 });
-export type ConsentRow = z.infer<typeof consentRow>;
+export type Consent = z.infer<typeof consentSchema>;
 
-export const consentPk = ({ pk }: Pick<TransactionRow, "pk">): string => `consent#${pk}`;
+export const consentPk = ({ pk }: Pick<Transaction, "pk">): string => `consent#${pk}`;
 
 /** The consent on which an identity request was made; undefined for any other transaction. */
-export const readConsent = async ({ db, table }: Ledger, row: TransactionRow): Promise<ConsentRow | undefined> => {
+export const readConsent = async ({ db, table }: Ledger, transaction: Transaction): Promise<Consent | undefined> => {
   const { Item } = await db.send(
-    new GetCommand({ TableName: table, Key: { pk: consentPk(row) }, ConsistentRead: true }),
+    new GetCommand({ TableName: table, Key: { pk: consentPk(transaction) }, ConsistentRead: true }),
   );
-  return Item && consentRow.parse(Item);
+  return Item && consentSchema.parse(Item);
 };

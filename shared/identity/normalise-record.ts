@@ -5,7 +5,7 @@ import { dateShape, readDate } from "./read-date.ts";
 /** How the upstream writes dates, and who is told of those that cannot be read: their field and shape, never their value. */
 export type DateReading = {
   readonly order: DateOrder;
-  readonly now_ms: number;
+  readonly nowMs: number;
   readonly unreadable: (field: string, shape: string) => void;
 };
 
@@ -32,9 +32,9 @@ const flag: Reader = (value) => {
   return word === "no" || word === "false" || word === "0" ? false : undefined;
 };
 
-const date: Reader = (value, { order, now_ms }) => {
+const date: Reader = (value, { order, nowMs }) => {
   const written = text(value);
-  return written === undefined ? undefined : readDate(written, order, now_ms);
+  return written === undefined ? undefined : readDate(written, order, nowMs);
 };
 
 type Field = { readonly spellings: readonly string[]; readonly read: Reader };

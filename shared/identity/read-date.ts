@@ -18,7 +18,7 @@ const FULL_YEAR = /^\d{4}$/;
  * A date of the past as `YYYY-MM-DD`; undefined if the text is no such date. An instant is read as a moment in Lagos. A day above 12
  * in the place of the month is not swapped: it shows that the order is set wrongly.
  */
-export const readDate = (text: string, order: DateOrder, now_ms: number): string | undefined => {
+export const readDate = (text: string, order: DateOrder, nowMs: number): string | undefined => {
   if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return dateInLagos(Date.parse(text));
   const words = text
     .replace(/[T ,]+\d{1,2}:\d{2}.*$/, "")
@@ -34,7 +34,7 @@ export const readDate = (text: string, order: DateOrder, now_ms: number): string
   const [in2000, in1900] = [2_000, 1_900].map((century) =>
     calendarDate([first, middle, String(century + Number(last))], order),
   );
-  return in2000 !== undefined && in2000 <= (dateInLagos(now_ms) ?? "") ? in2000 : in1900;
+  return in2000 !== undefined && in2000 <= (dateInLagos(nowMs) ?? "") ? in2000 : in1900;
 };
 
 const calendarDate = (words: readonly string[], order: DateOrder): string | undefined => {
@@ -56,8 +56,8 @@ const monthName = (word: string): string | undefined => {
 /** Nigeria has one zone, UTC+1, without summer time: midnight there is 23:00 of the day before in UTC. */
 const LAGOS_OFFSET_MS = 3_600_000;
 
-const dateInLagos = (at_ms: number): string | undefined => {
-  const inLagos = new Date(at_ms + LAGOS_OFFSET_MS);
+const dateInLagos = (atMs: number): string | undefined => {
+  const inLagos = new Date(atMs + LAGOS_OFFSET_MS);
   const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
   return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
 };

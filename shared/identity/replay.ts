@@ -1,10 +1,10 @@
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import type { Transaction } from "../ledger/transaction.ts";
 import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
-import type { TransactionRow } from "../wallet/transaction.ts";
 
 /** How long a repeat gets the result again. */
 const REPLAY_S = 600;
@@ -19,20 +19,29 @@ const replayRow = z.object({
   expires_at_s: z.int(),
 });
 
-export type Replays = {
+export type ReplayStore = {
   /** Keeps a result. Throws when it cannot: the request must not fail for it. */
-  readonly keep: (row: TransactionRow, result: Readonly<Record<string, unknown>>, limit_ms: number) => Promise<void>;
+  readonly keep: (
+    transaction: Transaction,
+    result: Readonly<Record<string, unknown>>,
+    limitMs: number,
+  ) => Promise<void>;
   /** The result of this very transaction, or undefined when it is no longer kept. */
-  readonly find: (row: TransactionRow) => Promise<Record<string, unknown> | undefined>;
+  readonly find: (row: Transaction) => Promise<Record<string, unknown> | undefined>;
 };
 
-export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Secret, clock: Clock): Replays => ({
-  keep: async (row, result, limit_ms) => {
+export const replayStore = (
+  db: DynamoDBDocumentClient,
+  table: string,
+  replayKey: Secret,
+  clock: Clock,
+): ReplayStore => ({
+  keep: async (transaction, result, limitMs) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
-    await withTimeout(limit_ms, async (abortSignal) => {
-      const sealed = seal(await sealingKey(replayKey), ownerOf(row), plain);
-      const Item = { pk: replayPk(row), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
+    await withTimeout(limitMs, async (abortSignal) => {
+      const sealed = seal(await sealingKey(replayKey), ownerOf(transaction), plain);
+      const Item = { pk: replayPk(transaction), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
       await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });
     });
   },
@@ -48,15 +57,15 @@ export const replays = (db: DynamoDBDocumentClient, table: string, replayKey: Se
   },
 });
 
-const replayPk = ({ pk }: TransactionRow): string => `replay#${pk}`;
+const replayPk = ({ pk }: Transaction): string => `replay#${pk}`;
 
 /** Bound to its transaction: an item that was moved to another one does not open. */
-const ownerOf = ({ pk, attempt }: TransactionRow): string => `${pk}#${attempt}`;
+const ownerOf = ({ pk, attempt }: Transaction): string => `${pk}#${attempt}`;
 
 /** Undefined where it was sealed with a key that has been rotated since. */
-const opened = (key: Buffer, row: TransactionRow, sealed: Buffer): Buffer | undefined => {
+const opened = (key: Buffer, transaction: Transaction, sealed: Buffer): Buffer | undefined => {
   try {
-    return unseal(key, ownerOf(row), sealed);
+    return unseal(key, ownerOf(transaction), sealed);
   } catch {
     return undefined;
   }

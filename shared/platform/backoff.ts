@@ -13,13 +13,13 @@ export type NextAttempt = () => Promise<boolean>;
  * The one way to wait between attempts: decorrelated jitter. Each wait is random, between the base and three times the wait
  * before, so that contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
-export const backoff = (remaining_ms: () => number): NextAttempt => {
-  let wait_ms = BASE_MS;
+export const backoff = (remainingMs: () => number): NextAttempt => {
+  let waitMs = BASE_MS;
   return async () => {
-    const left_ms = remaining_ms();
-    if (left_ms <= 0) return false;
-    wait_ms = Math.min(CAP_MS, BASE_MS + Math.random() * (3 * wait_ms - BASE_MS));
-    await sleep(Math.min(wait_ms, left_ms));
+    const leftMs = remainingMs();
+    if (leftMs <= 0) return false;
+    waitMs = Math.min(CAP_MS, BASE_MS + Math.random() * (3 * waitMs - BASE_MS));
+    await sleep(Math.min(waitMs, leftMs));
     return true;
   };
 };
@@ -51,7 +51,7 @@ export const retryContention = async <Result>(
   call: () => Promise<Result>,
   retryMsMax = CONTENTION_RETRY_MS_MAX,
 ): Promise<Result> => {
-  const nextAttempt = backoff(deadlineIn(retryMsMax).remaining_ms);
+  const nextAttempt = backoff(deadlineIn(retryMsMax).remainingMs);
   for (;;) {
     try {
       return await call();

@@ -1,23 +1,23 @@
 import { type Clock, systemClock } from "./time.ts";
 
 /** The moment by which this invocation must have answered, as Lambda tells it. */
-export type Deadline = { readonly remaining_ms: () => number };
+export type Deadline = { readonly remainingMs: () => number };
 
-/** A deadline `budget_ms` from now. */
-export const deadlineIn = (budget_ms: number, clock: Clock = systemClock): Deadline => {
-  const end_ms = clock() + budget_ms;
-  return { remaining_ms: () => end_ms - clock() };
+/** A deadline `budgetMs` from now. */
+export const deadlineIn = (budgetMs: number, clock: Clock = systemClock): Deadline => {
+  const endMs = clock() + budgetMs;
+  return { remainingMs: () => endMs - clock() };
 };
 
-/** A signal that aborts after `limit_ms`, and at once where that is not positive. */
-export const abortAfter = (limit_ms: number): AbortSignal => AbortSignal.timeout(Math.max(1, Math.floor(limit_ms)));
+/** A signal that aborts after `limitMs`, and at once where that is not positive. */
+export const abortAfter = (limitMs: number): AbortSignal => AbortSignal.timeout(Math.max(1, Math.floor(limitMs)));
 
 /**
- * Rejects once `limit_ms` have passed, whether the work ends or not. The signal aborts what the work has begun; a step that takes
+ * Rejects once `limitMs` have passed, whether the work ends or not. The signal aborts what the work has begun; a step that takes
  * no signal is left behind.
  */
 export const withTimeout = async <Result>(
-  limit_ms: number,
+  limitMs: number,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {
   const controller = new AbortController();
@@ -27,7 +27,7 @@ export const withTimeout = async <Result>(
       controller.abort();
       reject(new Error("No time is left"));
     };
-    timer = setTimeout(stop, Math.max(1, Math.floor(limit_ms)));
+    timer = setTimeout(stop, Math.max(1, Math.floor(limitMs)));
   });
   try {
     return await Promise.race([work(controller.signal), timedOut]);
@@ -37,7 +37,7 @@ export const withTimeout = async <Result>(
 };
 
 export const soonest = (one: Deadline, other: Deadline): Deadline => ({
-  remaining_ms: () => Math.min(one.remaining_ms(), other.remaining_ms()),
+  remainingMs: () => Math.min(one.remainingMs(), other.remainingMs()),
 });
 
 /** Kept back from the upstream for the writes that follow its answer. */
@@ -45,15 +45,15 @@ const SETTLE_RESERVE_MS = 6_000;
 const UPSTREAM_MS_MAX = 20_000;
 
 /** What the upstream gets of the time that is left: at most 20 s, and 6 s less than we have ourselves. */
-export const upstreamBudget_ms = (deadline: Deadline): number =>
-  Math.min(UPSTREAM_MS_MAX, deadline.remaining_ms() - SETTLE_RESERVE_MS);
+export const upstreamBudgetMs = (deadline: Deadline): number =>
+  Math.min(UPSTREAM_MS_MAX, deadline.remainingMs() - SETTLE_RESERVE_MS);
 
 /** What the upstream keeps of an order's time, however busy the wallet is: it answers most orders within a few seconds. */
 const UPSTREAM_SHARE_MS = 10_000;
 
 /** How much longer a debit may wait for its wallet. */
-export const debitRetry_ms = (deadline: Deadline): number =>
-  deadline.remaining_ms() - SETTLE_RESERVE_MS - UPSTREAM_SHARE_MS;
+export const debitRetryMs = (deadline: Deadline): number =>
+  deadline.remainingMs() - SETTLE_RESERVE_MS - UPSTREAM_SHARE_MS;
 
 /** Kept back for queueing a verdict that could not be written, and for the answer. */
 const QUEUE_RESERVE_MS = 3_500;
@@ -63,10 +63,10 @@ const SETTLE_MS_MIN = 1_500;
 const LOOKUP_MS_MIN = 1_500;
 
 /** What a settling write gets, or the read that finds out what became of a debit: the queue may be needed after either. */
-export const settleBudget_ms = (deadline: Deadline): number => deadline.remaining_ms() - QUEUE_RESERVE_MS;
+export const settleBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - QUEUE_RESERVE_MS;
 
 /** What putting a result aside for replays gets: its settling must not wait. */
-export const replayBudget_ms = (deadline: Deadline): number => settleBudget_ms(deadline) - SETTLE_MS_MIN;
+export const replayBudgetMs = (deadline: Deadline): number => settleBudgetMs(deadline) - SETTLE_MS_MIN;
 
 /** What a debit gets, its repeats included. An order is taken with 7 s left: then its debit has 2 s. */
-export const debitBudget_ms = (deadline: Deadline): number => settleBudget_ms(deadline) - LOOKUP_MS_MIN;
+export const debitBudgetMs = (deadline: Deadline): number => settleBudgetMs(deadline) - LOOKUP_MS_MIN;

@@ -9,13 +9,13 @@ export const environment = z.object({
   ACCESS_TABLE: z.string().min(1),
   LEDGER_TABLE: z.string().min(1),
   CACHE_TABLE: z.string().min(1),
-  STATUS_QUEUE_URL: z.url(),
+  OUTCOMES_QUEUE_URL: z.url(),
   DELIVERY_QUEUE_URL: z.url(),
   /** Addresses and CIDR ranges that the upstream's events come from, comma separated; empty where it has named none. */
   UPSTREAM_WEBHOOK_IPS: z.string(),
   /** Id of the secret that ends the path at which the upstream reports; generated. */
   WEBHOOK_TOKEN_SECRET_ID: z.string().min(1),
-  /** How the upstream signs its events, as JSON (shared/status/upstream-signature.ts); empty where signatures are not checked. */
+  /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty where signatures are not checked. */
   UPSTREAM_SIGNATURE: z.string(),
   /** Id of the secret with which the upstream signs its events; empty until the operator fills it, where it signs at all. */
   UPSTREAM_HMAC_SECRET_ID: z.string().min(1),
@@ -39,7 +39,7 @@ export const environment = z.object({
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
-  /** After so many days a transaction's phone number is masked; see shared/status/phone-retention.ts. */
+  /** After so many days a transaction's phone number is masked; see shared/reconciliation/phone-retention.ts. */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
@@ -49,13 +49,17 @@ export const environment = z.object({
 
 /** What each function reads; its handler parses these, and infra sets these and no others. */
 export const functionEnvironments = {
-  "announce-status": environment.pick({ DELIVERY_QUEUE_URL: true }),
-  "apply-status": environment.pick({ LEDGER_TABLE: true, STATUS_QUEUE_URL: true, REFERENCE_KEY_SECRET_ID: true }),
+  "enqueue-webhooks": environment.pick({ DELIVERY_QUEUE_URL: true }),
+  "apply-upstream-event": environment.pick({
+    LEDGER_TABLE: true,
+    OUTCOMES_QUEUE_URL: true,
+    REFERENCE_KEY_SECRET_ID: true,
+  }),
   "check-identity": environment.pick({
     ACCESS_TABLE: true,
     LEDGER_TABLE: true,
     CACHE_TABLE: true,
-    STATUS_QUEUE_URL: true,
+    OUTCOMES_QUEUE_URL: true,
     UPSTREAM_BASE_URL: true,
     UPSTREAM_KEY_SECRET_ID: true,
     REFERENCE_KEY_SECRET_ID: true,
@@ -76,7 +80,7 @@ export const functionEnvironments = {
     ACCESS_TABLE: true,
     LEDGER_TABLE: true,
     CACHE_TABLE: true,
-    STATUS_QUEUE_URL: true,
+    OUTCOMES_QUEUE_URL: true,
     UPSTREAM_BASE_URL: true,
     UPSTREAM_KEY_SECRET_ID: true,
     REFERENCE_KEY_SECRET_ID: true,
@@ -84,8 +88,8 @@ export const functionEnvironments = {
     PURCHASES: true,
   }),
   "read-account": environment.pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, REFERENCE_KEY_SECRET_ID: true }),
-  "receive-status": environment.pick({
-    STATUS_QUEUE_URL: true,
+  "receive-upstream-event": environment.pick({
+    OUTCOMES_QUEUE_URL: true,
     REFERENCE_KEY_SECRET_ID: true,
     WEBHOOK_TOKEN_SECRET_ID: true,
     UPSTREAM_HMAC_SECRET_ID: true,
@@ -93,7 +97,7 @@ export const functionEnvironments = {
     UPSTREAM_WEBHOOK_IPS: true,
   }),
   "refresh-catalog": environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }),
-  "watch-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
+  "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
 } as const;
 
 /** Reads a function's environment; a missing or malformed name fails its cold start and says which. */

@@ -47,15 +47,15 @@ export const errorFields = (error: unknown): LogFields => {
 };
 
 /** Figures for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
-export const putMetrics = (metrics: Readonly<Record<string, number>>, now_ms: number): void => {
-  console.log(JSON.stringify({ ...metricsHead(now_ms, Object.keys(metrics), ["Stage"]), ...metrics, Stage: stage() }));
+export const putMetrics = (metrics: Readonly<Record<string, number>>, nowMs: number): void => {
+  console.log(JSON.stringify({ ...metricsHead(nowMs, Object.keys(metrics), ["Stage"]), ...metrics, Stage: stage() }));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
 
-const metricsHead = (now_ms: number, names: readonly string[], dimensions: readonly string[]): object => {
+const metricsHead = (nowMs: number, names: readonly string[], dimensions: readonly string[]): object => {
   const Metrics = names.map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" }));
   const CloudWatchMetrics = [{ Namespace: METRICS_NAMESPACE, Dimensions: [dimensions], Metrics }];
-  return { _aws: { Timestamp: now_ms, CloudWatchMetrics } };
+  return { _aws: { Timestamp: nowMs, CloudWatchMetrics } };
 };
 
 /** Functions are named `<stage>-airtime-<function>`: the figures of two stages in one account stay apart. */

@@ -12,7 +12,7 @@ export type RotatingSecret = {
 };
 
 export const rotatingSecret = (current: Secret, previous: Secret, clock: Clock = systemClock): RotatingSecret => {
-  let refresh: { readonly begun_ms: number; readonly done: Promise<unknown> } | undefined;
+  let refresh: { readonly begunMs: number; readonly done: Promise<unknown> } | undefined;
 
   const isKnown = async (test: (version: string) => boolean): Promise<boolean> => {
     for (const { value } of [current, previous]) {
@@ -23,9 +23,9 @@ export const rotatingSecret = (current: Secret, previous: Secret, clock: Clock =
   };
 
   const refreshed = async (): Promise<void> => {
-    if (refresh === undefined || clock() - refresh.begun_ms >= REFRESH_INTERVAL_MS) {
+    if (refresh === undefined || clock() - refresh.begunMs >= REFRESH_INTERVAL_MS) {
       // A failed request leaves the known version as it is.
-      refresh = { begun_ms: clock(), done: Promise.allSettled([current.refetch(), previous.refetch()]) };
+      refresh = { begunMs: clock(), done: Promise.allSettled([current.refetch(), previous.refetch()]) };
       await refresh.done;
     } else {
       await Promise.race([refresh.done, sleep(JOIN_MS)]);

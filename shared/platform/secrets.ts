@@ -25,14 +25,14 @@ export const secret = (
   clock: Clock = systemClock,
   stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
 ): Secret => {
-  let cached: { readonly value: string | undefined; readonly until_ms: number } | undefined;
+  let cached: { readonly value: string | undefined; readonly untilMs: number } | undefined;
   let request: Promise<string | undefined> | undefined;
 
   const send = (): Promise<string | undefined> => {
     const sent = read(client, secretId, stage)
       .then((value) => {
-        const cache_ms = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
-        cached = { value, until_ms: clock() + cache_ms };
+        const cacheMs = value === undefined ? SECRET_ABSENCE_CACHE_MS : SECRET_CACHE_MS;
+        cached = { value, untilMs: clock() + cacheMs };
         return value;
       })
       .finally(() => {
@@ -54,12 +54,12 @@ export const secret = (
   };
 
   const value = async (): Promise<string | undefined> => {
-    if (cached !== undefined && clock() < cached.until_ms) return cached.value;
+    if (cached !== undefined && clock() < cached.untilMs) return cached.value;
     try {
       return await refetch();
     } catch (error) {
       if (cached === undefined) throw error;
-      cached = { value: cached.value, until_ms: clock() + RETRY_AFTER_MS };
+      cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
       return cached.value;
     }
   };

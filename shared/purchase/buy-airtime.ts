@@ -1,14 +1,14 @@
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
-import type { Call } from "../platform/api-handler.ts";
-import { invalid } from "../platform/api-request.ts";
+import type { Call } from "../lambda/api-handler.ts";
+import { invalid } from "../lambda/api-request.ts";
+import { placeOrder } from "../orders/place-order.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../platform/money.ts";
-import type { Order } from "../upstream/provider.ts";
+import type { UpstreamOrder } from "../upstream/upstream.ts";
 import type { OrderQuote, PurchaseDeps } from "./buy-data.ts";
-import { deliver } from "./deliver.ts";
-import { placeOrder } from "./place-order.ts";
-import { purchaseAnswer } from "./purchase-answer.ts";
+import { fulfilPurchase } from "./fulfil-purchase.ts";
+import { purchaseResponse } from "./purchase-response.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
 
@@ -18,7 +18,7 @@ export const buyAirtime =
   async ({ input, caller, deadline }: Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { phone_number: phoneNumber, reference } = input;
     const amountKobo = koboFromNaira(input.amount);
-    const provider = deps.providers[caller.mode];
+    const provider = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -30,16 +30,16 @@ export const buyAirtime =
           refuseTooMuch(amountKobo, deps.airtimeKoboMax);
           const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
           const network = findNetwork(input.network, [...plans.networks.values()]);
-          const order: Order = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
+          const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
           await provider.assertReady(order, deadline);
           const description = `${network.name} airtime for ${phoneNumber}`;
           return { order, amountKobo, description, network: network.name, phoneNumber };
         },
-        fulfil: (row, { order }) => deliver(provider, order, row, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
       },
       deadline,
     );
-    return purchaseAnswer(placed);
+    return purchaseResponse(placed);
   };
 
 const refuseTooMuch = (amount: Kobo, max: Kobo): void => {

@@ -5,31 +5,31 @@ import type { DataPlan, Network } from "../contract/catalog.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
-import type { Call } from "../platform/api-handler.ts";
-import { invalid } from "../platform/api-request.ts";
+import type { Call } from "../lambda/api-handler.ts";
+import { invalid } from "../lambda/api-request.ts";
+import { type OrderDeps, placeOrder, type Quote } from "../orders/place-order.ts";
 import { koboFromNaira } from "../platform/money.ts";
-import type { Order, Provider } from "../upstream/provider.ts";
-import { deliver } from "./deliver.ts";
-import { type OrderDeps, placeOrder, type Quote } from "./place-order.ts";
-import { purchaseAnswer } from "./purchase-answer.ts";
+import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
+import { fulfilPurchase } from "./fulfil-purchase.ts";
+import { purchaseResponse } from "./purchase-response.ts";
 
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;
 
 export type PurchaseDeps = OrderDeps & {
   readonly catalog: CatalogMemory;
-  readonly providers: Readonly<Record<Mode, Provider>>;
+  readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };
 
 /** A price, with the order that it is for. */
-export type OrderQuote = Quote & { readonly order: Order };
+export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
 /** POST /vtu/data/purchase. */
 export const buyData =
   (deps: PurchaseDeps) =>
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
-    const provider = deps.providers[caller.mode];
+    const provider = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -42,11 +42,11 @@ export const buyData =
           await provider.assertReady(quote.order, deadline);
           return quote;
         },
-        fulfil: (row, { order }) => deliver(provider, order, row, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
       },
       deadline,
     );
-    return purchaseAnswer(placed);
+    return purchaseResponse(placed);
   };
 
 const quoteData = (

@@ -9,7 +9,7 @@ import {
   RATE_LIMITED,
   UNRECOGNIZED_404,
   type UpstreamFacts,
-} from "./provider.ts";
+} from "./upstream.ts";
 
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
@@ -54,7 +54,7 @@ type AnswerBody = z.infer<typeof answerBody> & {
 /** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
 const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
 /** Refusals whose cause is our key, our address or our limit: the upstream's gate gives them before an order begins. */
-const OURS = new Set([401, 403, 429]);
+const ACCOUNT_ERRORS = new Set([401, 403, 429]);
 /** Refusals that a gateway or a router gives too, for a request that it does not pass on to the application. */
 const GATEWAY = new Set([404, 405, 413, 415]);
 /** Reason of an `unknown` outcome: a refusing status whose body may hide that the order was delivered. */
@@ -71,7 +71,7 @@ const UNREADABLE_BODY = "unreadable_body";
  * A body that cannot be read may hold any of these. Then the status alone refuses only where the application never saw the order.
  */
 export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
-  if (result.kind === "never_sent") return { kind: "ours", reason: result.reason };
+  if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
 
   const { status } = result;
@@ -94,15 +94,16 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   if (namesReference || (!isFailed && texts.some(saysDuplicate))) {
     return { kind: "unknown", reason: "duplicate_reference", ...facts };
   }
-  if (OURS.has(status)) return { kind: "ours", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
+  if (ACCOUNT_ERRORS.has(status))
+    return { kind: "account_error", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
   if (body === undefined) {
     const isUnseen = text === "" || (GATEWAY.has(status) && isGatewayPage(text, result.headers["content-type"]));
     return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
   }
   if (!body.isPlain) return { kind: "unknown", reason: UNREADABLE_BODY };
-  if (texts.some(saysInsufficient)) return { kind: "ours", reason: "upstream_balance", ...facts };
+  if (texts.some(saysInsufficient)) return { kind: "account_error", reason: "upstream_balance", ...facts };
   if (!isFailed && texts.some(saysUnfinished)) return { kind: "unknown", reason: "unfinished" };
-  if (texts.some(mentionsBalance)) return { kind: "ours", reason: "upstream_balance", ...facts };
+  if (texts.some(mentionsBalance)) return { kind: "account_error", reason: "upstream_balance", ...facts };
   return {
     kind: "refused",
     fields: status === 422 ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
@@ -128,7 +129,7 @@ export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): 
   if (body === undefined) return withoutRecord(outcome);
   const { result: record } = body.data;
   const isFound = result.status === 200 && body.status === true && record !== undefined;
-  const isRefused = outcome.kind === "refused" || outcome.kind === "ours";
+  const isRefused = outcome.kind === "refused" || outcome.kind === "account_error";
   return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
 };
 

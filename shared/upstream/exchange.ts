@@ -22,7 +22,7 @@ export type Exchange =
 
 export type ExchangeLimits = {
   /** For everything, from the first packet to the last byte. */
-  readonly total_ms: number;
+  readonly totalMs: number;
   /** Largest answer that is read. */
   readonly bytesMax: number;
 };
@@ -47,7 +47,7 @@ export const exchange = async (request: Request, limits: ExchangeLimits): Promis
   }
 };
 
-const attempt = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Promise<Exchange> =>
+const attempt = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<Exchange> =>
   new Promise((resolve) => {
     const isTls = request.url.startsWith("https:");
     let stood = false;
@@ -80,8 +80,8 @@ const attempt = (request: Request, { total_ms, bytesMax }: ExchangeLimits): Prom
     // Stays attached: destroying the request may raise further errors.
     outgoing.on("error", (error) => fail("code" in error ? String(error.code) : error.name));
     outgoing.once("response", (incoming) => readAnswer(incoming, bytesMax, finish));
-    timer = setTimeout(() => fail("timeout"), total_ms);
-    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(CONNECT_MS_MAX, total_ms));
+    timer = setTimeout(() => fail("timeout"), totalMs);
+    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(CONNECT_MS_MAX, totalMs));
     outgoing.end(request.body);
   });
 

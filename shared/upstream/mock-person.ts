@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Check } from "./provider.ts";
+import type { IdentityCheck } from "./upstream.ts";
 
 const people = [
   ["ADAEZE", "NGOZI", "OKAFOR", "F"],
@@ -19,14 +19,17 @@ const MOCK_PHOTO =
  * A made-up record, in the shape an upstream sends. The same number always gives the same person; a retrieval by phone number
  * gives the person whose number it would verify.
  */
-export const mockRecord = ({ subject, by }: Check, extent: "full" | "minimal"): Readonly<Record<string, unknown>> => {
+export const mockRecord = (
+  { subject, by }: IdentityCheck,
+  extent: "full" | "minimal",
+): Readonly<Record<string, unknown>> => {
   const known = "phoneNumber" in by ? by.phoneNumber : by.number;
   const lastTen = known.slice(1);
   const dice = createHash("sha256").update(`mock:${lastTen}`).digest();
   const roll = (index: number, sides: number): number => (dice[index] ?? 0) % sides;
   const [first_name, middle_name, last_name, gender] = people[roll(0, people.length)] ?? people[0];
   const number = "phoneNumber" in by ? `1${lastTen}` : known;
-  const phone_number = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
+  const phoneNumber = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
   const names = { [subject]: number, first_name, last_name };
   if (extent === "minimal") return names;
   const state = states[roll(1, states.length)] ?? states[0];
@@ -36,7 +39,7 @@ export const mockRecord = ({ subject, by }: Check, extent: "full" | "minimal"): 
     middle_name,
     gender,
     date_of_birth: `${1960 + roll(2, 45)}-${twoDigits(1 + roll(3, 12))}-${twoDigits(1 + roll(4, 28))}`,
-    phone_number,
+    phone_number: phoneNumber,
     photo: MOCK_PHOTO,
     email: `${first_name}.${last_name}@example.com`.toLowerCase(),
     title: gender === "F" ? "Ms" : "Mr",

@@ -1,6 +1,6 @@
 import { ServiceError } from "../contract/errors.ts";
 import { mockRecord } from "./mock-person.ts";
-import type { Check, CheckOutcome, Order, Outcome, Provider } from "./provider.ts";
+import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
 /**
  * What a test purchase for a number comes to; any other number is delivered. The time-out row does not keep anybody waiting.
@@ -8,8 +8,8 @@ import type { Check, CheckOutcome, Order, Outcome, Provider } from "./provider.t
  */
 const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
   "08000000001": { kind: "refused", fields: [] },
-  "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", after_s: 5 } },
-  "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", after_s: 5 } },
+  "08000000002": { kind: "unknown", reason: "processing", later: { status: "success", afterS: 5 } },
+  "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", afterS: 5 } },
   "08000000004": { kind: "unknown", reason: "processing" },
   "08000000007": { kind: "unknown", reason: "timeout" },
 };
@@ -22,7 +22,7 @@ const refusals = {
 const RETRY_AFTER_S = 5;
 
 /** What a test check comes to, by the last digit of a number whose other digits are 0; any other number is found. */
-const checkOutcomes: Readonly<Record<string, (check: Check) => CheckOutcome>> = {
+const checkOutcomes: Readonly<Record<string, (check: IdentityCheck) => CheckOutcome>> = {
   "1": () => ({ kind: "no_record" }),
   "2": ({ subject, by }) => ({ kind: "refused", fields: ["phoneNumber" in by ? "phone_number" : subject] }),
   "4": (check) => ({ kind: "found", record: mockRecord(check, "minimal") }),
@@ -30,14 +30,16 @@ const checkOutcomes: Readonly<Record<string, (check: Check) => CheckOutcome>> = 
 };
 
 /** The magic digit: `0000000000N`, or `0800000000N` for a retrieval by phone number. */
-const magicDigit = ({ by }: Check): string | undefined =>
+const magicDigit = ({ by }: IdentityCheck): string | undefined =>
   /^(?:0{10}|0800000000)([0-9])$/.exec("phoneNumber" in by ? by.phoneNumber : by.number)?.[1];
 
-const meets = (request: Order | Check, { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals]): boolean =>
-  request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber;
+const meets = (
+  request: UpstreamOrder | IdentityCheck,
+  { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals],
+): boolean => (request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber);
 
 /** Answers test keys. It has no connection to anything, so that a test key cannot reach the upstream. */
-export const sandboxProvider: Provider = {
+export const sandboxUpstream: Upstream = {
   assertReady: async (request) => {
     if (meets(request, refusals.insufficient_balance)) throw new ServiceError("insufficient_balance");
     if (meets(request, refusals.provider_unavailable)) {

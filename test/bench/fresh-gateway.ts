@@ -1,6 +1,6 @@
-import { type Invoke, loadFunctions } from "../../infra/local/functions.ts";
-import { openGateway } from "../../infra/local/gateway.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
+import { openGateway } from "../../tools/local/gateway.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 
@@ -14,7 +14,7 @@ export type FreshGateway = {
 
 export const openFreshGateway = async (names: readonly string[]): Promise<FreshGateway> => {
   const served = Object.values(routes).filter((route) => names.includes(route.function));
-  const gateway = await openGateway({ port: 0, routes: served, defaultFunction: "reject-route" });
+  const gateway = await openGateway({ port: 0, routes: served, defaultFunction: "not-found" });
   return {
     baseUrl: `${gateway.origin}/v1`,
     begin: async () => {

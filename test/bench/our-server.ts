@@ -1,10 +1,10 @@
-import { loadFunctions } from "../../infra/local/functions.ts";
-import { openGateway } from "../../infra/local/gateway.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { loadFunctions } from "../../tools/local/functions.ts";
+import { openGateway } from "../../tools/local/gateway.ts";
 import { reportTo } from "./server-report.ts";
 
 /** The real purchase function behind the local gateway, and no other. */
-const defaultFunction = "reject-route";
+const defaultFunction = "not-found";
 const gateway = await openGateway({ port: 0, routes: [routes.buyData], defaultFunction });
 gateway.serve(await loadFunctions(["purchase", defaultFunction], new URL("../../functions/", import.meta.url)));
 reportTo(gateway.port);

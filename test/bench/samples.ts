@@ -17,7 +17,7 @@ export const pairedRatio = (ones: readonly number[], others: readonly number[]):
   median(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 
 /** The time that a piece of work takes. */
-export const timed_ms = async (work: () => Promise<unknown>): Promise<number> => {
+export const timedMs = async (work: () => Promise<unknown>): Promise<number> => {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
@@ -27,5 +27,5 @@ export const timed_ms = async (work: () => Promise<unknown>): Promise<number> =>
 export const digits = (value: number): string =>
   value.toLocaleString("en-GB", value >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 
-export const milliseconds = (value_ms: number): string =>
-  value_ms >= 10_000 ? `${digits(value_ms / 1_000)} s` : `${digits(value_ms)} ms`;
+export const milliseconds = (valueMs: number): string =>
+  valueMs >= 10_000 ? `${digits(valueMs / 1_000)} s` : `${digits(valueMs)} ms`;

@@ -8,7 +8,7 @@ import { report } from "./server-report.ts";
 export type ServerProcess = {
   readonly origin: string;
   /** CPU time of all its threads since it began. */
-  readonly cpu_us: () => Promise<number>;
+  readonly cpuUs: () => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
@@ -26,10 +26,10 @@ export const startServer = async (
   if (!("port" in started)) throw new Error(`${command.join(" ")} did not say its port`);
   return {
     origin: `http://127.0.0.1:${started.port}`,
-    cpu_us: async () => {
+    cpuUs: async () => {
       child.send("cpu");
       const answer = await heard(child, logFile);
-      return "cpu_us" in answer ? answer.cpu_us : Number.NaN;
+      return "cpuUs" in answer ? answer.cpuUs : Number.NaN;
     },
     stop: async () => {
       const ended = once(child, "exit");

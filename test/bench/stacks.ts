@@ -7,20 +7,20 @@ import {
   ResourceNotFoundException,
 } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { tableDefinition, tableNames } from "../../infra/local/tables.ts";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
+import { tableDefinition, tableNames } from "../../tools/local/tables.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** One of the stacks that sell data bundles, side by side. */
 export type Stack = {
-  readonly name: "ours" | "express" | "fastify" | "hono";
+  readonly name: "account_error" | "express" | "fastify" | "hono";
   readonly title: string;
   readonly command: readonly string[];
   readonly environment: (mode: Mode, around: Surroundings) => Readonly<Record<string, string>>;
@@ -33,14 +33,14 @@ const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 const FUNDED_KOBO = koboFromNaira(1_000_000_000);
 
 const ours: Stack = {
-  name: "ours",
+  name: "account_error",
   title: "this service",
   command: [pathOf("our-server.ts")],
   environment: (_mode, { upstreamUrl }) => ({
     ACCESS_TABLE: tableNames.access,
     LEDGER_TABLE: tableNames.ledger,
     CACHE_TABLE: tableNames.cache,
-    STATUS_QUEUE_URL: "http://127.0.0.1/unused",
+    OUTCOMES_QUEUE_URL: "http://127.0.0.1/unused",
     UPSTREAM_BASE_URL: upstreamUrl,
     UPSTREAM_KEY_SECRET_ID: "upstream-key",
     REFERENCE_KEY_SECRET_ID: "reference-key",
@@ -52,7 +52,7 @@ const ours: Stack = {
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
       await freshTable(db, tableDefinition(`local-${noun}`, shape));
     }
-    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAt_ms: systemClock() });
+    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: tableNames.ledger, clock: systemClock };
@@ -71,7 +71,7 @@ const peerTables = {
   LIMITS_TABLE: { name: "bench-limits", key: "key" },
 };
 
-const peer = (name: Exclude<Stack["name"], "ours">, title: string): Stack => ({
+const peer = (name: Exclude<Stack["name"], "account_error">, title: string): Stack => ({
   name,
   title,
   command: [pathOf("peers/server.ts"), name],

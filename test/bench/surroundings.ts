@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
-import { localAwsEnvironment } from "../../infra/local/local-aws.ts";
-import { loadSecrets, startSecretsManager } from "../../infra/local/secrets.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
+import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";
 import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { startServer } from "./server-process.ts";
 

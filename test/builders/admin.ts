@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { type RunningService, startService } from "../../infra/local/service.ts";
-import { tableNames } from "../../infra/local/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { documentClient } from "../../shared/platform/aws.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
+import { type RunningService, startService } from "../../tools/local/service.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 
 /** What one run of the operator's command line came to. */
 export type AdminRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -37,7 +37,7 @@ export type Bought = { readonly status: number; readonly reference: string };
 /** The bank's reference of the transfer with which a test's account was funded. */
 export const bankReference = (accountId: string): string => `bank-${accountId}`;
 
-export const ADMIN = resolve("infra/admin/admin.ts");
+export const ADMIN = resolve("tools/admin/main.ts");
 
 /** A whole service in a folder of its own, with a SERVICE_FILE by which the command line finds it. */
 export const startOperatedService = async (): Promise<OperatedService> => {
@@ -69,11 +69,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
       });
       return { account, ...(await createKey(store, account, { mode: "live" })) };
     },
-    buy: async (key, phone_number, reference) => {
+    buy: async (key, phoneNumber, reference) => {
       const response = await fetch(`${service.details.base_url}/vtu/airtime/purchase`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ network: "mtn", amount: 500, phone_number, reference }),
+        body: JSON.stringify({ network: "mtn", amount: 500, phone_number: phoneNumber, reference }),
       });
       return { status: response.status, reference: response.headers.get("x-transaction-reference") ?? "" };
     },
@@ -113,17 +113,13 @@ export const runProgram = async (
 };
 
 /** Makes a transaction of which nothing was learnt look old, a minute unless more is said, so that its request is certainly over. */
-export const ageTransaction = async (
-  { ledger }: OperatedService,
-  reference: string,
-  age_ms = 60_000,
-): Promise<void> => {
+export const ageTransaction = async ({ ledger }: OperatedService, reference: string, ageMs = 60_000): Promise<void> => {
   await ledger.db.send(
     new UpdateCommand({
       TableName: ledger.table,
       Key: { pk: `transaction#${reference.split("_")[1]}` },
       UpdateExpression: "SET created_at = :then",
-      ExpressionAttributeValues: { ":then": isoTime(Date.now() - age_ms) },
+      ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
     }),
   );
 };

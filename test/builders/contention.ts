@@ -3,25 +3,25 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
-import { localClient } from "../../infra/local/local-aws.ts";
+import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { type Opening, openTransaction } from "../../shared/wallet/open.ts";
-import { transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { localClient } from "../../tools/local/local-aws.ts";
 import { strictDynamoDb } from "../strict/dynamodb.ts";
 import { type StrictSettings, strictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction-row.ts";
+import { aTransactionRow } from "./transaction.ts";
 
 /** Transactions hold their items for so long, and nothing else happens. */
-export const holding = (hold_ms: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
+export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
   ...strictSettings["conflicts, tokens bound"],
-  holdMs: { min: hold_ms, max: hold_ms },
+  holdMs: { min: holdMs, max: holdMs },
   foreignHolds: 0,
   ...changes,
 });
@@ -29,12 +29,12 @@ export const holding = (hold_ms: number, changes: Partial<StrictSettings> = {}):
 export type Contention = {
   readonly debits: number;
   /** They begin evenly over this time. */
-  readonly within_ms: number;
-  readonly hold_ms: number;
+  readonly withinMs: number;
+  readonly holdMs: number;
 };
 export type Contended = {
-  readonly outcomes: readonly Opening["kind"][];
-  readonly waits_ms: readonly number[];
+  readonly outcomes: readonly OpenResult["kind"][];
+  readonly waitsMs: readonly number[];
   /** Attempts that a conflict cancelled. */
   readonly cancelled: number;
   /** What the wallet lost: the price of each opened order. */
@@ -54,7 +54,7 @@ const WAY_MS = 2;
  */
 export const contend = async (
   emulator: string,
-  { debits, within_ms, hold_ms }: Contention,
+  { debits, withinMs, holdMs }: Contention,
   seed: number,
 ): Promise<Contended> => {
   const direct = emulatorClientAt(emulator);
@@ -77,20 +77,20 @@ export const contend = async (
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
   vi.spyOn(Math, "random").mockImplementation(seeded(seed));
   try {
-    const strict = strictDynamoDb({ settings: holding(hold_ms), seed, forward: counted });
+    const strict = strictDynamoDb({ settings: holding(holdMs), seed, forward: counted });
     const ledger = { db: clientOf(strict.handle), table, clock: Date.now };
     const open = async (index: number) => {
-      await sleep((within_ms * index) / debits);
-      const begun_ms = Date.now();
-      const row = aTransactionRow({
+      await sleep((withinMs * index) / debits);
+      const begunMs = Date.now();
+      const transaction = aTransactionRow({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: `${accountId}#live`,
         attempt: randomUUID(),
         amount_kobo: PRICE_KOBO,
       });
-      const { kind } = await openTransaction(ledger, row, [], deadlineIn(FUNCTION_MS));
-      return { kind, wait_ms: Date.now() - begun_ms };
+      const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(FUNCTION_MS));
+      return { kind, waitMs: Date.now() - begunMs };
     };
     const results = await inSimulatedTime(
       Promise.all(Array.from({ length: debits }, (_, index) => open(index))),
@@ -99,7 +99,7 @@ export const contend = async (
     const { balance_kobo } = await inSimulatedTime(readWallet(ledger, accountId), () => atWork > 0);
     return {
       outcomes: results.map(({ kind }) => kind),
-      waits_ms: results.map(({ wait_ms }) => wait_ms),
+      waitsMs: results.map(({ waitMs }) => waitMs),
       cancelled: strict.counts.conflict,
       takenKobo: fundsKobo - balance_kobo,
     };

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
-import { tableDefinition } from "../../infra/local/tables.ts";
 import { tables } from "../../infra/tables.ts";
+import { tableDefinition } from "../../tools/local/tables.ts";
 
 /** A new table with the items that another one has now: what a restore to this moment would make. Resolves with its name. */
 export const copyTable = async (

@@ -9,7 +9,7 @@ type Call = { readonly operation: string; readonly body: string };
 export type DynamoDbAhead = {
   readonly endpoint: string;
   /** How far the `Date` of answers is ahead of this machine's clock; undefined leaves it out. */
-  ahead_ms: number | undefined;
+  aheadMs: number | undefined;
   edit: (call: Call, answer: string) => string;
   readonly stop: () => Promise<void>;
 };
@@ -23,7 +23,7 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
       outgoing.sendDate = false;
       outgoing.writeHead(answer.statusCode ?? 500, {
         "content-type": "application/x-amz-json-1.0",
-        ...(proxy.ahead_ms !== undefined && { date: new Date(Date.now() + proxy.ahead_ms).toUTCString() }),
+        ...(proxy.aheadMs !== undefined && { date: new Date(Date.now() + proxy.aheadMs).toUTCString() }),
       });
       outgoing.end(proxy.edit({ operation, body }, await text(answer)));
     });
@@ -35,7 +35,7 @@ export const startDynamoDbAhead = async (emulator: string): Promise<DynamoDbAhea
   const { port } = z.object({ port: z.number() }).parse(server.address());
   const proxy: DynamoDbAhead = {
     endpoint: `http://127.0.0.1:${port}`,
-    ahead_ms: 0,
+    aheadMs: 0,
     edit: (_call, answer) => answer,
     stop: async () => {
       const closed = once(server, "close");

@@ -101,12 +101,12 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     const strict = isStream ? undefined : proxy.strict;
     const answer: StrictAnswer = strict
       ? await strict.handle(operation, asked)
-      : { ...(await forward(emulator, incoming, asked)), lost: false, delay_ms: 0 };
+      : { ...(await forward(emulator, incoming, asked)), lost: false, delayMs: 0 };
     if (!isStream) record(proxy.calls, operation, sent, answer.body);
     if (fault === "arrives_late") return;
     if (fault === "answer_lost") return void outgoing.destroy();
     if (answer.lost) return void outgoing.destroy();
-    if (answer.delay_ms > 0) await new Promise((wake) => setTimeout(wake, answer.delay_ms));
+    if (answer.delayMs > 0) await new Promise((wake) => setTimeout(wake, answer.delayMs));
     outgoing.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
   };
 

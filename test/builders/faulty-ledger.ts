@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { inject, vi } from "vitest";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 
@@ -16,7 +16,7 @@ export const isWrite = (operation: string): boolean => operation === "TransactWr
 
 /** A ledger of its own whose writes meet what a test says, and whose clock stands still unless the test moves it. */
 export type FaultyLedger = Ledger & {
-  now_ms: number;
+  nowMs: number;
   readonly proxy: DynamoDbProxy;
   /** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
   readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
@@ -37,8 +37,8 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
   const ledger: FaultyLedger = {
     db,
     table,
-    now_ms: NOON_MS,
-    clock: () => ledger.now_ms,
+    nowMs: NOON_MS,
+    clock: () => ledger.nowMs,
     proxy,
     firstWrites: (count, fault) => {
       // The SDK hands a conflict on at once.
@@ -52,9 +52,9 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       return seen;
     },
     neverFree: () => {
-      const begun_ms = Date.now();
+      const begunMs = Date.now();
       const seen = { writes: 0 };
-      vi.spyOn(Date, "now").mockImplementation(() => begun_ms + seen.writes * 4_000);
+      vi.spyOn(Date, "now").mockImplementation(() => begunMs + seen.writes * 4_000);
       proxy.fault = ({ operation }) => {
         if (!isWrite(operation)) return undefined;
         seen.writes += 1;
@@ -71,7 +71,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
     balanceOf: async (accountId) => (await readWallet(ledger, accountId)).balance_kobo / 100,
     reset: () => {
       proxy.fault = () => undefined;
-      ledger.now_ms = NOON_MS;
+      ledger.nowMs = NOON_MS;
       vi.restoreAllMocks();
       vi.spyOn(Math, "random").mockReturnValue(0);
     },

@@ -2,14 +2,14 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { admitting } from "../../shared/access/admit.ts";
+import { createAdmission } from "../../shared/access/admission.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { type KeyRow, keyRow } from "../../shared/access/key-store.ts";
+import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { type Permission, routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
-import type { Admission } from "../../shared/platform/api-handler.ts";
-import { apiEvent } from "../../shared/platform/api-request.ts";
+import type { Admission } from "../../shared/lambda/api-handler.ts";
+import { apiEvent } from "../../shared/lambda/api-request.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
@@ -33,7 +33,7 @@ type Ask = {
 
 /** The gates of one service with tables of its own, at a time that the test chooses. */
 export type Gates = {
-  now_ms: number;
+  nowMs: number;
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   readonly proxy: DynamoDbProxy;
   readonly store: AccountStore;
@@ -44,7 +44,7 @@ export type Gates = {
   /** One request through the gates, every DynamoDB call of which is counted. */
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
-  readonly keyItem: (key: string) => Promise<KeyRow>;
+  readonly keyItem: (key: string) => Promise<KeyItem>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
   /** Noon, no fault, and nothing counted. */
   readonly reset: () => void;
@@ -54,10 +54,10 @@ export const openGates = async (): Promise<Gates> => {
   const tables = await freshTables();
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const { db, accessTable, ledgerTable } = tables;
-  const clock = () => gates.now_ms;
+  const clock = () => gates.nowMs;
   const store: AccountStore = { db, accessTable, ledgerTable, clock };
   const gates: Gates = {
-    now_ms: NOON,
+    nowMs: NOON,
     tables,
     proxy,
     store,
@@ -67,7 +67,7 @@ export const openGates = async (): Promise<Gates> => {
       return { accountId: account_id, ...created };
     },
     admit: ({ headers = {}, sourceIp = OFFICE, route = routes.buyData }) =>
-      admitting(
+      createAdmission(
         emulatorClient(proxy.endpoint),
         accessTable,
         clock,
@@ -77,12 +77,12 @@ export const openGates = async (): Promise<Gates> => {
       const { Item } = await db.send(
         new GetCommand({ TableName: accessTable, Key: { pk: keyHash(key) }, ConsistentRead: true }),
       );
-      return keyRow.parse(Item);
+      return keyItemSchema.parse(Item);
     },
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await gates.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {
-      gates.now_ms = NOON;
+      gates.nowMs = NOON;
       proxy.fault = () => undefined;
       proxy.calls.length = 0;
     },

@@ -1,9 +1,9 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
-import type { Fault } from "../../infra/local/simulator/faults.ts";
-import { tableNames } from "../../infra/local/tables.ts";
-import { readTransaction } from "../../shared/wallet/lookup.ts";
-import { pkOfReference, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { pkOfReference, type Transaction } from "../../shared/ledger/transaction.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { aNinCheck } from "./identity.ts";
 import { type Answer, startTestService, type TestCaller, type TestService } from "./service.ts";
 
@@ -42,7 +42,7 @@ export type IdentityService = TestService & {
   readonly requestCount: () => number;
   readonly itemOf: (table: keyof typeof tableNames, pk: string) => Promise<Record<string, unknown> | undefined>;
   readonly replayItemOf: (answer: Answer) => Promise<Record<string, unknown> | undefined>;
-  readonly rowUnder: (key: string, reference: string) => Promise<TransactionRow | undefined>;
+  readonly rowUnder: (key: string, reference: string) => Promise<Transaction | undefined>;
   /** Verifies a NIN once under the fault, with 1,000 NGN in the wallet. */
   readonly verifyUnder: (
     fault: Fault,

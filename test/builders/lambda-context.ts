@@ -1,7 +1,7 @@
 import type { Context } from "aws-lambda";
 
 /** The context of one invocation, with the time that is left of it. */
-export const aLambdaContext = (remaining_ms = 29_000): Context => ({
+export const aLambdaContext = (remainingMs = 29_000): Context => ({
   callbackWaitsForEmptyEventLoop: false,
   functionName: "test",
   functionVersion: "1",
@@ -10,7 +10,7 @@ export const aLambdaContext = (remaining_ms = 29_000): Context => ({
   awsRequestId: "invocation-0001",
   logGroupName: "test",
   logStreamName: "test",
-  getRemainingTimeInMillis: () => remaining_ms,
+  getRemainingTimeInMillis: () => remainingMs,
   done: () => {},
   fail: () => {},
   succeed: () => {},

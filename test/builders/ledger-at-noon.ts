@@ -1,30 +1,30 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount } from "../../shared/access/accounts.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { type Transaction, transactionPk } from "../../shared/ledger/transaction.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { openTransaction } from "../../shared/wallet/open.ts";
-import { type TransactionRow, transactionPk } from "../../shared/wallet/transaction.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction-row.ts";
+import { aTransactionRow } from "./transaction.ts";
 
 export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
 export type LedgerAtNoon = Ledger & {
-  now_ms: number;
+  nowMs: number;
   /** The same tables by a client that goes past whatever stands before the emulator. */
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   /** An account with that much in its wallet. */
   readonly anAccount: (naira: number) => Promise<string>;
   /** An order for 500 NGN as of now, which is not written. */
-  readonly aRow: (accountId: string, changes?: Partial<TransactionRow>) => TransactionRow;
+  readonly aRow: (accountId: string, changes?: Partial<Transaction>) => Transaction;
   /** The same, made. */
-  readonly anOrder: (accountId: string, changes?: Partial<TransactionRow>) => Promise<TransactionRow>;
+  readonly anOrder: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
   /** Changes a wallet as nothing in the service does: no entry explains it. */
   readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
 };
@@ -35,8 +35,8 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
   const ledger: LedgerAtNoon = {
     db: endpoint === undefined ? tables.db : emulatorClient(endpoint),
     table: tables.ledgerTable,
-    now_ms: NOON_MS,
-    clock: () => ledger.now_ms,
+    nowMs: NOON_MS,
+    clock: () => ledger.nowMs,
     tables,
     anAccount: async (naira) => {
       const store = { ...tables, clock: ledger.clock };
@@ -45,15 +45,15 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       return accountId;
     },
     aRow: (accountId, changes = {}) => {
-      const at = isoTime(ledger.now_ms);
+      const at = isoTime(ledger.nowMs);
       const own = { owner: `${accountId}#live`, account_id: accountId, attempt: randomUUID() };
       return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
     },
     anOrder: async (accountId, changes) => {
-      const row = ledger.aRow(accountId, changes);
-      const { kind } = await openTransaction(ledger, row, [], deadlineIn(120_000));
+      const transaction = ledger.aRow(accountId, changes);
+      const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(120_000));
       if (kind !== "opened") throw new Error(`The order was not made: ${kind}`);
-      return row;
+      return transaction;
     },
     addToWallet: async (accountId, attribute, by) => {
       await tables.db.send(

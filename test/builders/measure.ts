@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import * as z from "zod";
-import type { Budget } from "../../infra/budgets.ts";
+import type { Budget } from "../../tools/costs/budgets.ts";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { capacityOf, type Observed, observe } from "./observe.ts";
 

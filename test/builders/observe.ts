@@ -22,7 +22,7 @@ export const observe = async <Result>(
   proxy.calls.length = 0;
   try {
     const result = await work();
-    const patience = { patience_ms: 5_000, every_ms: 20 };
+    const patience = { patienceMs: 5_000, everyMs: 20 };
     await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, patience);
     return { result, calls: [...proxy.calls], lines };
   } finally {

@@ -7,7 +7,7 @@ import * as z from "zod";
 export type Received = {
   readonly headers: { readonly id: string; readonly timestamp: string; readonly signature: string };
   readonly body: string;
-  readonly at_ms: number;
+  readonly atMs: number;
 };
 
 export type Receiver = {
@@ -39,7 +39,7 @@ export const startReceiver = async (
         signature: headers["webhook-signature"],
       },
       body,
-      at_ms: Date.now(),
+      atMs: Date.now(),
     });
     answer(response, received.length);
   };

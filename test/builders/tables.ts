@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
-import { tableDefinition } from "../../infra/local/tables.ts";
 import { tables } from "../../infra/tables.ts";
+import { tableDefinition } from "../../tools/local/tables.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 
 /** A client of the tests' emulator, or of something that stands before one. */

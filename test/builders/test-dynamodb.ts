@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type LocalDynamoDb, startDynoxide, startEmulator } from "../../infra/local/dynamodb.ts";
+import { type LocalDynamoDb, startDynoxide, startEmulator } from "../../tools/local/dynamodb.ts";
 
 /** The folder of DynamoDB Local's libraries, which `npm run test:dynamodb-local` sets: the tests run on that instead of dynoxide. */
 export const DYNAMODB_LOCAL = "DYNAMODB_LOCAL";

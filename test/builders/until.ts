@@ -4,11 +4,11 @@ import { sleep } from "../../shared/platform/time.ts";
 export const until = async (
   what: string,
   isSo: () => boolean,
-  { patience_ms, every_ms }: { readonly patience_ms: number; readonly every_ms: number },
+  { patienceMs, everyMs }: { readonly patienceMs: number; readonly everyMs: number },
 ): Promise<void> => {
-  const end_ms = Date.now() + patience_ms;
+  const endMs = Date.now() + patienceMs;
   while (!isSo()) {
-    if (Date.now() > end_ms) throw new Error(`Not within ${patience_ms} ms: ${what}`);
-    await sleep(every_ms);
+    if (Date.now() > endMs) throw new Error(`Not within ${patienceMs} ms: ${what}`);
+    await sleep(everyMs);
   }
 };

@@ -11,11 +11,11 @@ export type UpstreamEvent = {
 /** Buys something that does not end at once; this is the event that says that it has succeeded. */
 export const anUpstreamEvent = async (service: TestService): Promise<UpstreamEvent> => {
   const { key } = await service.newCaller();
-  const phone_number = "08000000004";
-  await service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number }) });
+  const phoneNumber = "08000000004";
+  await service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number: phoneNumber }) });
   const { upstreamReference: reference } = service.simulator.state.purchases.at(-1) ?? {};
   const { url = "", secret = "" } = service.simulator.state.webhook ?? {};
-  const data = { reference, status: "success", amount: 500, type: "data", phone_number };
+  const data = { reference, status: "success", amount: 500, type: "data", phone_number: phoneNumber };
   const body = JSON.stringify({ event: "transaction.updated", data });
   const signature = createHmac("sha256", secret).update(body).digest("hex");
   return { url, headers: { "content-type": "application/json", "x-webhook-signature": signature }, body };

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import * as z from "zod";
-import { type SimulatorOptions, startSimulator } from "../../infra/local/simulator/server.ts";
+import { type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
 
 export const LIVE_KEY = "live_upstream_key";
 export const TEST_KEY = "test_upstream_key";

@@ -2,12 +2,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tableNames } from "../../infra/local/tables.ts";
 import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 import { contractSuite } from "./suite.ts";
 
@@ -55,7 +55,7 @@ const unasked = contractSuite({
 });
 
 test("every documented error is provoked, except delivery_failed of checks, internal_error of orders, describeApi and showDocs, and provider_unavailable of the catalog", () => {
-  // Tested in test/integration/identity.test.ts, and in test/integration/place-order.test.ts.
+  // Tested in test/integration/shared/identity/check-identity.test.ts, and in test/integration/shared/orders/place-order.test.ts.
   const elsewhere = (one: string): boolean =>
     /^(verify|retrieve).* delivery_failed$/.test(one) || /^(buy|verify|retrieve).* internal_error$/.test(one);
   expect(unasked.filter((one) => !elsewhere(one))).toEqual([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningService, startService } from "../../infra/local/service.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { type RunningService, startService } from "../../tools/local/service.ts";
 import { readDocument } from "./document.ts";
 import { send } from "./exchange.ts";
 

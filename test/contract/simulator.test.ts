@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startSimulator } from "../../infra/local/simulator/server.ts";
+import { startSimulator } from "../../tools/simulator/server.ts";
 import { contractSuite } from "./suite.ts";
 
 const keys = { live: "live_contract", test: "test_contract" };

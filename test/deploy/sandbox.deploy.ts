@@ -15,14 +15,14 @@ import { functionNames } from "../../infra/functions.ts";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { pkOfReference } from "../../shared/wallet/transaction.ts";
-import { systemResolve } from "../../shared/webhook/address-guard.ts";
-import { type DeliveryRow, deliveryPk, readDelivery } from "../../shared/webhook/delivery.ts";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { systemResolve } from "../../shared/webhooks/address-guard.ts";
+import { type Delivery, deliveryPk, readDelivery } from "../../shared/webhooks/delivery.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { contractSuite } from "../contract/suite.ts";
 import { deploySandbox } from "./emulator.ts";
@@ -138,7 +138,7 @@ const buyLater = async (key: string): Promise<string> => {
 };
 
 /** What became of telling that a purchase succeeded, once it is in this state. */
-const deliveryOf = async (reference: string, state: DeliveryRow["state"]): Promise<DeliveryRow | undefined> => {
+const deliveryOf = async (reference: string, state: Delivery["state"]): Promise<Delivery | undefined> => {
   const pk = deliveryPk({ transaction: pkOfReference(reference) ?? "", status: "success" });
   const read = () => readDelivery(ledger, pk);
   await expect.poll(async () => (await read())?.state, { timeout: 40_000, interval: 500 }).toBe(state);

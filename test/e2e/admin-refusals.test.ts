@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { adminProgram } from "../../infra/admin/program.ts";
-import { tableNames } from "../../infra/local/tables.ts";
-import { ownedKeys } from "../../shared/wallet/index-pages.ts";
-import { deliveriesOwner } from "../../shared/webhook/delivery.ts";
+import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import { deliveriesOwner } from "../../shared/webhooks/delivery.ts";
+import { adminProgram } from "../../tools/admin/program.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: an operator who types what cannot be gets a sentence and exit code 2, and nothing is changed. */
@@ -139,7 +139,7 @@ test("with --json a failure is one line of JSON on standard output, with exit co
   const elsewhere = join(service.folder, "elsewhere.json");
   const endpoints = { ...details.endpoints, dynamodb: "http://127.0.0.1:1" };
   writeFileSync(elsewhere.replace(".json", ".admin.json"), JSON.stringify({ ...details, endpoints }));
-  const args = ["infra/admin/admin.ts", "accounts", "list"];
+  const args = ["tools/admin/main.ts", "accounts", "list"];
   const plain = await runProgram(process.execPath, args, { serviceFile: elsewhere });
   expect([plain.code, plain.stdout, plain.stderr]).toEqual([
     1,
@@ -154,7 +154,7 @@ test("with --json a failure is one line of JSON on standard output, with exit co
 }, 20_000);
 
 test("without a service there is nothing to operate: a sentence and exit code 2", async () => {
-  const run = await runProgram(process.execPath, ["infra/admin/admin.ts", "accounts", "list"], {
+  const run = await runProgram(process.execPath, ["tools/admin/main.ts", "accounts", "list"], {
     serviceFile: `${service.folder}/none.json`,
   });
   expect(run).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/No service is running here/) });

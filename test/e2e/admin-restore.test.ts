@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
-import { tableNames } from "../../infra/local/tables.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { accountPk } from "../../shared/wallet/account-index.ts";
+import { accountPk } from "../../shared/ledger/account-index.ts";
+import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 

@@ -4,14 +4,14 @@ import { text } from "node:stream/consumers";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { adminDetails, adminFileOf } from "../../infra/local/service-file.ts";
 import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { referenceOf, transactionPk } from "../../shared/ledger/transaction.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { referenceOf, transactionPk } from "../../shared/wallet/transaction.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { aTransactionRow } from "../builders/transaction.ts";
 
 /**
  * Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service;
@@ -30,7 +30,7 @@ let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, asked: 0 });
-  Object.assign(dynamodb, { ahead_ms: 0, edit: (_call: unknown, answer: string) => answer });
+  Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
   service = await startOperatedService();
@@ -187,15 +187,15 @@ describe("a change on a stage", () => {
   test.each([
     [3_600_000, "behind"],
     [-3_600_000, "ahead of"],
-  ])("has AWS's time where AWS's clock differs by %i ms from this machine's", async (ahead_ms, direction) => {
+  ])("has AWS's time where AWS's clock differs by %i ms from this machine's", async (aheadMs, direction) => {
     const account = await madeAccount();
-    dynamodb.ahead_ms = ahead_ms;
-    const from = isoTime(Date.now() + ahead_ms - 2_000);
+    dynamodb.aheadMs = aheadMs;
+    const from = isoTime(Date.now() + aheadMs - 2_000);
     const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
     expect(funded.stderr).toMatch(
       new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's, whose time is used`),
     );
-    const to = isoTime(Date.now() + ahead_ms + 2_000);
+    const to = isoTime(Date.now() + aheadMs + 2_000);
     const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
     const { lines } = z.object({ lines: z.array(z.object({ at: z.iso.datetime() })) }).parse(JSON.parse(stdout));
     for (const at of [lines[0]?.at ?? "", (await actsOn(account)).find(({ action }) => action === "wallet fund")?.at]) {
@@ -205,16 +205,16 @@ describe("a change on a stage", () => {
 
   test("waits for the end of a transaction's own request by AWS's time, on a machine whose clock is a minute fast", async () => {
     const account = await madeAccount();
-    dynamodb.ahead_ms = -60_000;
+    dynamodb.aheadMs = -60_000;
     // 30 s old by AWS's time, and 90 s by this machine's.
-    const created_at = isoTime(Date.now() - 90_000);
+    const createdAt = isoTime(Date.now() - 90_000);
     const Item = aTransactionRow({
       pk: transactionPk(`${"0".repeat(25)}1`),
       owner: `${account}#test`,
       account_id: account,
       mode: "test",
-      created_at,
-      updated_at: created_at,
+      created_at: createdAt,
+      updated_at: createdAt,
     });
     await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
     const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
@@ -226,10 +226,10 @@ describe("a change on a stage", () => {
 
   test("is refused where AWS's answer has no time", async () => {
     const account = await madeAccount();
-    dynamodb.ahead_ms = undefined;
+    dynamodb.aheadMs = undefined;
     const refused = await onStage("prod", "accounts", "restrict", account);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
-    dynamodb.ahead_ms = 0;
+    dynamodb.aheadMs = 0;
     expect((await onStage("prod", "accounts", "show", account)).stdout).toMatch(/status +active/);
   });
 });

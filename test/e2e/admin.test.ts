@@ -5,12 +5,12 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { tableNames } from "../../infra/local/tables.ts";
-import { sqsClient } from "../../shared/platform/aws.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { recordEvent } from "../../shared/status/event-records.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import {
   type AdminRun,
   ageTransaction,
@@ -402,7 +402,7 @@ test("doctor is content with a new service, and ends with exit code 1 over a dea
     expect(well.stdout).toContain(check);
   }
   const sqs = sqsClient();
-  const QueueUrl = `${process.env.STATUS_QUEUE_URL}-dead-letters`;
+  const QueueUrl = `${process.env.OUTCOMES_QUEUE_URL}-dead-letters`;
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
   sqs.destroy();
   const ill = await admin("doctor");

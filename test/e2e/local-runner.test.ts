@@ -15,10 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { startService } from "../../infra/local/service.ts";
-import type { ServiceDetails } from "../../infra/local/service-file.ts";
-import { startSimulator } from "../../infra/local/simulator/server.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { startService } from "../../tools/local/service.ts";
+import type { ServiceDetails } from "../../tools/local/service-file.ts";
+import { startSimulator } from "../../tools/simulator/server.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
@@ -52,7 +52,7 @@ type RunOptions = {
   readonly env?: NodeJS.ProcessEnv;
 };
 
-const start = ({ program = [process.execPath, "infra/local/start.ts"], ...options }: RunOptions = {}): Run => {
+const start = ({ program = [process.execPath, "tools/local/start.ts"], ...options }: RunOptions = {}): Run => {
   const { folder = temporaryFolder(), args = [], env = {} } = options;
   const [command = "", ...first] = program;
   const child = spawn(command, [...first, ...args], {
@@ -156,9 +156,9 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s ends everything within 3 s, a purc
   }).catch(() => "cut");
   await sleep(300);
   expect(processesUsing(run.folder)).not.toEqual([]);
-  const start_ms = Date.now();
+  const startMs = Date.now();
   await stop(run, signal);
-  expect(Date.now() - start_ms).toBeLessThan(3_000);
+  expect(Date.now() - startMs).toBeLessThan(3_000);
   expect(await unanswered).toBe("cut");
   expect(await run.exitCode).toBe(0);
   expect(existsSync(join(run.folder, "s.json"))).toBe(false);
@@ -193,11 +193,11 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
 
 test("with workers off an event waits, and with purchases off new orders are refused and a carry-over may run", async () => {
   const folder = temporaryFolder();
-  const buy = (details: ServiceDetails, phone_number: string): Promise<Response> =>
+  const buy = (details: ServiceDetails, phoneNumber: string): Promise<Response> =>
     fetch(`${details.base_url}/vtu/airtime/purchase`, {
       method: "POST",
       headers: { authorization: `Bearer ${details.accounts[0]?.live_key}`, "content-type": "application/json" },
-      body: JSON.stringify({ network: "mtn", phone_number, amount: 100 }),
+      body: JSON.stringify({ network: "mtn", phone_number: phoneNumber, amount: 100 }),
     });
   const workersOff = start({ folder, env: { WORKERS: "off" } });
   const details = await ready(workersOff);
@@ -216,7 +216,7 @@ test("with workers off an event waits, and with purchases off new orders are ref
   const restarted = await ready(bothOff);
   expect((await buy(restarted, "08031234567")).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
-  const carryOver = ["infra/admin/admin.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
+  const carryOver = ["tools/admin/main.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
   const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
   const refused = await promisify(execFile)(process.execPath, carryOver, { env }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { tableNames } from "../../infra/local/tables.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
+import { walletPk } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { eventId, listEvents, recordEvent } from "../../shared/status/event-records.ts";
-import { walletPk } from "../../shared/wallet/wallet.ts";
+import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
@@ -45,7 +45,7 @@ const control = (method: string, path: string, body: unknown): Promise<Response>
 const eventNamed = async (reference: string): Promise<string> => {
   const found = (await listEvents(service.ledger, "0000")).find((event) => event.reference === reference);
   if (found === undefined) throw new Error(`No event about ${reference} was kept`);
-  return eventId(found);
+  return storedEventId(found);
 };
 
 /** A situation: what has happened before the first command, and what happens before each further block of them. */

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
-import type { ServiceDetails } from "../../infra/local/service-file.ts";
-import { tableNames } from "../../infra/local/tables.ts";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { readTransaction } from "../../shared/wallet/lookup.ts";
-import { settleTransaction } from "../../shared/wallet/settle.ts";
-import { pkOfReference } from "../../shared/wallet/transaction.ts";
-import { systemResolve } from "../../shared/webhook/address-guard.ts";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { systemResolve } from "../../shared/webhooks/address-guard.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import type { ServiceDetails } from "../../tools/local/service-file.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
@@ -41,7 +41,7 @@ const isUsed = (folder: string): boolean =>
 const start = async (folder: string) => {
   const serviceFile = join(folder, "service.json");
   rmSync(serviceFile, { force: true });
-  const child = spawn(process.execPath, ["infra/local/start.ts"], {
+  const child = spawn(process.execPath, ["tools/local/start.ts"], {
     env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE: serviceFile },
     stdio: "ignore",
   });
@@ -112,7 +112,9 @@ const settleWhileDown = async (folder: string, accountId: string, reference: str
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
   await setEndpoint({ accounts, webhookKey: { value, refetch: value }, clock: systemClock }, rules, accountId, url);
   const ledger = { db, table: tableNames.ledger, clock: systemClock };
-  const row = await readTransaction(ledger, pkOfReference(reference) ?? "");
-  expect(row && (await settleTransaction(ledger, row, { status: "success" }, deadlineIn(10_000))).kind).toBe("applied");
+  const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
+  expect(
+    transaction && (await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(10_000))).kind,
+  ).toBe("applied");
   await dynamodb.stop();
 };

@@ -3,22 +3,22 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, inject, test } from "vitest";
 import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
+import { queueHandler } from "../../shared/lambda/queue-handler.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
-import { queueHandler } from "../../shared/platform/queue-handler.ts";
-import { applyStatus } from "../../shared/status/apply-status.ts";
-import { type StatusMessage, statusMessage } from "../../shared/status/status-queue.ts";
-import { namingFrom } from "../../shared/wallet/naming.ts";
-import { openTransaction } from "../../shared/wallet/open.ts";
-import { transactionPk } from "../../shared/wallet/transaction.ts";
-import { emptyWallet, readWallet } from "../../shared/wallet/wallet.ts";
+import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
-import { aTransactionRow } from "../builders/transaction-row.ts";
+import { aTransactionRow } from "../builders/transaction.ts";
 
 /**
  * Goal: a busy wallet makes callers wait, and neither refuses them nor loses a kobo.
@@ -26,8 +26,8 @@ import { aTransactionRow } from "../builders/transaction-row.ts";
  */
 const SEED = 20_261_122;
 
-test.each([{ debits: 120, within_ms: 0, hold_ms: 25 }])(
-  "of $debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms, none is refused",
+test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
+  "of $debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms, none is refused",
   {
     timeout: 40_000,
   },
@@ -62,30 +62,31 @@ test("requests during changes of their account are answered by the account as it
   };
   const [verdicts] = await Promise.all([requests(), changes()]);
   expect(verdicts).toContain("admitted");
-  expect([...verdicts].filter((verdict) => !["admitted", "account_restricted"].includes(verdict))).toEqual([]);
+  expect([...verdicts].filter((settlement) => !["admitted", "account_restricted"].includes(settlement))).toEqual([]);
   expect(gates.proxy.strict?.counts.conflict).toBeGreaterThan(0);
   await gates.proxy.stop();
 });
 
-test("ten refunds of one wallet in a batch of the status queue are settled in sequence: none meets another", async () => {
+test("ten refunds of one wallet in a batch of the outcomes queue are settled in sequence: none meets another", async () => {
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const funds = koboSchema.parse(10 * PRICE_KOBO);
   await db.send(new PutCommand({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } }));
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
-  const rows = Array.from({ length: 10 }, () =>
+  const transactions = Array.from({ length: 10 }, () =>
     aTransactionRow({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
   );
-  for (const row of rows) expect((await openTransaction(ledger, row, [], deadlineIn(29_000))).kind).toBe("opened");
+  for (const transaction of transactions)
+    expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");
 
   const strict = proxy.beStrict(holding(15), SEED);
   const key = "k".repeat(32);
-  const naming = namingFrom({ value: async () => key, refetch: async () => key });
-  const handler = queueHandler(statusMessage, applyStatus({ ledger, naming }));
-  const Records = rows.map(({ pk, attempt }, index) => {
-    const verdict = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const message: StatusMessage = { kind: "verdict", mode: "live", transaction: pk, attempt, verdict };
+  const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const Records = transactions.map(({ pk, attempt }, index) => {
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement };
     return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
   });
   expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ownedKeys } from "../../shared/wallet/index-pages.ts";
-import { readTransaction, readTransactions } from "../../shared/wallet/lookup.ts";
-import { ownerOf, pkOfReference, referenceOf } from "../../shared/wallet/transaction.ts";
+import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import { pkOfReference, referenceOf, transactionOwner } from "../../shared/ledger/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { seeded } from "../builders/seeded.ts";
 import {
@@ -53,8 +53,8 @@ const rowOf = async (answer: Answer) => {
   return pk === undefined ? undefined : readTransaction(service.ledger, pk);
 };
 
-const eventually = async (check: () => Promise<void>, patience_ms: number): Promise<void> => {
-  const end = Date.now() + patience_ms;
+const eventually = async (check: () => Promise<void>, patienceMs: number): Promise<void> => {
+  const end = Date.now() + patienceMs;
   for (;;) {
     try {
       return await check();
@@ -88,7 +88,7 @@ describe("100 simultaneous purchases on one wallet", () => {
     service.proxy.fault = () => undefined;
 
     const rows = await Promise.all(answers.map(rowOf));
-    const charged = rows.filter((row) => row !== undefined && row.status !== "failed").length;
+    const charged = rows.filter((transaction) => transaction !== undefined && transaction.status !== "failed").length;
     expect(await caller.balance()).toBe(60_000 - charged * 500);
     expect(service.simulator.state.purchases.length - ordersBefore).toBe(charged);
     answers.forEach((answer, index) => {
@@ -129,7 +129,7 @@ describe("40 simultaneous purchases on one wallet", () => {
       service.proxy.strict = undefined;
       expect(strict?.notSimulated ?? []).toEqual([]);
 
-      const rows = new Map((await rowsOf(caller)).map((row) => [row.caller_reference, row]));
+      const rows = new Map((await rowsOf(caller)).map((transaction) => [transaction.caller_reference, transaction]));
       const kept = [...rows.values()].filter(({ status }) => status !== "failed");
       expect(await caller.balance()).toBe(FUNDED_NAIRA - kept.length * 500);
       for (const [index, { status, code }] of answers.entries()) {
@@ -153,7 +153,10 @@ describe("40 simultaneous purchases on one wallet", () => {
 
   const rowsOf = async ({ accountId }: TestCaller) => {
     const range = { from: "0000", to: "9999" };
-    return readTransactions(service.ledger, await ownedKeys(service.ledger, ownerOf(accountId, "live"), range));
+    return readTransactions(
+      service.ledger,
+      await ownedKeys(service.ledger, transactionOwner(accountId, "live"), range),
+    );
   };
 });
 
@@ -253,7 +256,7 @@ describe("the write of the outcome", () => {
     expect(await rowOf(answer)).toMatchObject({ status: "success" });
   });
 
-  test("that cannot be made before the deadline: 200 processing, and the status queue makes it", {
+  test("that cannot be made before the deadline: 200 processing, and the outcomes queue makes it", {
     timeout: 60_000,
   }, async () => {
     const caller = await service.newCaller({ naira: 1_000 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OutcomeUnknown } from "../../shared/contract/errors.ts";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
+import { placeOrder } from "../../shared/orders/place-order.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { placeOrder } from "../../shared/purchase/place-order.ts";
-import { readTransaction } from "../../shared/wallet/lookup.ts";
-import { namingFrom } from "../../shared/wallet/naming.ts";
-import { pkOfReference } from "../../shared/wallet/transaction.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
@@ -46,12 +46,12 @@ test("when neither the debit nor the queue can be reached, no error of ours leav
   const caller = await service.newCaller({ naira: 1_000 });
   const db = emulatorClient(service.proxy.endpoint);
   service.proxy.fault = () => "never_arrives";
-  const naming = namingFrom({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
+  const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
   const placed = placeOrder(
     {
       ledger: { ...service.ledger, db },
-      naming,
-      statusQueue: { send: () => Promise.reject(new Error("SQS is away")) },
+      keyedHashes,
+      outcomeQueue: { send: () => Promise.reject(new Error("SQS is away")) },
       purchases: "on",
     },
     {

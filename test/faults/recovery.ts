@@ -1,9 +1,9 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { accountPk } from "../../shared/ledger/account-index.ts";
+import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { openTransactions } from "../../shared/status/open-transactions.ts";
-import { resolveTransaction } from "../../shared/status/resolve.ts";
-import { accountPk } from "../../shared/wallet/account-index.ts";
-import { isCheck, referenceOf } from "../../shared/wallet/transaction.ts";
+import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import type { Stage } from "./stage.ts";
 import { jump } from "./world/clock.ts";
 import type { World } from "./world/world.ts";
@@ -29,7 +29,7 @@ export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
   }
   await comeToRest(world);
   jump(ABANDONED_MS);
-  await world.strike("watch-ledger");
+  await world.strike("reconcile-ledger");
   await world.strike("refresh-catalog");
   await comeToRest(world);
   if (help === "everybody") {
@@ -64,9 +64,9 @@ const repeatUnanswered = async (stage: Stage): Promise<void> => {
 /** The upstream's part: it ends what it took, and reports it until it is heard. */
 const reportOrders = async ({ world, accountId }: Stage): Promise<void> => {
   const open = await openTransactions(world.ledger, EVER);
-  for (const row of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
-    if (order === undefined || isCheck(row)) continue;
+  for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
+    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    if (order === undefined || isIdentityCheck(transaction)) continue;
     world.upstream.settle(order, "success");
     const ended = order.status === "failed" ? "failed" : "success";
     for (let tries = 0; tries < 3; tries += 1) if (await world.report(order, ended)) break;
@@ -78,11 +78,11 @@ const EVER = { from: "0000", to: "9999" };
 /** The operator's part: what is still open is resolved as the upstream's own books say. */
 export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> => {
   const open = await openTransactions(world.ledger, EVER);
-  for (const row of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
-    const status = order?.status === "success" && !isCheck(row) ? "success" : "failed";
+  for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
+    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    const status = order?.status === "success" && !isIdentityCheck(transaction) ? "success" : "failed";
     try {
-      await resolveTransaction(world.ledger, row, status, { by: "test", why: "as the upstream's books say" });
+      await resolveTransaction(world.ledger, transaction, status, { by: "test", why: "as the upstream's books say" });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
     }

@@ -7,20 +7,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DeleteCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import * as z from "zod";
-import { adminFileOf } from "../../infra/local/service-file.ts";
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { findKey, type KeyRow } from "../../shared/access/key-store.ts";
+import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { type Route, routes } from "../../shared/contract/routes.ts";
+import { adjustWallet } from "../../shared/ledger/adjustment.ts";
+import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { readWallet, walletPk } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { resolveTransaction } from "../../shared/status/resolve.ts";
-import { adjustWallet } from "../../shared/wallet/adjustment.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import { findByCallerReference } from "../../shared/wallet/lookup.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
-import { readWallet, walletPk } from "../../shared/wallet/wallet.ts";
+import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
@@ -70,12 +70,12 @@ type Order = {
   readonly key: () => string;
   readonly accountId: string;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
-  row?: TransactionRow;
+  transaction?: Transaction;
 };
 
 const answerTransaction = z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) });
-const isEnded = (row: TransactionRow | undefined): row is TransactionRow =>
-  row !== undefined && row.status !== "processing";
+const isEnded = (transaction: Transaction | undefined): transaction is Transaction =>
+  transaction !== undefined && transaction.status !== "processing";
 
 export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
   const world = await openWorld();
@@ -131,13 +131,13 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await ask(order);
     return order;
   };
-  const buy = (reference: string, phone_number: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
-    place(routes.buyAirtime, { network: "mtn", amount: 100, phone_number, reference }, owner);
+  const buy = (reference: string, phoneNumber: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
+    place(routes.buyAirtime, { network: "mtn", amount: 100, phone_number: phoneNumber, reference }, owner);
   const check = (reference: string, nin: string): Promise<Order> =>
     place(routes.verifyNin, { nin, is_consent: true, reference });
 
-  const rowOf = ({ accountId, body }: Order): Promise<TransactionRow | undefined> =>
-    findByCallerReference(world.ledger, world.naming, { accountId, mode: "live" }, body.reference);
+  const rowOf = ({ accountId, body }: Order): Promise<Transaction | undefined> =>
+    findByCallerReference(world.ledger, world.keyedHashes, { accountId, mode: "live" }, body.reference);
   const upstreamOrder = async (order: Order) => {
     const row = await rowOf(order);
     const found = row && world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
@@ -208,14 +208,14 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
 
   for (const order of orders) {
     const row = await rowOf(order);
-    if (row !== undefined) order.row = row;
+    if (row !== undefined) order.transaction = row;
   }
   const expected = { [main]: 0, [second]: 0 };
   for (const accountId of [main, second]) {
     expected[accountId] = (await readWallet(world.ledger, accountId)).balance_kobo;
   }
   const keys = (await requireAccount(world.accounts, main)).keys;
-  const itemOf = (key: string): Promise<KeyRow | undefined> =>
+  const itemOf = (key: string): Promise<KeyItem | undefined> =>
     findKey(world.db, world.accounts.accessTable, keyHash(key));
 
   const carryOverReport = z.object({
@@ -251,8 +251,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   /** Nothing is sold, and what was sold is answered as before. */
   const examineWhileOff = async (): Promise<void> => {
     const sold = orders.find(({ body }) => body.reference === "after-delivered");
-    if (sold?.row === undefined) throw new Error("The order that is to be repeated was not made");
-    expect(await ask(sold)).toEqual({ status: 200, reference: referenceOf(sold.row) });
+    if (sold?.transaction === undefined) throw new Error("The order that is to be repeated was not made");
+    expect(await ask(sold)).toEqual({ status: 200, reference: referenceOf(sold.transaction) });
     const other = { ...sold, body: { ...sold.body, reference: "while-off" } };
     expect((await ask(other)).status).toBe(503);
   };
@@ -271,7 +271,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
         ExpressionAttributeValues: { ":wrong": 1 },
       }),
     );
-    const gone = orders[0]?.row?.pk;
+    const gone = orders[0]?.transaction?.pk;
     await world.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
 
     await examineWhileOff();
@@ -326,7 +326,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const examine = async (): Promise<void> => {
     const sent = world.upstream.requests.length;
     for (const order of orders) {
-      const before = order.row;
+      const before = order.transaction;
       const answer = await ask(order);
       const row = await rowOf(order);
       const what = order.body.reference;
@@ -368,15 +368,17 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect(account.keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at])).toEqual(
       keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at]),
     );
-    for (const { row } of orders.filter(({ row, accountId }) => isEnded(row) && accountId === main)) {
-      const told = receiver.received.filter(({ body }) => row && body.includes(referenceOf(row)));
+    for (const { transaction } of orders.filter(
+      ({ transaction, accountId }) => isEnded(transaction) && accountId === main,
+    )) {
+      const told = receiver.received.filter(({ body }) => transaction && body.includes(referenceOf(transaction)));
       expect({ told: told.length > 0, ids: new Set(told.map(({ headers }) => headers.id)).size }).toEqual({
         told: true,
         ids: 1,
       });
       expect(new Set(told.map(({ body }) => body)).size).toBe(1);
     }
-    expect(isEnded(untold.row)).toBe(true);
+    expect(isEnded(untold.transaction)).toBe(true);
     expect(await world.pump.deadLetters()).toEqual([]);
   };
 

@@ -1,12 +1,12 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { adjustWallet } from "../../shared/ledger/adjustment.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { listEvents } from "../../shared/status/event-records.ts";
-import { discardEvent, matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
-import { adjustWallet } from "../../shared/wallet/adjustment.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
-import { rotateSecret } from "../../shared/webhook/endpoint.ts";
+import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { listEvents } from "../../shared/upstream-events/stored-event.ts";
+import { rotateSecret } from "../../shared/webhooks/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
@@ -32,7 +32,10 @@ const numbers = {
   noAnswer: "08000000007",
 };
 
-const order = (reference: string, phone_number = "08031234567") => ({ ...anOrder({ phone_number }), reference });
+const order = (reference: string, phoneNumber = "08031234567") => ({
+  ...anOrder({ phone_number: phoneNumber }),
+  reference,
+});
 const check = (reference: string, nin = "12345678900") => ({ nin, is_consent: true, reference });
 const byOperator = { by: "operator", why: "the upstream's support said so" };
 
@@ -63,9 +66,9 @@ const report = async (stage: Stage, status: "success" | "failed"): Promise<void>
 };
 
 const onlyTransaction = async (stage: Stage) => {
-  const [row] = await transactionsOf(stage);
-  if (row === undefined) throw new Error("The stage has no transaction");
-  return row;
+  const [transaction] = await transactionsOf(stage);
+  if (transaction === undefined) throw new Error("The stage has no transaction");
+  return transaction;
 };
 
 /** Leaves a purchase open, as after an upstream that did not answer, and that has ended it meanwhile. */
@@ -81,8 +84,8 @@ const leaveOpen =
 const resolve =
   (status: "success" | "failed"): Scenario["act"] =>
   async (stage) => {
-    const row = await onlyTransaction(stage);
-    await stage.command(() => resolveTransaction(stage.world.ledger, row, status, byOperator));
+    const transaction = await onlyTransaction(stage);
+    await stage.command(() => resolveTransaction(stage.world.ledger, transaction, status, byOperator));
     await stage.world.pump.once();
   };
 
@@ -218,7 +221,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       jump(6 * 60_000);
     },
     act: async (stage) => {
-      await stage.world.strike("watch-ledger");
+      await stage.world.strike("reconcile-ledger");
       await stage.world.pump.once();
     },
     ends: ["failed"],
@@ -228,8 +231,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "an operator who matches an event": {
     prepare: leaveUnmatched,
     act: async (stage) => {
-      const [row, event] = [await onlyTransaction(stage), await newestEvent(stage)];
-      await stage.command(() => matchEvent(stage.world.ledger, event, row, byOperator));
+      const [transaction, event] = [await onlyTransaction(stage), await newestEvent(stage)];
+      await stage.command(() => matchEvent(stage.world.ledger, event, transaction, byOperator));
       await stage.world.pump.once();
     },
     ends: ["failed"],

@@ -15,7 +15,7 @@ const mutants: readonly Mutant[] = [
     name: "the debit does not look at the balance",
     edits: [
       {
-        file: "shared/wallet/wallet.ts",
+        file: "shared/ledger/wallet.ts",
         find: 'ConditionExpression: "balance_kobo >= :amount"',
         replace: 'ConditionExpression: "attribute_exists(pk)"',
       },
@@ -25,7 +25,7 @@ const mutants: readonly Mutant[] = [
     name: "the refund does not look at the status",
     edits: [
       {
-        file: "shared/wallet/settle.ts",
+        file: "shared/ledger/settle-transaction.ts",
         find: "`#status = :processing AND #mode = :mode",
         replace: "`(#status = :processing OR #status <> :processing) AND #mode = :mode",
       },
@@ -35,7 +35,7 @@ const mutants: readonly Mutant[] = [
     name: "the announcement goes out before the end is written",
     edits: [
       {
-        file: "shared/purchase/place-order.ts",
+        file: "shared/orders/place-order.ts",
         find: "    const settlement = await settleTransaction(ledger, row, verdict, deadline);",
         replace: `    if (verdict.status !== "processing") {
       const { sqsClient } = await import("../platform/aws.ts");
@@ -46,7 +46,7 @@ const mutants: readonly Mutant[] = [
     const settlement = await settleTransaction(ledger, row, verdict, deadline);`,
       },
       {
-        file: "shared/webhook/deliver-webhook.ts",
+        file: "shared/webhooks/deliver-webhook.ts",
         find: "row === undefined || row.status !== message.status",
         replace: "row === undefined",
       },

@@ -3,9 +3,9 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import type { Fault } from "../../infra/local/simulator/faults.ts";
-import { tableNames } from "../../infra/local/tables.ts";
-import { statusMessage } from "../../shared/status/status-queue.ts";
+import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { tableNames } from "../../tools/local/tables.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 
@@ -65,9 +65,9 @@ const buyAndCheck = async (key: string): Promise<void> => {
   await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
   await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
   await post(BUY_AIRTIME, { network: "glo", amount: 100, phone_number: "09012345678", reference: "a-top-up" });
-  for (const phone_number of ["08000000001", "08000000002", "08000000003"]) {
-    await post(BUY_DATA, anOrder({ phone_number }));
-    await post(BUY_AIRTIME, { network: "mtn", amount: 50, phone_number });
+  for (const phoneNumber of ["08000000001", "08000000002", "08000000003"]) {
+    await post(BUY_DATA, anOrder({ phone_number: phoneNumber }));
+    await post(BUY_AIRTIME, { network: "mtn", amount: 50, phone_number: phoneNumber });
   }
   for (const [index, { path, body }] of identityProducts.entries()) {
     await post(path, { ...body, reference: `a-check-${index}`, purpose: "account opening" });
@@ -152,9 +152,9 @@ const loseTheTables = async (key: string): Promise<void> => {
   service.proxy.fault = ({ body }) => (body.includes("replay#") ? "never_arrives" : undefined);
   await check("no-cache");
   await unanswered(key, aNinCheck({ nin: "99887766554", reference: "no-cache" }));
-  const busyUntil_ms = Date.now() + 300;
+  const busyUntilMs = Date.now() + 300;
   service.proxy.fault = ({ operation }) =>
-    operation === "TransactWriteItems" && Date.now() < busyUntil_ms ? "conflict" : undefined;
+    operation === "TransactWriteItems" && Date.now() < busyUntilMs ? "conflict" : undefined;
   await check("busy");
   service.proxy.fault = ({ operation, body }) => {
     if (operation === "TransactWriteItems") return "answer_lost";
@@ -313,7 +313,7 @@ describe("the log", () => {
 
 describe("the queue", () => {
   test("was sent verdicts of the sandbox and of debits in doubt, each of exactly the documented fields", () => {
-    const messages = queued.map((body) => ({ sent: JSON.parse(body), read: statusMessage.parse(JSON.parse(body)) }));
+    const messages = queued.map((body) => ({ sent: JSON.parse(body), read: outcomeMessage.parse(JSON.parse(body)) }));
     for (const { sent, read } of messages) expect(read).toEqual(sent);
     expect(messages.filter(({ read }) => read.mode === "test")).toHaveLength(4);
     expect(messages.filter(({ read }) => read.mode === "live").length).toBeGreaterThanOrEqual(2);

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { Fault } from "../../infra/local/simulator/faults.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 import { seeded } from "../builders/seeded.ts";
 import { type Client, order, type Reply } from "./client.ts";
 import type { LoadAccount } from "./service-process.ts";
@@ -17,7 +17,7 @@ export type Answer =
       /** Why it failed. */
       readonly code?: string;
     }
-  | { readonly kind: "refused"; readonly code: string; readonly retryAfter_s: number | undefined };
+  | { readonly kind: "refused"; readonly code: string; readonly retryAfterS: number | undefined };
 
 /** One order of an app with every answer to it, in the order in which they came. */
 export type Placed = {
@@ -31,7 +31,7 @@ export type Placed = {
 export type Apps = {
   readonly placed: readonly Placed[];
   /** How long each request took, whatever it was answered. */
-  readonly durations_ms: readonly number[];
+  readonly durationsMs: readonly number[];
   /** What each request was answered: a status of a transaction, an error's code, or why there was no answer. */
   readonly outcomes: readonly string[];
   /** Places the order with this number, and goes on until its app knows more than "try again". */
@@ -50,7 +50,7 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
   const random = seeded(REPEAT_SEED);
   const placed: Placed[] = [];
   const answered: Placed[] = [];
-  const durations_ms: number[] = [];
+  const durationsMs: number[] = [];
   const outcomes: string[] = [];
   const turns = new Map<LoadAccount, number>();
 
@@ -63,7 +63,7 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
   const send = async ({ account, path, body, answers }: Placed): Promise<Answer> => {
     const reply = await client.send(order(path, nextKey(account), body));
     const answer = read(reply);
-    durations_ms.push(reply.duration_ms);
+    durationsMs.push(reply.durationMs);
     outcomes.push(outcomeOf(answer));
     answers.push(answer);
     return answer;
@@ -82,14 +82,14 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
         if (!mayBeInDoubt(answer)) answered.push(one);
         return;
       }
-      if (answer.kind === "refused" && answer.retryAfter_s === undefined) return;
-      await sleep((answer.kind === "refused" ? (answer.retryAfter_s ?? 0) : 1) * 1_000);
+      if (answer.kind === "refused" && answer.retryAfterS === undefined) return;
+      await sleep((answer.kind === "refused" ? (answer.retryAfterS ?? 0) : 1) * 1_000);
     }
   };
 
   return {
     placed,
-    durations_ms,
+    durationsMs,
     outcomes,
     place,
     repeatOne: async () => {
@@ -122,8 +122,8 @@ const plans = [
 /** Two bundles for one top-up; the numbers of recipients differ, so that an order is known by its own. */
 const wishOf = (index: number, trouble: Trouble | undefined): Pick<Placed, "path" | "body" | "amountNaira"> => {
   const usual = `0803${String(index).padStart(7, "0")}`;
-  const phone_number = trouble !== undefined && "phoneNumber" in trouble ? trouble.phoneNumber : usual;
-  const common = { phone_number, reference: `order-${index}` };
+  const phoneNumber = trouble !== undefined && "phoneNumber" in trouble ? trouble.phoneNumber : usual;
+  const common = { phone_number: phoneNumber, reference: `order-${index}` };
   if (index % 3 === 0) {
     const amount = 50 + (index % 100);
     return { path: "/vtu/airtime/purchase", body: { network: "mtn", amount, ...common }, amountNaira: amount };
@@ -150,7 +150,7 @@ const read = (reply: Reply): Answer => {
   if (code === undefined) return { kind: "none", reason: `platform ${reply.status}` };
   if (reference !== undefined) return { kind: "transaction", reference, status: "failed", replayed, code };
   const seconds = header("retry-after");
-  return { kind: "refused", code, retryAfter_s: seconds === undefined ? undefined : Number(seconds) };
+  return { kind: "refused", code, retryAfterS: seconds === undefined ? undefined : Number(seconds) };
 };
 
 const outcomeOf = (answer: Answer): string => {

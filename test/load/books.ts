@@ -8,49 +8,49 @@ import {
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import * as z from "zod";
-import { localClient } from "../../infra/local/local-aws.ts";
-import { entryRow } from "../../shared/wallet/funding.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { isTransactionPk, type TransactionRow, transactionRow } from "../../shared/wallet/transaction.ts";
+import { ledgerEntrySchema } from "../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { isTransactionPk, type Transaction, transactionSchema } from "../../shared/ledger/transaction.ts";
+import { localClient } from "../../tools/local/local-aws.ts";
 
 const walletRow = z.object({ account_id: z.string(), balance_kobo: z.int(), version: z.int() });
 type Wallet = z.output<typeof walletRow>;
 
 /** The ledger table as it stands, read whole: no index and no rule of the service comes between. */
 export type Books = {
-  readonly transactions: readonly TransactionRow[];
+  readonly transactions: readonly Transaction[];
   readonly wallets: readonly Wallet[];
   /** Fundings and adjustments by account, in kobo. */
   readonly booked_kobo: ReadonlyMap<string, number>;
 };
 
 export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
-  const transactions: TransactionRow[] = [];
+  const transactions: Transaction[] = [];
   const wallets: Wallet[] = [];
-  const booked_kobo = new Map<string, number>();
+  const bookedKobo = new Map<string, number>();
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: table, ConsistentRead: true })) {
     for (const item of Items) {
       const pk = String(item.pk);
-      if (isTransactionPk(pk)) transactions.push(transactionRow.parse(item));
+      if (isTransactionPk(pk)) transactions.push(transactionSchema.parse(item));
       if (pk.startsWith("wallet#")) wallets.push(walletRow.parse(item));
       if (!/^(funding|adjustment)#/.test(pk)) continue;
-      const { account_id, amount_kobo } = entryRow.parse(item);
-      booked_kobo.set(account_id, (booked_kobo.get(account_id) ?? 0) + amount_kobo);
+      const { account_id, amount_kobo } = ledgerEntrySchema.parse(item);
+      bookedKobo.set(account_id, (bookedKobo.get(account_id) ?? 0) + amount_kobo);
     }
   }
-  return { transactions, wallets, booked_kobo };
+  return { transactions, wallets, booked_kobo: bookedKobo };
 };
 
 /** Fundings and adjustments minus transactions that are not `failed` are the balance, of every wallet. */
 export const expectMoneyIsExact = ({ transactions, wallets, booked_kobo }: Books): void => {
-  const due_kobo = new Map(booked_kobo);
+  const dueKobo = new Map(booked_kobo);
   for (const { account_id, mode, status, amount_kobo } of transactions) {
     if (mode === "live" && status !== "failed") {
-      due_kobo.set(account_id, (due_kobo.get(account_id) ?? 0) - amount_kobo);
+      dueKobo.set(account_id, (dueKobo.get(account_id) ?? 0) - amount_kobo);
     }
   }
   for (const { account_id, balance_kobo } of wallets) {
-    expect(balance_kobo, `The balance of ${account_id}`).toBe(due_kobo.get(account_id) ?? 0);
+    expect(balance_kobo, `The balance of ${account_id}`).toBe(dueKobo.get(account_id) ?? 0);
   }
 };
 

@@ -28,6 +28,6 @@ export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typ
 /** How hard it was for the service: calls to the stand-ins for AWS that it gave up after 2 s, and the most memory that it held. */
 export const strainOn = (service: ServiceProcess): Figures => ({
   "AWS calls given up": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
-  "peak memory_mb": service.peakMemory_mb(),
+  "peak memory_mb": service.peakMemoryMb(),
   ...(service.strict && { "strict AWS": service.strict.counts }),
 });

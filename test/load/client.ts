@@ -17,9 +17,9 @@ export type Reply =
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       readonly text: string;
-      readonly duration_ms: number;
+      readonly durationMs: number;
     }
-  | { readonly kind: "no_answer"; readonly reason: string; readonly duration_ms: number };
+  | { readonly kind: "no_answer"; readonly reason: string; readonly durationMs: number };
 
 export type Client = {
   readonly send: (sent: Sent) => Promise<Reply>;
@@ -34,15 +34,15 @@ export const newClient = (baseUrl: string): Client => {
     send: ({ method, path, headers = {}, body }) =>
       new Promise((resolve) => {
         const begun = performance.now();
-        const duration_ms = (): number => performance.now() - begun;
+        const durationMs = (): number => performance.now() - begun;
         const fail = (error: Error): void =>
-          resolve({ kind: "no_answer", reason: error.message, duration_ms: duration_ms() });
+          resolve({ kind: "no_answer", reason: error.message, durationMs: durationMs() });
         const request = httpRequest(
           { agent, hostname, port, method, path: `${pathname}${path}`, headers },
           (response) => {
             const { statusCode: status = 0, headers: answered } = response;
             textOf(response).then(
-              (text) => resolve({ kind: "answered", status, headers: answered, text, duration_ms: duration_ms() }),
+              (text) => resolve({ kind: "answered", status, headers: answered, text, durationMs: durationMs() }),
               fail,
             );
           },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { type Contended, contend, PRICE_KOBO } from "../builders/contention.ts";
 import { reportFigures, spread, tally } from "./figures.ts";
 
@@ -25,22 +25,22 @@ const CANCELLED_UNITS = 4;
 const SEEDS = [1, 2, 3];
 
 const bursts = [
-  { debits: 20, within_ms: 0, refusedShareMax: 0 },
-  { debits: 60, within_ms: 0, refusedShareMax: 0 },
-  { debits: 120, within_ms: 0, refusedShareMax: 0 },
-  { debits: 300, within_ms: 1_000, refusedShareMax: 0.01 },
+  { debits: 20, withinMs: 0, refusedShareMax: 0 },
+  { debits: 60, withinMs: 0, refusedShareMax: 0 },
+  { debits: 120, withinMs: 0, refusedShareMax: 0 },
+  { debits: 300, withinMs: 1_000, refusedShareMax: 0.01 },
 ];
-const cases = bursts.flatMap((burst) => [8, 15, 25].map((hold_ms) => ({ ...burst, hold_ms })));
+const cases = bursts.flatMap((burst) => [8, 15, 25].map((holdMs) => ({ ...burst, holdMs })));
 
-describe.each(cases)("$debits debits of one wallet within $within_ms ms, each holding it for $hold_ms ms", (one) => {
+describe.each(cases)("$debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms", (one) => {
   test(`are refused in at most ${one.refusedShareMax * 100} % of cases, and the money is exact`, async () => {
     const runs: Contended[] = [];
     for (const seed of SEEDS) runs.push(await contend(dynamodb.endpoint, one, seed));
     const outcomes = runs.flatMap((run) => run.outcomes);
     const cancelled = runs.reduce((sum, run) => sum + run.cancelled, 0) / outcomes.length;
-    reportFigures(`contention, ${one.debits} in ${one.within_ms} ms, held ${one.hold_ms} ms`, {
+    reportFigures(`contention, ${one.debits} in ${one.withinMs} ms, held ${one.holdMs} ms`, {
       outcomes: tally(outcomes),
-      ...spread(runs.flatMap(({ waits_ms }) => waits_ms)),
+      ...spread(runs.flatMap(({ waitsMs }) => waitsMs)),
       cancelled: cancelled.toFixed(1),
       cancelledUnits: (cancelled * CANCELLED_UNITS).toFixed(0),
     });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readJsonFile, writeJsonFile } from "../../infra/local/json-file.ts";
+import { readJsonFile, writeJsonFile } from "../../tools/local/json-file.ts";
 
 /** What a run came to: counts, seconds, shares; and counts by name. */
 export type Figures = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
@@ -23,10 +23,10 @@ const textOf = (value: Figures[string]): string => {
 };
 
 /** How long things took: the middle, the slowest of a hundred, the slowest. */
-export const spread = (durations_ms: readonly number[]) => {
-  const sorted = durations_ms.toSorted((one, other) => one - other);
+export const spread = (durationsMs: readonly number[]) => {
+  const sorted = durationsMs.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
-  return { p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1) };
+  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 };
 
 /** How often each name occurs, the most frequent first. */

@@ -13,11 +13,11 @@ const flood = z.object({
 
 const { baseUrl, keys, concurrency, seconds } = flood.parse(workerData);
 const client = newClient(baseUrl);
-const end_ms = performance.now() + seconds * 1_000;
+const endMs = performance.now() + seconds * 1_000;
 const answers: string[] = [];
 
 const lane = async (): Promise<void> => {
-  while (performance.now() < end_ms) {
+  while (performance.now() < endMs) {
     const key = keys[answers.length % keys.length] ?? "";
     const body = { network: "mtn", amount: 50, phone_number: "08031234567" };
     const reply = await client.send(order("/vtu/airtime/purchase", key, body));

@@ -66,7 +66,7 @@ export const runFuzz = async ({
       requests,
       seed,
       "requests a second": Math.round(requests / seconds),
-      ...spread(seen.map(({ duration_ms }) => duration_ms)),
+      ...spread(seen.map(({ durationMs }) => durationMs)),
       statuses: tally(seen.map(({ status }) => String(status))),
       "not answered": 0,
       transactions: books.transactions.length,

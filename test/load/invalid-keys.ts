@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect } from "vitest";
 import * as z from "zod";
-import { startDynoxide } from "../../infra/local/dynamodb.ts";
-import { tableNames } from "../../infra/local/tables.ts";
 import { createKey, revokeKey } from "../../shared/access/accounts.ts";
 import { newApiKey } from "../../shared/access/api-key.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { tableNames } from "../../tools/local/tables.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { expectMoneyIsExact, readBooks } from "./books.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
@@ -67,18 +67,18 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
     const healthy = await service.newAccount({ naira: 3 * purchases * 50, keys: Math.ceil(purchases / 15) });
     // The first ones meet a service that has just started.
     await callAtRate(client, healthy, seconds);
-    const alone = spread((await callAtRate(client, healthy, seconds)).map(({ duration_ms }) => duration_ms));
+    const alone = spread((await callAtRate(client, healthy, seconds)).map(({ durationMs }) => durationMs));
 
     const keys = Object.values(await makeInvalidKeys(service)).flat();
     const workerData = { baseUrl: service.baseUrl, keys, concurrency: FLOOD_CONCURRENCY, seconds };
     const flood = new Worker(new URL("./flood-worker.ts", import.meta.url), { workerData });
     const flooded = once(flood, "message");
-    const beside = spread((await callAtRate(client, healthy, seconds)).map(({ duration_ms }) => duration_ms));
+    const beside = spread((await callAtRate(client, healthy, seconds)).map(({ durationMs }) => durationMs));
     const answers = z.tuple([z.record(z.string(), z.number())]).parse(await flooded)[0];
     expect(Object.keys(answers)).toEqual(["401 invalid_api_key"]);
     const invalid = answers["401 invalid_api_key"] ?? 0;
     expect(invalid).toBeGreaterThan(purchases);
-    expect(beside.p99_ms).toBeLessThan(HEALTHY_P99_MS_MAX);
+    expect(beside.p99Ms).toBeLessThan(HEALTHY_P99_MS_MAX);
     expectMoneyIsExact(await readBooks(service.desk.ledger));
     expectNothingBroke(service);
 
@@ -87,11 +87,11 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
       "invalid requests a second": Math.round(invalid / seconds),
       "healthy purchases": purchases,
       "healthy that failed": 0,
-      "healthy alone p50_ms": alone.p50_ms,
-      "healthy alone p99_ms": alone.p99_ms,
-      "healthy beside p50_ms": beside.p50_ms,
-      "healthy beside p99_ms": beside.p99_ms,
-      "healthy beside max_ms": beside.max_ms,
+      "healthy alone p50Ms": alone.p50Ms,
+      "healthy alone p99Ms": alone.p99Ms,
+      "healthy beside p50Ms": beside.p50Ms,
+      "healthy beside p99Ms": beside.p99Ms,
+      "healthy beside maxMs": beside.maxMs,
       ...strainOn(service),
     });
   } finally {

@@ -1,21 +1,23 @@
 import { expect } from "vitest";
 import * as z from "zod";
-import type { Order, SimulatorState } from "../../infra/local/simulator/state.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import type { Received } from "../builders/receiver.ts";
 import { type Answer, mayBeInDoubt, type Placed } from "./apps.ts";
 
 /** The transactions by the reference that callers and the upstream know. */
-export const byReference = (rows: readonly TransactionRow[]): ReadonlyMap<string, TransactionRow> =>
-  new Map(rows.map((row) => [referenceOf(row), row]));
+export const byReference = (transactions: readonly Transaction[]): ReadonlyMap<string, Transaction> =>
+  new Map(transactions.map((transaction) => [referenceOf(transaction), transaction]));
 
 type TransactionAnswer = Extract<Answer, { kind: "transaction" }>;
 const isAboutTransaction = (answer: Answer): answer is TransactionAnswer => answer.kind === "transaction";
 
 /** Nothing that an app was told is untrue, then or now. */
-export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMap<string, TransactionRow>): void => {
-  const standing = new Map([...rows.values()].map((row) => [`${row.account_id} ${row.caller_reference}`, row]));
+export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMap<string, Transaction>): void => {
+  const standing = new Map(
+    [...rows.values()].map((transaction) => [`${transaction.account_id} ${transaction.caller_reference}`, transaction]),
+  );
   expect(standing.size, "One transaction for each caller's reference").toBe(rows.size);
   for (const { account, body, amountNaira, answers } of placed) {
     const row = standing.get(`${account.accountId} ${body.reference}`);
@@ -40,7 +42,7 @@ export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMa
 /** The upstream was asked at most once for each transaction, and what it did is what the ledger says of all that has ended. */
 export const expectUpstreamAgrees = (
   { purchases, requests }: SimulatorState,
-  rows: ReadonlyMap<string, TransactionRow>,
+  rows: ReadonlyMap<string, Transaction>,
 ): void => {
   expect(requests.filter(({ outcome }) => outcome === "repeated_reference")).toEqual([]);
   const orders = new Map<string, Order>();
@@ -48,9 +50,9 @@ export const expectUpstreamAgrees = (
     const reference = order.reference ?? "";
     expect(orders.has(reference), `A second order for ${reference}`).toBe(false);
     orders.set(reference, order);
-    const row = rows.get(reference);
-    expect(row?.amount_kobo, reference).toBe(order.amountKobo);
-    if (row?.status !== "processing") expect(row?.status, reference).toBe(order.status);
+    const transaction = rows.get(reference);
+    expect(transaction?.amount_kobo, reference).toBe(order.amountKobo);
+    if (transaction?.status !== "processing") expect(transaction?.status, reference).toBe(order.status);
   }
   for (const [reference, { status }] of rows) {
     if (status === "success") expect(orders.get(reference)?.status, reference).toBe("success");
@@ -73,10 +75,7 @@ export const announcements = (received: readonly Received[]) => {
 };
 
 /** Every end was announced, as what it is, under one id; and nothing else was. */
-export const expectEndsAreAnnounced = (
-  received: readonly Received[],
-  rows: ReadonlyMap<string, TransactionRow>,
-): void => {
+export const expectEndsAreAnnounced = (received: readonly Received[], rows: ReadonlyMap<string, Transaction>): void => {
   const { ids, statuses } = announcements(received);
   const ended = [...rows].filter(([, { status }]) => status !== "processing");
   expect(statuses.size).toBe(ended.length);

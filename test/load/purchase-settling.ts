@@ -1,16 +1,16 @@
 import { expect, vi } from "vitest";
-import type { Delivery, Order, SimulatorState } from "../../infra/local/simulator/state.ts";
-import { eventOf, sendEvent } from "../../infra/local/simulator/webhooks.ts";
+import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { listEvents } from "../../shared/status/event-records.ts";
-import { openTransactions } from "../../shared/status/open-transactions.ts";
-import { matchEvent, resolveTransaction } from "../../shared/status/resolve.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { referenceOf, type TransactionRow } from "../../shared/wallet/transaction.ts";
+import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { listEvents } from "../../shared/upstream-events/stored-event.ts";
+import type { Delivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
+import { eventOf, sendEvent } from "../../tools/simulator/webhooks.ts";
 import { inParallel } from "./figures.ts";
 
 /** All that an operator sees as open. */
-export const openNow = (ledger: Ledger): Promise<readonly TransactionRow[]> =>
+export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
   openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
 
 /**
@@ -60,7 +60,7 @@ const EVENTS_AT_ONCE = 8;
 /** The upstream tells how those ended whose answers were lost; the ones that it still held up it delivers now. Resolves with which. */
 export const tellTheLost = async (
   upstream: SimulatorState,
-  open: readonly TransactionRow[],
+  open: readonly Transaction[],
 ): Promise<readonly Order[]> => {
   const openReferences = new Set(open.map(referenceOf));
   const lost = upstream.purchases.filter(({ reference }) => reference !== null && openReferences.has(reference));
@@ -98,7 +98,7 @@ export const waitForDecisions = async (ledger: Ledger, told: readonly Order[]): 
  */
 export const resolveRest = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
   const decision = { by: "load test", why: "the upstream's list" };
-  const open = new Map((await openNow(ledger)).map((row) => [referenceOf(row), row]));
+  const open = new Map((await openNow(ledger)).map((transaction) => [referenceOf(transaction), transaction]));
   for (const event of await listEvents(ledger, "0000")) {
     const order = upstream.purchases.find(({ upstreamReference }) => upstreamReference === event.reference);
     const row = open.get(order?.reference ?? "");

@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { newApps } from "./apps.ts";
@@ -96,7 +96,7 @@ export const runPurchases = async (wish: {
       concurrency,
       seconds: Math.round(seconds),
       "requests a second": Math.round(apps.outcomes.length / seconds),
-      ...spread(apps.durations_ms),
+      ...spread(apps.durationsMs),
       answers: tally(apps.outcomes),
       "upstream orders": simulator.state.purchases.length,
       "events sent again": sentAgain,

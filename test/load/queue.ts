@@ -1,18 +1,18 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import type { Desk } from "../../infra/admin/desk.ts";
-import { deadLettersOf } from "../../infra/local/queues.ts";
 import type { queues } from "../../infra/queues.ts";
+import type { AdminContext } from "../../tools/admin/context.ts";
+import { deadLettersOf } from "../../tools/local/queues.ts";
 
 type QueueName = keyof typeof queues;
 
-export const urlOf = ({ target }: Desk, name: QueueName): string =>
-  ({ status: target.environment.STATUS_QUEUE_URL, delivery: target.environment.DELIVERY_QUEUE_URL })[name];
+export const urlOf = ({ target }: AdminContext, name: QueueName): string =>
+  ({ outcomes: target.environment.OUTCOMES_QUEUE_URL, delivery: target.environment.DELIVERY_QUEUE_URL })[name];
 
-export const deadLettersUrlOf = (desk: Desk, name: QueueName): string =>
+export const deadLettersUrlOf = (desk: AdminContext, name: QueueName): string =>
   urlOf(desk, name).replace(new RegExp(`${name}$`), deadLettersOf(name));
 
 /** Takes the bodies of all dead letters of a queue. */
-export const deadLetters = async (desk: Desk, name: QueueName): Promise<readonly string[]> => {
+export const deadLetters = async (desk: AdminContext, name: QueueName): Promise<readonly string[]> => {
   const QueueUrl = deadLettersUrlOf(desk, name);
   const bodies: string[] = [];
   for (;;) {

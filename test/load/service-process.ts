@@ -6,16 +6,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { type Desk, openDesk } from "../../infra/admin/desk.ts";
-import { dynamoDbElsewhere, startDynoxide } from "../../infra/local/dynamodb.ts";
-import { readJsonFile } from "../../infra/local/json-file.ts";
-import { localClient, setEnvironment } from "../../infra/local/local-aws.ts";
-import { type Simulator, startSimulator } from "../../infra/local/simulator/server.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
-import { fundWallet } from "../../shared/wallet/funding.ts";
+import { type AdminContext, openAdminContext } from "../../tools/admin/context.ts";
+import { dynamoDbElsewhere, startDynoxide } from "../../tools/local/dynamodb.ts";
+import { readJsonFile } from "../../tools/local/json-file.ts";
+import { localClient, setEnvironment } from "../../tools/local/local-aws.ts";
+import { type Simulator, startSimulator } from "../../tools/simulator/server.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { until } from "../builders/until.ts";
@@ -40,7 +40,7 @@ export type ServiceProcess = {
   /** In this process, so that a run can tell it what to do and see what it got. */
   readonly simulator: Simulator;
   /** What an operator has: tables, queues and secrets. It goes past a strict layer. */
-  readonly desk: Desk;
+  readonly desk: AdminContext;
   /** What stands before the service's tables, if anything. */
   readonly strict: StrictDynamoDb | undefined;
   readonly newAccount: (wish: {
@@ -51,7 +51,7 @@ export type ServiceProcess = {
   /** The log so far, a line each; what the start said is left out, and whatever else is no line of the log is not. */
   readonly logLines: () => readonly string[];
   /** The most memory that it ever held. */
-  readonly peakMemory_mb: () => number;
+  readonly peakMemoryMb: () => number;
   readonly stop: () => Promise<void>;
 };
 
@@ -80,7 +80,7 @@ export const startServiceProcess = async (
     : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
   const proxy = strict && (await startDynamoDbProxy(dynamodb.endpoint));
   const log = openSync(paths.log, "w");
-  const child = spawn(process.execPath, ["infra/local/start.ts"], {
+  const child = spawn(process.execPath, ["tools/local/start.ts"], {
     stdio: ["ignore", log, log],
     env: {
       ...process.env,
@@ -96,14 +96,14 @@ export const startServiceProcess = async (
   const ended = once(child, "exit");
   const endWithUs = (): void => void child.kill("SIGKILL");
   process.once("exit", endWithUs);
-  const patience = { patience_ms: START_MS_MAX, every_ms: 50 };
+  const patience = { patienceMs: START_MS_MAX, everyMs: 50 };
   await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), patience);
   const details = readJsonFile(paths.service, serviceFile);
   if (details === undefined) throw new Error("The service ended while it started");
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
 
   const restore = setEnvironment({ SERVICE_FILE: paths.service });
-  const desk = patient(await openDesk({ by: "load test" }), dynamodb.endpoint);
+  const desk = patient(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
   restore();
 
   return {
@@ -123,7 +123,7 @@ export const startServiceProcess = async (
       return { accountId, keys: made };
     },
     logLines: () => (readFileSync(paths.log, "utf8").split(STARTED)[1] ?? "").split("\n").filter((line) => line !== ""),
-    peakMemory_mb: () => {
+    peakMemoryMb: () => {
       const [, kilobytes = "0"] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
       return Math.round(Number(kilobytes) / 1_024);
     },
@@ -141,7 +141,7 @@ export const startServiceProcess = async (
 };
 
 /** What looks on waits as long as it takes; the desk's own clients give up after 2 s. */
-const patient = (desk: Desk, dynamodbEndpoint: string): Desk => {
+const patient = (desk: AdminContext, dynamodbEndpoint: string): AdminContext => {
   const db = emulatorClientAt(dynamodbEndpoint);
   const accounts = { ...desk.accounts, db };
   const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import { runFuzz } from "./fuzz.ts";
+import { runOutcomeQueue } from "./outcome-queue.ts";
 import { runPurchases } from "./purchases.ts";
-import { runStatusQueue } from "./status-queue.ts";
 
 /** The load runs' short form; `npm run test:load` is the long one. */
 test("of 400 purchases at concurrency 24, with repeats and an upstream in trouble, none is lost, double or unexplained", {
@@ -17,10 +17,10 @@ test("of 200 purchases while AWS raises conflicts and holds items for up to 40 m
   await runPurchases({ orders: 200, concurrency: 24, settles: false, aws });
 });
 
-test("of 200 messages in the status queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
+test("of 200 messages in the outcomes queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
   timeout: 120_000,
 }, async () => {
-  await runStatusQueue({ messages: 200, visibilityS: 2, receives: 3 });
+  await runOutcomeQueue({ messages: 200, visibilityS: 2, receives: 3 });
 });
 
 test("1,500 hostile requests are all answered as the interface promises, charge nothing wrongly and leave nothing in the log", {

@@ -1,4 +1,4 @@
-import type { Fault } from "../../infra/local/simulator/faults.ts";
+import type { Fault } from "../../tools/simulator/faults.ts";
 
 /** What an order meets at the upstream: a number that stands for an outcome, or a fault that the next order there runs into. */
 export type Trouble = { readonly phoneNumber: string } | { readonly fault: Fault };

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import { expect, vi } from "vitest";
 import * as z from "zod";
+import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import type { Ledger } from "../../shared/ledger/transact.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { ownedKeys } from "../../shared/wallet/index-pages.ts";
-import type { Ledger } from "../../shared/wallet/ledger.ts";
-import { deliveriesOwner, readDelivery } from "../../shared/webhook/delivery.ts";
-import { setEndpoint } from "../../shared/webhook/endpoint.ts";
+import { deliveriesOwner, readDelivery } from "../../shared/webhooks/delivery.ts";
+import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";
 import { type Client, newClient, order } from "./client.ts";
@@ -23,7 +23,7 @@ type App = {
   readonly account: LoadAccount;
   readonly receiver: Receiver | undefined;
   /** When the answer to each purchase came, by our reference. */
-  readonly boughtAt_ms: Map<string, number>;
+  readonly boughtAtMs: Map<string, number>;
 };
 
 const kinds = { healthy: 4, slow: 1, hanging: 1, failing: 1, dead: 1 } as const;
@@ -43,25 +43,25 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
     }
     await buyAtRate(client, apps.healthy, wish);
     await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: 10_000, interval: 50 });
-    const alone = spread(delays_ms(apps.healthy));
-    for (const { receiver, boughtAt_ms } of apps.healthy) {
-      boughtAt_ms.clear();
+    const alone = spread(delaysMs(apps.healthy));
+    for (const { receiver, boughtAtMs } of apps.healthy) {
+      boughtAtMs.clear();
       receiver?.received.splice(0);
     }
 
     await buyAtRate(client, Object.values(apps).flat(), wish);
     await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: 2 * HEALTHY_DELAY_MS_MAX, interval: 50 });
-    const beside = spread(delays_ms(apps.healthy));
-    expect(beside.max_ms).toBeLessThan(HEALTHY_DELAY_MS_MAX);
+    const beside = spread(delaysMs(apps.healthy));
+    expect(beside.maxMs).toBeLessThan(HEALTHY_DELAY_MS_MAX);
     // The others' events go on all the while: each of the slow one's arrives, and each of the hanging one's is tried.
     await vi.waitFor(() => expectAllTold([...apps.slow, ...apps.hanging, ...apps.failing]), {
       timeout: 240_000,
       interval: 500,
     });
-    const told = spread(delays_ms(apps.slow));
-    for (const { account, boughtAt_ms } of apps.dead) {
+    const told = spread(delaysMs(apps.slow));
+    for (const { account, boughtAtMs } of apps.dead) {
       const deliveries = await deliveriesOf(service.desk.ledger, account.accountId);
-      expect(deliveries.length).toBe(boughtAt_ms.size);
+      expect(deliveries.length).toBe(boughtAtMs.size);
       for (const { state, attempts } of deliveries) {
         expect(state).toBe("pending");
         expect(attempts.map(({ outcome }) => outcome)).toContain("ECONNREFUSED");
@@ -73,13 +73,13 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
     reportFigures("webhooks", {
       "purchases of each app": wish.seconds * wish.aSecond,
       "purchases a second": Object.values(apps).flat().length * wish.aSecond,
-      "healthy alone p50_ms": alone.p50_ms,
-      "healthy alone max_ms": alone.max_ms,
-      "healthy beside p50_ms": beside.p50_ms,
-      "healthy beside p99_ms": beside.p99_ms,
-      "healthy beside max_ms": beside.max_ms,
-      "slow p50_ms": told.p50_ms,
-      "slow max_ms": told.max_ms,
+      "healthy alone p50Ms": alone.p50Ms,
+      "healthy alone maxMs": alone.maxMs,
+      "healthy beside p50Ms": beside.p50Ms,
+      "healthy beside p99Ms": beside.p99Ms,
+      "healthy beside maxMs": beside.maxMs,
+      "slow p50Ms": told.p50Ms,
+      "slow maxMs": told.maxMs,
       ...strainOn(service),
     });
   } finally {
@@ -101,7 +101,7 @@ const newApp = async (
   const receiver = kind === "dead" ? undefined : await receiverOf(kind);
   const url = receiver?.url ?? `http://127.0.0.1:${await closedPort()}/hook`;
   await setEndpoint(desk.endpoints, desk.addressRules, account.accountId, url);
-  return { account, receiver, boughtAt_ms: new Map() };
+  return { account, receiver, boughtAtMs: new Map() };
 };
 
 const receiverOf = (kind: Exclude<Kind, "dead">): Promise<Receiver> => {
@@ -139,13 +139,13 @@ const buyAtRate = async (
   await Promise.all(purchases);
 };
 
-const buy = async (client: Client, { account, boughtAt_ms }: App, count: number): Promise<void> => {
+const buy = async (client: Client, { account, boughtAtMs }: App, count: number): Promise<void> => {
   const body = { network: "mtn", amount: 50, phone_number: "08031234567" };
   const reply = await client.send(
     order("/vtu/airtime/purchase", account.keys[count % account.keys.length] ?? "", body),
   );
   if (reply.kind !== "answered" || reply.status !== 200) throw new Error(`A purchase failed: ${JSON.stringify(reply)}`);
-  boughtAt_ms.set(String(reply.headers["x-transaction-reference"]), Date.now());
+  boughtAtMs.set(String(reply.headers["x-transaction-reference"]), Date.now());
 };
 
 const deliveriesOf = async (ledger: Ledger, accountId: string) => {
@@ -157,25 +157,25 @@ const deliveriesOf = async (ledger: Ledger, accountId: string) => {
 const event = z.object({ data: z.object({ reference: z.string() }) });
 
 /** When each event came first. */
-const toldAt_ms = ({ receiver }: App): ReadonlyMap<string, number> => {
+const toldAtMs = ({ receiver }: App): ReadonlyMap<string, number> => {
   const first = new Map<string, number>();
-  for (const { body, at_ms } of receiver?.received ?? []) {
+  for (const { body, atMs } of receiver?.received ?? []) {
     const { reference } = event.parse(JSON.parse(body)).data;
-    if (!first.has(reference)) first.set(reference, at_ms);
+    if (!first.has(reference)) first.set(reference, atMs);
   }
   return first;
 };
 
 const expectAllTold = (apps: readonly App[]): void => {
   for (const app of apps) {
-    const told = toldAt_ms(app);
-    expect([...app.boughtAt_ms.keys()].filter((reference) => !told.has(reference))).toEqual([]);
+    const told = toldAtMs(app);
+    expect([...app.boughtAtMs.keys()].filter((reference) => !told.has(reference))).toEqual([]);
   }
 };
 
 /** From a purchase's answer to the arrival of its event. */
-const delays_ms = (apps: readonly App[]): number[] =>
+const delaysMs = (apps: readonly App[]): number[] =>
   apps.flatMap((app) => {
-    const told = toldAt_ms(app);
-    return [...app.boughtAt_ms].map(([reference, at_ms]) => Math.max(0, (told.get(reference) ?? Infinity) - at_ms));
+    const told = toldAtMs(app);
+    return [...app.boughtAtMs].map(([reference, atMs]) => Math.max(0, (told.get(reference) ?? Infinity) - atMs));
   });

@@ -27,7 +27,7 @@ export type StrictAnswer = WireAnswer & {
   /** The call took effect, and its answer never comes. */
   readonly lost: boolean;
   /** How long the answer takes beyond the emulator's own time. */
-  readonly delay_ms: number;
+  readonly delayMs: number;
 };
 
 export type StrictDynamoDb = {
@@ -44,13 +44,13 @@ export type StrictDynamoDb = {
 /** The clock that the holds, tokens and lag go by. */
 export type StrictTime = {
   readonly now: () => number;
-  readonly sleep: (delay_ms: number) => Promise<void>;
+  readonly sleep: (delayMs: number) => Promise<void>;
   /** How many times shorter waits are than they say, here and in the code that is tested; lag and tokens are not shortened. */
   readonly hurry: number;
 };
 const realTime: StrictTime = {
   now: () => Date.now(),
-  sleep: (delay_ms) => new Promise((wake) => setTimeout(wake, delay_ms)),
+  sleep: (delayMs) => new Promise((wake) => setTimeout(wake, delayMs)),
   hurry: 1,
 };
 
@@ -103,11 +103,8 @@ export const strictDynamoDb = ({
     for (const write of writes.filter(({ changes }) => changes)) {
       const { indexes } = await shapes(write.table);
       const views = [TABLE_VIEW, ...indexes.map(({ name }) => name)];
-      const delays_ms = views.map((view): [string, number] => [
-        view,
-        chance.within({ min: 0, max: settings.lagMaxMs }),
-      ]);
-      history.add(write, images.get(write.id), new Map(delays_ms));
+      const delaysMs = views.map((view): [string, number] => [view, chance.within({ min: 0, max: settings.lagMaxMs })]);
+      history.add(write, images.get(write.id), new Map(delaysMs));
     }
   };
 
@@ -151,24 +148,24 @@ export const strictDynamoDb = ({
     }
     const release = holds.take(writes);
     let outcome: "done" | "cancelled" = "cancelled";
-    let linger_ms = 0;
+    let lingerMs = 0;
     try {
-      const hold_ms = chance.within(active.holdMs);
-      const begun_ms = chance.within({ min: 0, max: hold_ms });
-      if (isLost) linger_ms = chance.within(active.lingerMs);
-      if (begun_ms > 0) await sleep(begun_ms / hurry);
+      const holdMs = chance.within(active.holdMs);
+      const begunMs = chance.within({ min: 0, max: holdMs });
+      if (isLost) lingerMs = chance.within(active.lingerMs);
+      if (begunMs > 0) await sleep(begunMs / hurry);
       const images = await before(writes);
       const answer = await forward("TransactWriteItems", JSON.stringify(request));
       if (answer.status === 200) {
         outcome = "done";
         await remember(writes, images);
       }
-      if (hold_ms > begun_ms) await sleep((hold_ms - begun_ms) / hurry);
+      if (holdMs > begunMs) await sleep((holdMs - begunMs) / hurry);
       return answer;
     } finally {
-      const ends_ms = now() + linger_ms / hurry;
-      release(ends_ms);
-      end(outcome, ends_ms);
+      const endsMs = now() + lingerMs / hurry;
+      release(endsMs);
+      end(outcome, endsMs);
     }
   };
 
@@ -188,16 +185,16 @@ export const strictDynamoDb = ({
     },
     handle: async (operation, body) => {
       const lost = chance.happens(active.lostAnswers);
-      const delay_ms = chance.happens(active.slowAnswers) ? chance.within(active.slowMs) : 0;
+      const delayMs = chance.happens(active.slowAnswers) ? chance.within(active.slowMs) : 0;
       try {
         const answer = await answerTo(operation, body, lost);
         if (lost) counts.answer_lost += 1;
-        if (delay_ms > 0) counts.answer_slow += 1;
-        return { ...answer, lost, delay_ms };
+        if (delayMs > 0) counts.answer_slow += 1;
+        return { ...answer, lost, delayMs };
       } catch (error) {
         const what = `${operation}: ${error instanceof Error ? error.message : String(error)}`;
         notSimulated.push(what);
-        return { ...notSimulatedAnswer(what), lost: false, delay_ms: 0 };
+        return { ...notSimulatedAnswer(what), lost: false, delayMs: 0 };
       }
     },
   };

@@ -9,15 +9,15 @@ export type FormerImage = { readonly key: Item; readonly image: Item | undefined
 
 /** What each item was before its latest writes, for as long as some view may still show that. */
 export type History = {
-  /** A write took effect on an item that was `before`; `delays_ms` says when each view shows the write. */
-  readonly add: (write: Write, before: Item | undefined, delays_ms: ReadonlyMap<string, number>) => void;
+  /** A write took effect on an item that was `before`; `delaysMs` says when each view shows the write. */
+  readonly add: (write: Write, before: Item | undefined, delaysMs: ReadonlyMap<string, number>) => void;
   /** Undefined where the view shows the item as it is. */
   readonly former: (write: Pick<Write, "table" | "id">, view: string) => FormerImage | undefined;
   /** The items of a table that a view shows as they were, by their ids. */
   readonly behind: (table: string, view: string) => ReadonlyMap<string, FormerImage>;
 };
 
-type PastWrite = FormerImage & { readonly shownAt_ms: ReadonlyMap<string, number> };
+type PastWrite = FormerImage & { readonly shownAtMs: ReadonlyMap<string, number> };
 
 /** Items of a table after which those whose writes all views show are forgotten. */
 const SWEEP_EVERY = 500;
@@ -29,24 +29,24 @@ export const newHistory = (now: () => number): History => {
     tables.set(name, items);
     return items;
   };
-  const isShown = ({ shownAt_ms }: PastWrite, view: string): boolean => (shownAt_ms.get(view) ?? 0) <= now();
-  const isOver = ({ shownAt_ms }: PastWrite): boolean => Math.max(0, ...shownAt_ms.values()) <= now();
+  const isShown = ({ shownAtMs }: PastWrite, view: string): boolean => (shownAtMs.get(view) ?? 0) <= now();
+  const isOver = ({ shownAtMs }: PastWrite): boolean => Math.max(0, ...shownAtMs.values()) <= now();
   /** What was before the first write that the view does not show yet. */
   const formerIn = (writes: readonly PastWrite[], view: string) => writes.find((write) => !isShown(write, view));
 
   return {
-    add: ({ table, id, key }, before, delays_ms) => {
+    add: ({ table, id, key }, before, delaysMs) => {
       const items = tableOf(table);
       if (items.size >= SWEEP_EVERY) {
         for (const [other, writes] of items) if (writes.every(isOver)) items.delete(other);
       }
       const earlier = (items.get(id) ?? []).filter((write) => !isOver(write));
-      const latest = earlier.at(-1)?.shownAt_ms;
+      const latest = earlier.at(-1)?.shownAtMs;
       // A view shows the writes of one item in their order.
-      const shownAt_ms = new Map(
-        [...delays_ms].map(([view, delay_ms]) => [view, Math.max(now() + delay_ms, latest?.get(view) ?? 0)]),
+      const shownAtMs = new Map(
+        [...delaysMs].map(([view, delayMs]) => [view, Math.max(now() + delayMs, latest?.get(view) ?? 0)]),
       );
-      items.set(id, [...earlier, { key, image: before, shownAt_ms }]);
+      items.set(id, [...earlier, { key, image: before, shownAtMs }]);
     },
     former: ({ table, id }, view) => formerIn(tableOf(table).get(id) ?? [], view),
     behind: (table, view) => {

@@ -4,17 +4,17 @@ import type { Write } from "./writes.ts";
 export type Holds = {
   readonly isHeld: (write: Write) => boolean;
   /** Holds items; returns what ends that, at once or at a later moment. */
-  readonly take: (writes: readonly Write[]) => (until_ms?: number) => void;
+  readonly take: (writes: readonly Write[]) => (untilMs?: number) => void;
   /** An item is held by a transaction that nobody here sees. */
-  readonly takeUntil: (write: Write, until_ms: number) => void;
+  readonly takeUntil: (write: Write, untilMs: number) => void;
 };
 
 export const newHolds = (now: () => number): Holds => {
   const held = new Map<string, number>();
   const isHeld = (id: string): boolean => {
-    const until_ms = held.get(id);
-    if (until_ms === undefined) return false;
-    if (until_ms > now()) return true;
+    const untilMs = held.get(id);
+    if (untilMs === undefined) return false;
+    if (untilMs > now()) return true;
     held.delete(id);
     return false;
   };
@@ -22,13 +22,13 @@ export const newHolds = (now: () => number): Holds => {
     isHeld: ({ id }) => isHeld(id),
     take: (writes) => {
       for (const { id } of writes) held.set(id, Number.POSITIVE_INFINITY);
-      return (until_ms = 0) => {
-        for (const { id } of writes) held.set(id, until_ms);
+      return (untilMs = 0) => {
+        for (const { id } of writes) held.set(id, untilMs);
         for (const { id } of writes) isHeld(id);
       };
     },
-    takeUntil: ({ id }, until_ms) => {
-      if (!isHeld(id)) held.set(id, until_ms);
+    takeUntil: ({ id }, untilMs) => {
+      if (!isHeld(id)) held.set(id, untilMs);
     },
   };
 };

@@ -21,13 +21,13 @@ export type Throttled = {
 export type Throttles = { readonly refusalOf: (touch: Touch) => Throttled | undefined };
 
 export const newThrottles = (share: () => number, throttledMs: Range, chance: Chance, now: () => number): Throttles => {
-  const until_ms = new Map<string, number>();
+  const untilMs = new Map<string, number>();
   return {
     refusalOf: (touch) => {
       const scopes = scopesOf(touch);
       const begins = chance.happens(share()) ? chance.oneOf(scopes) : undefined;
-      if (begins !== undefined) until_ms.set(begins.place, now() + chance.within(throttledMs));
-      return scopes.find(({ place }) => (until_ms.get(place) ?? 0) > now());
+      if (begins !== undefined) untilMs.set(begins.place, now() + chance.within(throttledMs));
+      return scopes.find(({ place }) => (untilMs.get(place) ?? 0) > now());
     },
   };
 };

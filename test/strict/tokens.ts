@@ -6,7 +6,7 @@ export const TOKEN_MS = 10 * 60_000;
 type Use = {
   readonly parameters: string;
   /** Infinite while its request is at work. */
-  endedAt_ms: number;
+  endedAtMs: number;
   outcome: "done" | "cancelled";
 };
 
@@ -17,33 +17,33 @@ export type TokenCheck = "new" | "in_progress" | "done" | "mismatch";
 export type Tokens = {
   readonly check: (token: string, parameters: unknown) => TokenCheck;
   /** A request with this token begins; returns what ends it. */
-  readonly begin: (token: string, parameters: unknown) => (outcome: Use["outcome"], endsAt_ms: number) => void;
+  readonly begin: (token: string, parameters: unknown) => (outcome: Use["outcome"], endsAtMs: number) => void;
 };
 
 export const newTokens = (now: () => number, cancelledBindsToken: boolean): Tokens => {
   const uses = new Map<string, Use>();
   const forgetOld = (): void => {
     // Uses are in the order of their first requests, which is nearly that of their ends.
-    for (const [token, { endedAt_ms }] of uses) {
-      if (endedAt_ms + TOKEN_MS > now()) return;
+    for (const [token, { endedAtMs }] of uses) {
+      if (endedAtMs + TOKEN_MS > now()) return;
       uses.delete(token);
     }
   };
   return {
     check: (token, parameters) => {
       const use = uses.get(token);
-      if (use === undefined || use.endedAt_ms + TOKEN_MS <= now()) return "new";
+      if (use === undefined || use.endedAtMs + TOKEN_MS <= now()) return "new";
       if (use.parameters !== digestOf(parameters)) return "mismatch";
-      if (use.endedAt_ms > now()) return "in_progress";
+      if (use.endedAtMs > now()) return "in_progress";
       return use.outcome === "done" ? "done" : "new";
     },
     begin: (token, parameters) => {
       forgetOld();
-      const use: Use = { parameters: digestOf(parameters), endedAt_ms: Number.POSITIVE_INFINITY, outcome: "cancelled" };
+      const use: Use = { parameters: digestOf(parameters), endedAtMs: Number.POSITIVE_INFINITY, outcome: "cancelled" };
       uses.set(token, use);
-      return (outcome, endsAt_ms) => {
+      return (outcome, endsAtMs) => {
         use.outcome = outcome;
-        use.endedAt_ms = endsAt_ms;
+        use.endedAtMs = endsAtMs;
         if (outcome === "cancelled" && !cancelledBindsToken) uses.delete(token);
       };
     },

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { markdownTable } from "../../../infra/figures/markdown.ts";
 import { routes } from "../../../shared/contract/routes.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import type { Part } from "../part.ts";
 import { aNewOrder } from "../purchase/slice.ts";
@@ -17,7 +17,7 @@ import { empty, type LambdaStack, lambdaStacks } from "./stacks.ts";
 const RUNS = 21;
 
 /** One stack: its bundle, and how long each new process took from its start to its first answer. */
-type Line = { readonly stack: LambdaStack; readonly bundle: Bundle; readonly times_ms: number[] };
+type Line = { readonly stack: LambdaStack; readonly bundle: Bundle; readonly timesMs: number[] };
 
 export const coldStart: Part = {
   says: `starts ${lambdaStacks.length + 1} bundles in new processes, in turn, ${RUNS} times; about a minute.`,
@@ -27,10 +27,10 @@ export const coldStart: Part = {
       const lines: Line[] = [];
       for (const [index, stack] of [empty, ...lambdaStacks].entries()) {
         const bundle = await bundleOf(stack, around.file(`bundle-${index}.mjs`));
-        lines.push({ stack, bundle, times_ms: [] });
+        lines.push({ stack, bundle, timesMs: [] });
       }
       for (let run = 0; run < RUNS; run += 1) {
-        for (const { stack, bundle, times_ms } of lines) times_ms.push(await firstAnswer_ms(stack, bundle, around));
+        for (const { stack, bundle, timesMs } of lines) timesMs.push(await firstAnswerMs(stack, bundle, around));
         if (run % 5 === 4) say(`${run + 1} of ${RUNS} rounds`);
       }
       return {
@@ -47,7 +47,7 @@ const runtime = fileURLToPath(new URL("runtime.ts", import.meta.url));
 const answered = z.object({ answer: z.object({ statusCode: z.literal(200) }) });
 
 /** From the start of a process until it has answered its first live purchase, with everything that is then loaded, read and asked. */
-const firstAnswer_ms = async (stack: LambdaStack, { path }: Bundle, around: Surroundings): Promise<number> => {
+const firstAnswerMs = async (stack: LambdaStack, { path }: Bundle, around: Surroundings): Promise<number> => {
   const seller = stacks.find(({ name }) => name === stack.sellsLike);
   if (seller === undefined) throw new Error(`There is no stack ${stack.sellsLike}`);
   const [key = ""] = await seller.prepare(around, "live", 1);
@@ -57,10 +57,10 @@ const firstAnswer_ms = async (stack: LambdaStack, { path }: Bundle, around: Surr
   const begun = performance.now();
   const child = fork(runtime, [path, event], { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const [message]: unknown[] = await once(child, "message");
-  const took_ms = performance.now() - begun;
+  const tookMs = performance.now() - begun;
   answered.parse(message);
   await once(child, "exit");
-  return took_ms;
+  return tookMs;
 };
 
 const purchaseEvent = (key: string) =>
@@ -75,16 +75,16 @@ const purchaseEvent = (key: string) =>
 const startTable = (lines: readonly Line[]): string => {
   const [nothing, ours, ...peers] = lines;
   if (nothing === undefined || ours === undefined) throw new Error("Nothing was started");
-  const over = ({ times_ms }: Line): readonly number[] =>
-    times_ms.map((time_ms, run) => time_ms - (nothing.times_ms[run] ?? Number.NaN));
+  const over = ({ timesMs }: Line): readonly number[] =>
+    timesMs.map((timeMs, run) => timeMs - (nothing.timesMs[run] ?? Number.NaN));
   const ratio = (line: Line): string =>
     peers.includes(line) ? `${(median(over(ours)) / median(over(line))).toFixed(2)} ×` : "";
   return markdownTable([
     ["first answer of a new process", "ms", "slowest tenth, ms", "over empty, ms", "ours is", "bundle, KB", "gzip, KB"],
     ...lines.map((line) => [
       line.stack.title,
-      median(line.times_ms).toFixed(0),
-      quantile(line.times_ms, 0.9).toFixed(0),
+      median(line.timesMs).toFixed(0),
+      quantile(line.timesMs, 0.9).toFixed(0),
       line === nothing ? "" : median(over(line)).toFixed(0),
       ratio(line),
       kilobytes(line.bundle.bytes),

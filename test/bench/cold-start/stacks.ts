@@ -22,7 +22,7 @@ const peer = (file: string, title: string, sellsLike: Stack["name"]): LambdaStac
 
 export const empty = peer("empty", "a handler that does nothing", "express");
 export const lambdaStacks: readonly LambdaStack[] = [
-  { title: "this service", entry: functionEntry("purchase"), bundle: bundleOptions, sellsLike: "ours" },
+  { title: "this service", entry: functionEntry("purchase"), bundle: bundleOptions, sellsLike: "account_error" },
   peer("express", "express, serverless-http, wallet by hand", "express"),
   peer("powertools", "Powertools, rate-limiter-flexible", "fastify"),
   peer("hono", "hono, Powertools, rate-limiter-flexible", "hono"),

@@ -19,7 +19,7 @@ export type CallerFigures = {
   readonly mode: Mode;
   readonly callers: number;
   readonly perSecond: number;
-  readonly duration_ms: Spread;
+  readonly durationMs: Spread;
   /** Purchases that were answered otherwise: the stand-ins for AWS were too slow for them. */
   readonly failed: number;
 };
@@ -43,7 +43,7 @@ export const measureCallers = async (): Promise<readonly CallerFigures[]> => {
     return [...taken].map(([slice, bought]) => ({
       ...slice,
       perSecond: median(bought.map(({ perSecond }) => perSecond)),
-      duration_ms: spreadOf(bought.flatMap(({ durations_ms }) => durations_ms)),
+      durationMs: spreadOf(bought.flatMap(({ durationsMs }) => durationsMs)),
       failed: bought.reduce((total, { failed }) => total + failed, 0),
     }));
   } finally {
@@ -76,21 +76,21 @@ const inTurn = ({ keys }: LoadAccount): (() => string) => {
 type Bought = {
   /** Those that succeeded. */
   readonly perSecond: number;
-  readonly durations_ms: readonly number[];
+  readonly durationsMs: readonly number[];
   readonly failed: number;
 };
 
 const buySlice = async (client: Client, callers: readonly (() => string)[]): Promise<Bought> => {
-  const durations_ms: number[] = [];
+  const durationsMs: number[] = [];
   let failed = 0;
   const begun = performance.now();
   await inParallel(callers.length, callers.length, async (index) => {
     const nextKey = callers[index];
     for (let count = 0; nextKey && count < PURCHASES / callers.length; count += 1) {
       const reply = await client.send(order(BUY_DATA, nextKey(), anOrder()));
-      if (reply.kind === "answered" && reply.status === 200) durations_ms.push(reply.duration_ms);
+      if (reply.kind === "answered" && reply.status === 200) durationsMs.push(reply.durationMs);
       else failed += 1;
     }
   });
-  return { perSecond: (durations_ms.length * 1_000) / (performance.now() - begun), durations_ms, failed };
+  return { perSecond: (durationsMs.length * 1_000) / (performance.now() - begun), durationsMs, failed };
 };

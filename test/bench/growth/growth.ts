@@ -1,4 +1,4 @@
-import { markdownTable } from "../../../infra/figures/markdown.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import type { Part } from "../part.ts";
 import { quietly } from "../quiet.ts";
 import { digits, milliseconds } from "../samples.ts";
@@ -36,15 +36,15 @@ const growthText = (
     ...callerModes.flatMap((mode) => callerRows(mode, callers)),
     sizes("plans in the catalog", planCounts),
     figure("answer, gzip", plans, ({ answerBytes }) => `${digits(answerBytes)} B`),
-    figure("catalog, warm, p50", plans, ({ listWarm_ms }) => milliseconds(listWarm_ms)),
-    figure("catalog, first request, p50", plans, ({ listCold_ms }) => milliseconds(listCold_ms)),
-    figure("live purchase, warm, p50", plans, ({ buyWarm_ms }) => milliseconds(buyWarm_ms)),
-    figure("live purchase, first request, p50", plans, ({ buyCold_ms }) => milliseconds(buyCold_ms)),
+    figure("catalog, warm, p50", plans, ({ listWarmMs }) => milliseconds(listWarmMs)),
+    figure("catalog, first request, p50", plans, ({ listColdMs }) => milliseconds(listColdMs)),
+    figure("live purchase, warm, p50", plans, ({ buyWarmMs }) => milliseconds(buyWarmMs)),
+    figure("live purchase, first request, p50", plans, ({ buyColdMs }) => milliseconds(buyColdMs)),
     sizes("transactions in an account", transactionCounts),
-    figure("first page of the list", transactions, ({ page_ms }) => milliseconds(page_ms)),
-    figure("statement of the last month", transactions, ({ statement_ms }) => milliseconds(statement_ms)),
-    figure("proof from the beginning", transactions, ({ proof_ms }) => milliseconds(proof_ms)),
-    figure("next day's proof", transactions, ({ nextProof_ms }) => milliseconds(nextProof_ms)),
+    figure("first page of the list", transactions, ({ pageMs }) => milliseconds(pageMs)),
+    figure("statement of the last month", transactions, ({ statementMs }) => milliseconds(statementMs)),
+    figure("proof from the beginning", transactions, ({ proofMs }) => milliseconds(proofMs)),
+    figure("next day's proof", transactions, ({ nextProofMs }) => milliseconds(nextProofMs)),
   ];
   const [head = [], ...body] = rows.map((cells) =>
     Array.from({ length: COLUMNS + 1 }, (_, index) => cells[index] ?? ""),
@@ -68,8 +68,8 @@ const callerRows = (mode: CallerFigures["mode"], callers: readonly CallerFigures
   const measured = callers.filter((one) => one.mode === mode);
   return [
     figure(`${mode} purchases a second`, measured, ({ perSecond }) => digits(perSecond)),
-    figure(`${mode} purchase, p50`, measured, ({ duration_ms }) => milliseconds(duration_ms.p50)),
-    figure(`${mode} purchase, p99`, measured, ({ duration_ms }) => milliseconds(duration_ms.p99)),
+    figure(`${mode} purchase, p50`, measured, ({ durationMs }) => milliseconds(durationMs.p50)),
+    figure(`${mode} purchase, p99`, measured, ({ durationMs }) => milliseconds(durationMs.p99)),
   ];
 };
 

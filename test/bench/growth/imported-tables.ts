@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AttributeValue, DescribeTableCommand, DynamoDBClient, paginateScan } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { dynoxideBinary, type LocalDynamoDb, startDynoxide } from "../../../infra/local/dynamodb.ts";
-import { localClient } from "../../../infra/local/local-aws.ts";
-import { tableNames } from "../../../infra/local/tables.ts";
+import { dynoxideBinary, type LocalDynamoDb, startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { localClient } from "../../../tools/local/local-aws.ts";
+import { tableNames } from "../../../tools/local/tables.ts";
 
 const ROWS_PER_WRITE = 1_000;
 

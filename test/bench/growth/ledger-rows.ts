@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { type Transaction, transactionOwner, transactionPk } from "../../../shared/ledger/transaction.ts";
+import { walletDebit } from "../../../shared/ledger/wallet.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { fundWallet } from "../../../shared/wallet/funding.ts";
-import type { Ledger } from "../../../shared/wallet/ledger.ts";
-import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
-import { settledRow } from "../../../shared/wallet/settle.ts";
-import { ownerOf, type TransactionRow, transactionPk } from "../../../shared/wallet/transaction.ts";
-import { walletDebit } from "../../../shared/wallet/wallet.ts";
-import { aTransactionRow } from "../../builders/transaction-row.ts";
+import { aTransactionRow } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 /** The youngest; a proof's checkpoint reaches as far. */
@@ -52,30 +52,37 @@ export const openBusyAccount = async (
 const succeeded = (transactions: number): number => transactions - Math.ceil(transactions / FAILED_EVERY);
 
 /** The account's transactions, as purchases leave them. */
-export async function* transactionsOf(
-  account: BusyAccount,
-  now_ms: number,
-): AsyncGenerator<TransactionRow, void, void> {
-  const naming = await namingFrom({ value: async () => "k".repeat(32), refetch: async () => undefined })();
-  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, naming, index, now_ms);
+export async function* transactionsOf(account: BusyAccount, nowMs: number): AsyncGenerator<Transaction, void, void> {
+  const keyedHashes = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
+  for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, keyedHashes, index, nowMs);
 }
 
-const rowOf = ({ accountId, keyId, transactions }: BusyAccount, naming: Naming, index: number, now_ms: number) => {
-  const created_ms = now_ms - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
+const rowOf = (
+  { accountId, keyId, transactions }: BusyAccount,
+  keyedHashes: KeyedHashes,
+  index: number,
+  nowMs: number,
+) => {
+  const createdMs = nowMs - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
   const opened = aTransactionRow({
-    pk: transactionPk(naming.id({ accountId, mode: "live", reference })),
-    owner: ownerOf(accountId, "live"),
+    pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
+    owner: transactionOwner(accountId, "live"),
     account_id: accountId,
     key_id: keyId,
     attempt: randomUUID(),
-    fingerprint: naming.fingerprint(["data", "1", "101", "08031234567"]),
+    fingerprint: keyedHashes.fingerprint(["data", "1", "101", "08031234567"]),
     caller_reference: reference,
     amount_kobo: koboFromNaira(PRICE_NAIRA),
-    created_at: isoTime(created_ms),
-    updated_at: isoTime(created_ms + 1_000),
+    created_at: isoTime(createdMs),
+    updated_at: isoTime(createdMs + 1_000),
   });
-  const upstream_reference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
-  if (index % FAILED_EVERY > 0) return settledRow(opened, { status: "success", upstream_reference });
-  return settledRow(opened, { status: "failed", failure: { code: "delivery_failed" }, upstream_reference });
+  const upstreamReference = `DATA_${randomUUID().replaceAll("-", "").slice(0, 20).toUpperCase()}`;
+  if (index % FAILED_EVERY > 0)
+    return settledTransaction(opened, { status: "success", upstream_reference: upstreamReference });
+  return settledTransaction(opened, {
+    status: "failed",
+    failure: { code: "delivery_failed" },
+    upstream_reference: upstreamReference,
+  });
 };

@@ -1,8 +1,8 @@
-import { setEnvironment } from "../../../infra/local/local-aws.ts";
-import { tableNames } from "../../../infra/local/tables.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { catalogStore } from "../../../shared/catalog/store.ts";
 import type { Catalog } from "../../../shared/contract/catalog.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { tableNames } from "../../../tools/local/tables.ts";
 import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
@@ -20,10 +20,10 @@ const PURCHASES = 40;
 export type PlanFigures = {
   readonly plans: number;
   readonly answerBytes: number;
-  readonly listWarm_ms: number;
-  readonly listCold_ms: number;
-  readonly buyWarm_ms: number;
-  readonly buyCold_ms: number;
+  readonly listWarmMs: number;
+  readonly listColdMs: number;
+  readonly buyWarmMs: number;
+  readonly buyColdMs: number;
 };
 type Samples = { -readonly [Name in keyof Omit<PlanFigures, "plans">]: number[] };
 
@@ -45,10 +45,10 @@ export const measurePlans = async (): Promise<readonly PlanFigures[]> => {
     return [...taken].map(([plans, samples]) => ({
       plans,
       answerBytes: median(samples.answerBytes),
-      listWarm_ms: median(samples.listWarm_ms),
-      listCold_ms: median(samples.listCold_ms),
-      buyWarm_ms: median(samples.buyWarm_ms),
-      buyCold_ms: median(samples.buyCold_ms),
+      listWarmMs: median(samples.listWarmMs),
+      listColdMs: median(samples.listColdMs),
+      buyWarmMs: median(samples.buyWarmMs),
+      buyColdMs: median(samples.buyColdMs),
     }));
   } finally {
     client.close();
@@ -60,10 +60,10 @@ export const measurePlans = async (): Promise<readonly PlanFigures[]> => {
 
 const noSamples = (): Samples => ({
   answerBytes: [],
-  listWarm_ms: [],
-  listCold_ms: [],
-  buyWarm_ms: [],
-  buyCold_ms: [],
+  listWarmMs: [],
+  listColdMs: [],
+  buyWarmMs: [],
+  buyColdMs: [],
 });
 
 /** Puts a catalog where the functions and the provider have theirs. */
@@ -110,11 +110,11 @@ const measureRound = async (round: Round, samples: Samples): Promise<void> => {
   const buy = order(BUY_DATA, buyKey, anOrder());
   for (let count = 0; count < COLD; count += 1) {
     await gateway.begin();
-    samples.listCold_ms.push(await ask(round, list));
-    samples.buyCold_ms.push(await ask(round, buy));
+    samples.listColdMs.push(await ask(round, list));
+    samples.buyColdMs.push(await ask(round, buy));
   }
-  for (let count = 0; count < WARM; count += 1) samples.listWarm_ms.push(await ask(round, list));
-  for (let count = 0; count < PURCHASES; count += 1) samples.buyWarm_ms.push(await ask(round, buy));
+  for (let count = 0; count < WARM; count += 1) samples.listWarmMs.push(await ask(round, list));
+  for (let count = 0; count < PURCHASES; count += 1) samples.buyWarmMs.push(await ask(round, buy));
   const { bodyBytes } = await weigh("GET", `${gateway.baseUrl}/vtu/data`, gzipped(listKey));
   samples.answerBytes.push(bodyBytes);
 };
@@ -126,5 +126,5 @@ const ask = async ({ client, plans }: Round, sent: Sent): Promise<number> => {
   if (reply.kind !== "answered" || reply.status !== 200) {
     throw new Error(`With ${plans} plans: ${JSON.stringify(reply)}`);
   }
-  return reply.duration_ms;
+  return reply.durationMs;
 };

@@ -1,19 +1,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDynoxide } from "../../../infra/local/dynamodb.ts";
-import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
-import { createTables, tableNames } from "../../../infra/local/tables.ts";
+import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import { readStatement } from "../../../shared/ledger/statement.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
-import { readCheckpoint } from "../../../shared/wallet/checkpoint.ts";
-import type { Ledger } from "../../../shared/wallet/ledger.ts";
-import { type Proof, proveAndKeep, proveWallet } from "../../../shared/wallet/proof.ts";
-import { readStatement } from "../../../shared/wallet/statement.ts";
+import {
+  type Reconciliation,
+  reconcileAndCheckpoint,
+  reconcileWallet,
+} from "../../../shared/reconciliation/reconcile-wallet.ts";
+import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
+import { createTables, tableNames } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { newClient } from "../../load/client.ts";
 import { openFreshGateway } from "../fresh-gateway.ts";
 import type { Say } from "../part.ts";
-import { median, timed_ms } from "../samples.ts";
+import { median, timedMs } from "../samples.ts";
 import { importTables } from "./imported-tables.ts";
 import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-rows.ts";
 
@@ -27,13 +31,13 @@ const repeatsOf = (transactions: number): number => (transactions > 10_000 ? 1 :
 export type TransactionFigures = {
   readonly transactions: number;
   /** The first page of the list, over loopback. */
-  readonly page_ms: number;
+  readonly pageMs: number;
   /** Of the last month. */
-  readonly statement_ms: number;
+  readonly statementMs: number;
   /** From the beginning. */
-  readonly proof_ms: number;
+  readonly proofMs: number;
   /** From where the proof before left off, as each day's does. */
-  readonly nextProof_ms: number;
+  readonly nextProofMs: number;
 };
 
 /** Accounts with a year of transactions behind them. */
@@ -44,10 +48,10 @@ export const measureTransactions = async (say: Say): Promise<readonly Transactio
     const db = emulatorClientAt(tables.endpoint);
     const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
     try {
-      const pages_ms = await measurePages(tables.endpoint, accounts);
+      const pagesMs = await measurePages(tables.endpoint, accounts);
       const figures: TransactionFigures[] = [];
       for (const [position, account] of accounts.entries()) {
-        figures.push({ ...(await measureBooks(ledger, account)), page_ms: pages_ms[position] ?? Number.NaN });
+        figures.push({ ...(await measureBooks(ledger, account)), pageMs: pagesMs[position] ?? Number.NaN });
       }
       return figures;
     } finally {
@@ -76,8 +80,8 @@ const prepareTables = async (folder: string, say: Say) => {
 };
 
 async function* allRows(accounts: readonly BusyAccount[]) {
-  const now_ms = Date.now();
-  for (const account of accounts) yield* transactionsOf(account, now_ms);
+  const nowMs = Date.now();
+  for (const account of accounts) yield* transactionsOf(account, nowMs);
 }
 
 const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]): Promise<readonly number[]> => {
@@ -97,7 +101,7 @@ const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]):
         const headers = { authorization: `Bearer ${key}` };
         const reply = await client.send({ method: "GET", path: "/transactions", headers });
         if (reply.kind !== "answered" || reply.status !== 200) throw new Error(`No page: ${JSON.stringify(reply)}`);
-        if (count >= WARM_UP_PAGES) samples[position]?.push(reply.duration_ms);
+        if (count >= WARM_UP_PAGES) samples[position]?.push(reply.durationMs);
       }
     }
     return samples.map(median);
@@ -111,29 +115,29 @@ const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]):
 const measureBooks = async (
   ledger: Ledger,
   { accountId, transactions }: BusyAccount,
-): Promise<Omit<TransactionFigures, "page_ms">> => {
-  const now_ms = Date.now();
-  const month = { from: isoTime(now_ms - MONTH_MS), to: isoTime(now_ms) };
+): Promise<Omit<TransactionFigures, "pageMs">> => {
+  const nowMs = Date.now();
+  const month = { from: isoTime(nowMs - MONTH_MS), to: isoTime(nowMs) };
   const repeats = repeatsOf(transactions);
-  const statement_ms = await middle_ms(repeats, async () => {
+  const statementMs = await middleMs(repeats, async () => {
     const { closing_kobo } = await readStatement(ledger, accountId, month);
     if (closing_kobo <= 0) throw new Error("The statement does not end with what is left in the wallet");
   });
-  const proof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
-  await proveAndKeep(ledger, await readCheckpoint(ledger, accountId));
-  const nextProof_ms = await middle_ms(repeats, () => prove(ledger, accountId));
-  return { transactions, statement_ms, proof_ms, nextProof_ms };
+  const proofMs = await middleMs(repeats, () => prove(ledger, accountId));
+  await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
+  const nextProofMs = await middleMs(repeats, () => prove(ledger, accountId));
+  return { transactions, statementMs, proofMs, nextProofMs };
 };
 
-const middle_ms = async (repeats: number, work: () => Promise<unknown>): Promise<number> => {
-  const samples_ms: number[] = [];
-  while (samples_ms.length < repeats) samples_ms.push(await timed_ms(work));
-  return median(samples_ms);
+const middleMs = async (repeats: number, work: () => Promise<unknown>): Promise<number> => {
+  const samplesMs: number[] = [];
+  while (samplesMs.length < repeats) samplesMs.push(await timedMs(work));
+  return median(samplesMs);
 };
 
 /** A proof that does not prove would be no figure. */
-const prove = async (ledger: Ledger, accountId: string): Promise<Proof> => {
-  const proof = await proveWallet(ledger, accountId);
+const prove = async (ledger: Ledger, accountId: string): Promise<Reconciliation> => {
+  const proof = await reconcileWallet(ledger, accountId);
   if (proof?.difference_kobo !== 0) throw new Error(`The wallet is not proved: ${JSON.stringify(proof)}`);
   return proof;
 };

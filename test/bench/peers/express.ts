@@ -7,12 +7,12 @@ app.disable("x-powered-by");
 app.use(express.json({ limit: "16kb" }));
 
 app.post("/v1/vtu/data/purchase", async (request, response) => {
-  const startedAt_ms = Date.now();
+  const startedAtMs = Date.now();
   try {
     response.json(await buyByHand(request.headers.authorization, request.body));
   } catch (error) {
     const { status, message } = refusalOf(error);
     response.status(status).json({ status: false, message });
   }
-  logged(response.statusCode, startedAt_ms);
+  logged(response.statusCode, startedAtMs);
 });

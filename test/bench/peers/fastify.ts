@@ -5,7 +5,7 @@ import { buyByPackages } from "./wallet-by-packages.ts";
 export const app = fastify({ bodyLimit: 16_384 });
 
 app.post("/v1/vtu/data/purchase", async (request, reply) => {
-  const startedAt_ms = Date.now();
+  const startedAtMs = Date.now();
   try {
     return await buyByPackages(request.headers.authorization, request.body);
   } catch (error) {
@@ -13,6 +13,6 @@ app.post("/v1/vtu/data/purchase", async (request, reply) => {
     reply.status(status);
     return { status: false, message };
   } finally {
-    logged(reply.statusCode, startedAt_ms);
+    logged(reply.statusCode, startedAtMs);
   }
 });

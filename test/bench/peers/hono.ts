@@ -6,7 +6,7 @@ import { buyByPackages } from "./wallet-by-packages.ts";
 export const app = new Hono();
 
 app.post("/v1/vtu/data/purchase", async (context) => {
-  const startedAt_ms = Date.now();
+  const startedAtMs = Date.now();
   try {
     return context.json(await buyByPackages(context.req.header("authorization"), await context.req.json()));
   } catch (error) {
@@ -14,7 +14,7 @@ app.post("/v1/vtu/data/purchase", async (context) => {
     context.status(statusOf(status));
     return context.json({ status: false, message });
   } finally {
-    logged(context.res.status, startedAt_ms);
+    logged(context.res.status, startedAtMs);
   }
 });
 

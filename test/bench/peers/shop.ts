@@ -117,7 +117,7 @@ export const refusalOf = (error: unknown): Refusal => {
 };
 
 /** One line for each request. */
-export const logged = (status: number, startedAt_ms: number): void => {
-  const line = { event: "request.answered", status, duration_ms: Date.now() - startedAt_ms };
+export const logged = (status: number, startedAtMs: number): void => {
+  const line = { event: "request.answered", status, durationMs: Date.now() - startedAtMs };
   console.log(JSON.stringify(line));
 };

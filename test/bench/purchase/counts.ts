@@ -26,7 +26,7 @@ export const countPurchase = async (stack: Stack, around: Surroundings): Promise
     const [key = ""] = await stack.prepare(around, "live", 1);
     assertDelivered(await client.send(order(BUY_DATA, key, aNewOrder())));
     // A line may be written after its answer.
-    const inLog = { patience_ms: 2_000, every_ms: 10 };
+    const inLog = { patienceMs: 2_000, everyMs: 10 };
     await until("a line in the log", () => readFileSync(logFile).length > 0, inLog);
     proxy.calls.length = 0;
     const logged = readFileSync(logFile).length;

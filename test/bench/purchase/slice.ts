@@ -11,10 +11,10 @@ const ORDERS_A_KEY = 50;
 /** One server's turn in a round. */
 export type Slice = {
   readonly perSecond: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
   /** Of the server's own process, for one purchase. */
-  readonly cpu_us: number;
+  readonly cpuUs: number;
 };
 
 export const keysFor = (orders: number): number => Math.ceil(orders / ORDERS_A_KEY);
@@ -27,22 +27,22 @@ export const runSlice = async (
 ): Promise<Slice> => {
   const client = newClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
-  const cpuBefore_us = await server.cpu_us();
+  const cpuBeforeUs = await server.cpuUs();
   const begun = performance.now();
   await inParallel(load.orders, load.concurrency, async (index) => {
     const key = keys[index % keys.length] ?? "";
     replies.push(await client.send(order(BUY_DATA, key, aNewOrder())));
   });
-  const duration_ms = performance.now() - begun;
-  const cpu_us = (await server.cpu_us()) - cpuBefore_us;
+  const durationMs = performance.now() - begun;
+  const cpuUs = (await server.cpuUs()) - cpuBeforeUs;
   client.close();
   for (const reply of replies) assertDelivered(reply);
-  const times_ms = replies.map((reply) => reply.duration_ms);
+  const timesMs = replies.map((reply) => reply.durationMs);
   return {
-    perSecond: (load.orders / duration_ms) * 1_000,
-    p50_ms: quantile(times_ms, 0.5),
-    p99_ms: quantile(times_ms, 0.99),
-    cpu_us: cpu_us / load.orders,
+    perSecond: (load.orders / durationMs) * 1_000,
+    p50Ms: quantile(timesMs, 0.5),
+    p99Ms: quantile(timesMs, 0.99),
+    cpuUs: cpuUs / load.orders,
   };
 };
 

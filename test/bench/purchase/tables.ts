@@ -1,8 +1,8 @@
-import type { Budget } from "../../../infra/budgets.ts";
-import { dollarsOf } from "../../../infra/costs/prices.ts";
-import { times, usageOf } from "../../../infra/costs/request-usage.ts";
-import { markdownTable } from "../../../infra/figures/markdown.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import type { Budget } from "../../../tools/costs/budgets.ts";
+import { dollarsOf } from "../../../tools/costs/prices.ts";
+import { times, usageOf } from "../../../tools/costs/request-usage.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import { median, pairedRatio } from "../samples.ts";
 import type { Counts } from "./counts.ts";
 import type { Line } from "./purchase.ts";
@@ -35,16 +35,16 @@ const timeTable = (mode: Mode, lines: readonly Line[]): string =>
     [titles[mode], "purchases/s", "ours is", "p50, ms", "p99, ms", "server CPU, ms a purchase", "ours is"],
     ...lines.map((line, index) => {
       const { stack, slices } = line;
-      const ratio = (of: "perSecond" | "cpu_us"): string =>
+      const ratio = (of: "perSecond" | "cpuUs"): string =>
         index === 0 ? "" : `${(1 / overOurs(lines, line, mode, of)).toFixed(2)} ×`;
       return [
         stack.title,
         middle(slices[mode], "perSecond").toFixed(0),
         ratio("perSecond"),
-        middle(slices[mode], "p50_ms").toFixed(1),
-        middle(slices[mode], "p99_ms").toFixed(1),
-        (middle(slices[mode], "cpu_us") / 1_000).toFixed(2),
-        ratio("cpu_us"),
+        middle(slices[mode], "p50Ms").toFixed(1),
+        middle(slices[mode], "p99Ms").toFixed(1),
+        (middle(slices[mode], "cpuUs") / 1_000).toFixed(2),
+        ratio("cpuUs"),
       ];
     }),
   ]);

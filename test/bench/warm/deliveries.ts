@@ -1,6 +1,6 @@
-import { pkOfReference } from "../../../shared/wallet/transaction.ts";
-import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
-import { setEndpoint } from "../../../shared/webhook/endpoint.ts";
+import { pkOfReference } from "../../../shared/ledger/transaction.ts";
+import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";
@@ -83,13 +83,13 @@ const buy = async (client: Client, key: string): Promise<string> => {
 const tellAll = async (queue: DeliveryQueue, { receivers, bought }: Group, repeat: string): Promise<number> => {
   for (const { received } of receivers) received.splice(0);
   const arrived = (): number => receivers.reduce((total, { received }) => total + received.length, 0);
-  const begun_ms = Date.now();
+  const begunMs = Date.now();
   await inParallel(bought.length, AT_ONCE, async (index) => {
     const one = bought[index];
     if (one) await queue.send({ transaction: one.transaction, status: "success", repeat }, one.accountId);
   });
-  const patience = { patience_ms: 60_000, every_ms: 10 };
+  const patience = { patienceMs: 60_000, everyMs: 10 };
   await until(`${bought.length} deliveries`, () => arrived() >= bought.length, patience);
-  const last_ms = Math.max(...receivers.flatMap(({ received }) => received.map(({ at_ms }) => at_ms)));
-  return (bought.length * 1_000) / (last_ms - begun_ms);
+  const lastMs = Math.max(...receivers.flatMap(({ received }) => received.map(({ atMs }) => atMs)));
+  return (bought.length * 1_000) / (lastMs - begunMs);
 };

@@ -1,10 +1,10 @@
-import { type Budget, budgets } from "../../../infra/budgets.ts";
-import { anAnnouncement } from "../../builders/announcement.ts";
+import { type Budget, budgets } from "../../../tools/costs/budgets.ts";
 import { aNinCheck } from "../../builders/identity.ts";
 import { observe, weigh } from "../../builders/observe.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
+import { anAnnouncement } from "../../builders/webhook-message.ts";
 
 const REPEATS = 5;
 const VERIFY_NIN = "/identity/nin/verify";

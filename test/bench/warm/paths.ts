@@ -1,5 +1,5 @@
-import { setEnvironment } from "../../../infra/local/local-aws.ts";
-import { deadLettersOf } from "../../../infra/local/queues.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { deadLettersOf } from "../../../tools/local/queues.ts";
 import { observe } from "../../builders/observe.ts";
 import type { TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
@@ -14,7 +14,7 @@ const COLD_REQUESTS = 60;
 /** The first of each kind make the code warm and do not count. */
 const WARM_UP = 20;
 
-export type PathFigures = { readonly title: string; readonly duration_ms: Spread; readonly dynamodbCalls: number };
+export type PathFigures = { readonly title: string; readonly durationMs: Spread; readonly dynamodbCalls: number };
 
 /** One kind of request: what is sent the how-manieth time, and what must come back. */
 type Path = {
@@ -28,9 +28,9 @@ type Path = {
 
 /** Requests one after the other, past the proxy that counts; then one of each kind through it. */
 export const measurePaths = async (service: TestService): Promise<readonly PathFigures[]> => {
-  const gateway = await openFreshGateway(["list-catalog", "receive-status"]);
+  const gateway = await openFreshGateway(["list-catalog", "receive-upstream-event"]);
   const client = newClient(gateway.baseUrl);
-  const restore = setEnvironment({ STATUS_QUEUE_URL: unreadQueue() });
+  const restore = setEnvironment({ OUTCOMES_QUEUE_URL: unreadQueue() });
   try {
     const paths = await pathsOf(service);
     const durations = new Map<string, readonly number[]>();
@@ -44,8 +44,8 @@ export const measurePaths = async (service: TestService): Promise<readonly PathF
     for (const path of paths) {
       await ask(path, 0, gateway, client);
       const { calls } = await observe(service.proxy, 1, () => ask(path, 1, gateway, client));
-      const duration_ms = spreadOf(durations.get(path.title) ?? []);
-      figures.push({ title: path.title, duration_ms, dynamodbCalls: calls.length });
+      const durationMs = spreadOf(durations.get(path.title) ?? []);
+      figures.push({ title: path.title, durationMs, dynamodbCalls: calls.length });
     }
     return figures;
   } finally {
@@ -56,15 +56,15 @@ export const measurePaths = async (service: TestService): Promise<readonly PathF
 };
 
 /** On AWS another function reads what was queued; here it would do so in this very process, while the answer waits. */
-const unreadQueue = (): string => (process.env.STATUS_QUEUE_URL ?? "").replace(/status$/, deadLettersOf("status"));
+const unreadQueue = (): string => (process.env.OUTCOMES_QUEUE_URL ?? "").replace(/status$/, deadLettersOf("status"));
 
 const durationsOf = async (path: Path, gateway: FreshGateway, client: Client): Promise<readonly number[]> => {
-  const durations_ms: number[] = [];
+  const durationsMs: number[] = [];
   for (let count = 0; count < WARM_UP + path.requests; count += 1) {
-    const duration_ms = await ask(path, count, gateway, client);
-    if (count >= WARM_UP) durations_ms.push(duration_ms);
+    const durationMs = await ask(path, count, gateway, client);
+    if (count >= WARM_UP) durationsMs.push(durationMs);
   }
-  return durations_ms;
+  return durationsMs;
 };
 
 const ask = async (path: Path, count: number, gateway: FreshGateway, client: Client): Promise<number> => {
@@ -73,7 +73,7 @@ const ask = async (path: Path, count: number, gateway: FreshGateway, client: Cli
   if (reply.kind !== "answered" || reply.status !== path.status) {
     throw new Error(`${path.title} was answered otherwise: ${JSON.stringify(reply)}`);
   }
-  return reply.duration_ms;
+  return reply.durationMs;
 };
 
 const pathsOf = async (service: TestService): Promise<readonly Path[]> => {

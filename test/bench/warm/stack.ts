@@ -1,8 +1,8 @@
 import middy from "@middy/core";
 import { routes } from "../../../shared/contract/routes.ts";
-import { commonHeaders, successResponse } from "../../../shared/platform/api-answer.ts";
-import { type Admit, apiHandler, type Call, operation } from "../../../shared/platform/api-handler.ts";
-import { apiEvent, parseInput } from "../../../shared/platform/api-request.ts";
+import { type Admit, apiHandler, type Call, operation } from "../../../shared/lambda/api-handler.ts";
+import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
+import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { aLambdaContext } from "../../builders/lambda-context.ts";
@@ -74,32 +74,32 @@ const logLine = (): void =>
     key: caller.keyId,
     mode: caller.mode,
     reference: "DATA_7Z9K3QX1V5",
-    duration_ms: 1,
+    durationMs: 1,
   });
 
 export type StackPart = Exclude<keyof typeof works, "whole" | "direct">;
 export type StackFigures = {
   /** Of one request, beyond what the operation itself takes. */
-  readonly overhead_us: number;
+  readonly overheadUs: number;
   /** Each part by itself. */
-  readonly parts_us: Readonly<Record<StackPart, number>>;
+  readonly partsUs: Readonly<Record<StackPart, number>>;
 };
 
 /** The handler that all functions share, round an operation that does nothing, with nobody to ask for the key: no I/O at all. */
 export const measureStack = async (): Promise<StackFigures> => {
-  const samples_us = new Map<string, number[]>(Object.keys(works).map((name) => [name, []]));
+  const samplesUs = new Map<string, number[]>(Object.keys(works).map((name) => [name, []]));
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
     for (const [name, work] of Object.entries(works)) {
-      const took_us = await batch_us(work);
-      if (round >= WARM_UP_ROUNDS) samples_us.get(name)?.push(took_us);
+      const tookUs = await batchUs(work);
+      if (round >= WARM_UP_ROUNDS) samplesUs.get(name)?.push(tookUs);
     }
   }
-  const of = (name: keyof typeof works): number => median(samples_us.get(name) ?? []);
+  const of = (name: keyof typeof works): number => median(samplesUs.get(name) ?? []);
   const direct = of("direct");
   const beyond = (name: keyof typeof works): number => Math.max(0, of(name) - direct);
   return {
-    overhead_us: beyond("whole"),
-    parts_us: {
+    overheadUs: beyond("whole"),
+    partsUs: {
       middy: beyond("middy"),
       event: beyond("event"),
       input: beyond("input"),
@@ -109,7 +109,7 @@ export const measureStack = async (): Promise<StackFigures> => {
   };
 };
 
-const batch_us = async (work: () => Promise<unknown>): Promise<number> => {
+const batchUs = async (work: () => Promise<unknown>): Promise<number> => {
   const begun = performance.now();
   for (let count = 0; count < BATCH; count += 1) await work();
   return ((performance.now() - begun) * 1_000) / BATCH;

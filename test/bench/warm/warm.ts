@@ -1,4 +1,4 @@
-import { markdownTable } from "../../../infra/figures/markdown.ts";
+import { markdownTable } from "../../../tools/docs/markdown.ts";
 import { startTestService } from "../../builders/service.ts";
 import type { Part } from "../part.ts";
 import { quietly } from "../quiet.ts";
@@ -38,14 +38,14 @@ const inOneService = async (): Promise<{
   }
 };
 
-const stackText = ({ overhead_us, parts_us }: StackFigures): string => {
+const stackText = ({ overheadUs, partsUs }: StackFigures): string => {
   const rows: readonly (readonly [string, number])[] = [
-    ["**the whole, beyond the operation itself**", overhead_us],
-    ["middy, with nothing in it", parts_us.middy],
-    ["checking the event's shape", parts_us.event],
-    ["checking the input", parts_us.input],
-    ["checking the answer, and its headers", parts_us.answer],
-    ["the log line", parts_us.log],
+    ["**the whole, beyond the operation itself**", overheadUs],
+    ["middy, with nothing in it", partsUs.middy],
+    ["checking the event's shape", partsUs.event],
+    ["checking the input", partsUs.input],
+    ["checking the answer, and its headers", partsUs.answer],
+    ["the log line", partsUs.log],
   ];
   const table = markdownTable([
     ["the shared handler, per request", "µs"],
@@ -57,7 +57,7 @@ A purchase's event through the handler of all API functions, with nobody to ask 
 };
 
 const pathsText = (paths: readonly PathFigures[]): string => {
-  const rows = paths.map(({ title, duration_ms: { p50, p99 }, dynamodbCalls }) => [
+  const rows = paths.map(({ title, durationMs: { p50, p99 }, dynamodbCalls }) => [
     title,
     milliseconds(p50),
     milliseconds(p99),

@@ -58,7 +58,7 @@ export type Entry = {
   code?: string;
   /** Ends that were reported or are due, and not yet delivered to us. */
   readonly reported: Set<"success" | "failed">;
-  readonly madeAt_ms: number;
+  readonly madeAtMs: number;
   /** Something was disturbed: what it came to was looked up, and not foretold. */
   wasDisturbed?: true;
 };

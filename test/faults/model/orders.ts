@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { pkOfReference } from "../../../shared/wallet/transaction.ts";
+import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import type { Answer } from "../world/world.ts";
 import { balanceOf, type Entry, entryKey, type Status } from "./book.ts";
 import {
@@ -82,7 +82,7 @@ const newEntry = (wish: Wish, status: Status, pk: string): Entry => ({
   kobo: wish.kobo,
   status,
   reported: new Set(wish.due),
-  madeAt_ms: Date.now(),
+  madeAtMs: Date.now(),
 });
 
 /** A first answer; or one to a copy that came at the same time, which may still find it open. */
@@ -120,8 +120,8 @@ const expectRepeat = (known: Entry, wish: Wish, answer: Answer | undefined): voi
   expect(isReplay(answer)).toBe(true);
 };
 
-const mayBeForgotten = ({ madeAt_ms, wasDisturbed }: Entry): boolean =>
-  wasDisturbed === true || Date.now() > madeAt_ms + REPLAY_MS - SLACK_MS;
+const mayBeForgotten = ({ madeAtMs, wasDisturbed }: Entry): boolean =>
+  wasDisturbed === true || Date.now() > madeAtMs + REPLAY_MS - SLACK_MS;
 
 /** After a disturbance it is not foretold what was made, but what may have been. */
 const lookUp = async (
@@ -131,16 +131,16 @@ const lookUp = async (
   answers: readonly (Answer | undefined)[],
 ): Promise<void> => {
   const key = entryKey(wish.mode, wish.reference);
-  const row = await rowUnder(actor, wish);
+  const transaction = await rowUnder(actor, wish);
   const given = answers.filter((answer) => answer !== undefined);
-  if (row === undefined) {
+  if (transaction === undefined) {
     for (const answer of given) expect(codeOf(answer), "an answer without a transaction").toBeDefined();
     return;
   }
-  const entry: Entry = { ...newEntry(wish, "processing", row.pk), wasDisturbed: true };
+  const entry: Entry = { ...newEntry(wish, "processing", transaction.pk), wasDisturbed: true };
   if (wish.ends !== undefined && wish.ends !== "processing") entry.reported.add(wish.ends);
   actor.book.entries.set(key, entry);
-  adopt(play, entry, row);
+  adopt(play, entry, transaction);
   // An error to one of several copies says nothing about the others; that all were refused, it says.
   const isRefused = answers.every((answer) => answer !== undefined && codeOf(answer) !== undefined);
   if (isRefused) expect(entry.status, "only errors, and the transaction").toBe("failed");

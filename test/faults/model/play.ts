@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import * as z from "zod";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { findByCallerReference, readTransactions } from "../../../shared/wallet/lookup.ts";
-import { referenceOf, type TransactionRow } from "../../../shared/wallet/transaction.ts";
-import { readWallet } from "../../../shared/wallet/wallet.ts";
-import { announceRange } from "../../../shared/webhook/announce-range.ts";
-import { enableEndpoint } from "../../../shared/webhook/endpoint.ts";
+import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { comeToRest, leaveStage, resolveOpen } from "../recovery.ts";
 import { type AppEndpoint, FUNDED_NAIRA, type Stage, setStage } from "../stage.ts";
@@ -111,21 +111,26 @@ export const statusOf = ({ body }: Answer): string => answered.parse(body).data.
 export const rowUnder = (
   { stage: { world, accountId } }: Actor,
   { mode, reference }: Pick<Entry, "mode" | "reference">,
-): Promise<TransactionRow | undefined> =>
-  findByCallerReference(world.ledger, world.naming, { accountId, mode }, reference);
+): Promise<Transaction | undefined> =>
+  findByCallerReference(world.ledger, world.keyedHashes, { accountId, mode }, reference);
 
-const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, TransactionRow>> =>
-  new Map((await transactionsOf(stage)).map((row) => [entryKey(row.mode, row.caller_reference ?? ""), row]));
+const rowsOf = async ({ stage }: Actor): Promise<ReadonlyMap<string, Transaction>> =>
+  new Map(
+    (await transactionsOf(stage)).map((transaction) => [
+      entryKey(transaction.mode, transaction.caller_reference ?? ""),
+      transaction,
+    ]),
+  );
 
 /** The upstream's own record of a transaction. */
-export const orderOf = ({ world }: Play, row: TransactionRow) =>
-  world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+export const orderOf = ({ world }: Play, transaction: Transaction) =>
+  world.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
 
 /** What an entry may be that was disturbed: what it should become, or what an end of it on the way allows. */
-const afterDisturbance = (play: Play, entry: Entry, row: TransactionRow): readonly Status[] => {
+const afterDisturbance = (play: Play, entry: Entry, transaction: Transaction): readonly Status[] => {
   if (entry.isCheck) return ["success", "failed"];
-  if (row.mode === "test") return ["success", "failed"];
-  const order = orderOf(play, row);
+  if (transaction.mode === "test") return ["success", "failed"];
+  const order = orderOf(play, transaction);
   if (order === undefined) return ["failed"];
   return order.status === "processing" ? [] : [order.status];
 };
@@ -134,7 +139,9 @@ const afterDisturbance = (play: Play, entry: Entry, row: TransactionRow): readon
 export const adoptEnds = async (play: Play, actor: Actor): Promise<void> => {
   const open = [...actor.book.entries.values()].filter(({ status }) => status === "processing");
   if (open.length === 0) return;
-  const rows = new Map((await readTransactions(play.world.ledger, open)).map((row) => [row.pk, row]));
+  const rows = new Map(
+    (await readTransactions(play.world.ledger, open)).map((transaction) => [transaction.pk, transaction]),
+  );
   for (const entry of open) {
     const row = rows.get(entry.pk);
     if (row === undefined) throw new Error(`${entry.mode} ${entry.reference} is gone`);
@@ -142,12 +149,12 @@ export const adoptEnds = async (play: Play, actor: Actor): Promise<void> => {
   }
 };
 
-export const adopt = (play: Play, entry: Entry, row: TransactionRow): void => {
+export const adopt = (play: Play, entry: Entry, transaction: Transaction): void => {
   const allowed: Status[] = [entry.status, ...entry.reported];
-  if (entry.wasDisturbed) allowed.push(...afterDisturbance(play, entry, row));
-  expect(allowed, `what ${entry.mode} ${entry.reference} may have become`).toContain(row.status);
-  entry.status = row.status;
-  if (row.failure !== undefined) entry.code = row.failure.code;
+  if (entry.wasDisturbed) allowed.push(...afterDisturbance(play, entry, transaction));
+  expect(allowed, `what ${entry.mode} ${entry.reference} may have become`).toContain(transaction.status);
+  entry.status = transaction.status;
+  if (transaction.failure !== undefined) entry.code = transaction.failure.code;
 };
 
 /** Everything that an account has, against its book. */
@@ -165,9 +172,9 @@ export const compare = async (actor: Actor): Promise<void> => {
 const adoptResolved = async (play: Play, actor: Actor): Promise<void> => {
   const rows = await rowsOf(actor);
   for (const [key, entry] of actor.book.entries) {
-    const row = rows.get(key);
-    if (entry.status !== "processing" || entry.mode === "test" || row === undefined) continue;
-    entry.status = orderOf(play, row)?.status === "success" ? "success" : "failed";
+    const transaction = rows.get(key);
+    if (entry.status !== "processing" || entry.mode === "test" || transaction === undefined) continue;
+    entry.status = orderOf(play, transaction)?.status === "success" ? "success" : "failed";
   }
 };
 
@@ -179,7 +186,7 @@ export const endPlay = async (play: Play): Promise<void> => {
   world.strict()?.calm();
   await comeToRest(world);
   jump(ABANDONED_MS);
-  await world.strike("watch-ledger");
+  await world.strike("reconcile-ledger");
   await comeToRest(world);
   for (const actor of actors) await adoptEnds(play, actor);
   for (const actor of actors) {
@@ -199,7 +206,7 @@ const tellMissed = async ({ world, actors }: Play): Promise<void> => {
   if (missing.length === 0) return;
   for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
   const { ledger, accounts, deliveryQueue: queue } = world;
-  const ever = { from_ms: 0, to_ms: ledger.clock(), repeat: "missed", lookBack_ms: 0 };
-  await announceRange({ ledger, accounts, queue }, ever);
+  const ever = { fromMs: 0, toMs: ledger.clock(), repeat: "missed", lookBackMs: 0 };
+  await enqueueRange({ ledger, accounts, queue }, ever);
   await comeToRest(world);
 };

@@ -4,12 +4,12 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import { createKey, revokeKey } from "../../../shared/access/accounts.ts";
 import { type Permission, permissionSchema, routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { resolveTransaction } from "../../../shared/status/resolve.ts";
-import { bookEntry } from "../../../shared/wallet/funding.ts";
-import { readTransaction } from "../../../shared/wallet/lookup.ts";
-import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhook/endpoint.ts";
+import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
+import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhooks/endpoint.ts";
 import { jump } from "../world/clock.ts";
 import { faults } from "../world/effects.ts";
 import {
@@ -173,22 +173,22 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
   const { world, accountId } = actor.stage;
   const kind = choice.naira < 0 ? "adjustment" : "funding";
   const id = `${kind}-${choice.id}`;
-  const amount_kobo = choice.naira * 100;
+  const amountKobo = choice.naira * 100;
   const entry = {
     kind,
     account_id: accountId,
     entry_id: `${id}-${accountId}`,
-    amount_kobo,
+    amount_kobo: amountKobo,
     why: "for the test",
   } as const;
-  const give = () => world.run(() => bookEntry(world.ledger, entry));
+  const give = () => world.run(() => recordEntry(world.ledger, entry));
   const isKnown = actor.book.moved.has(id);
-  const reaches = balanceOf(actor.book) + amount_kobo >= 0;
+  const reaches = balanceOf(actor.book) + amountKobo >= 0;
   await disturbed(play, choice.disturbance, give);
   const ending = await giveUntilEnded(play, give);
   const kinds = isKnown || reaches ? ["booked", "booked_before"] : ["insufficient_balance"];
   expect(ending.kind === "returned" && kinds).toContain(ending.kind === "returned" && ending.result.kind);
-  if (!isKnown && reaches) actor.book.moved.set(id, amount_kobo);
+  if (!isKnown && reaches) actor.book.moved.set(id, amountKobo);
 });
 
 const which = fc.nat({ max: 30 });
@@ -205,10 +205,10 @@ const report = stepOf(
     const live = [...actor.book.entries.values()].filter((entry) => entry.mode === "live" && !entry.isCheck);
     const entry = live[choice.which % Math.max(1, live.length)];
     if (entry === undefined) return;
-    const row = await readTransaction(world.ledger, entry.pk);
-    const order = row && orderOf(play, row);
-    if (row === undefined || order === undefined) return;
-    const isNamed = row.upstream_reference !== undefined;
+    const transaction = await readTransaction(world.ledger, entry.pk);
+    const order = transaction && orderOf(play, transaction);
+    if (transaction === undefined || order === undefined) return;
+    const isNamed = transaction.upstream_reference !== undefined;
     world.upstream.settle(order, choice.status);
     const isEnded = entry.status !== "processing";
     // An upstream may contradict itself once we have heard the end; before that it tells the truth.
@@ -250,15 +250,15 @@ const resolve = stepOf("resolve", fc.record({ which, disturbance: maybeDisturbed
     (entry) => entry.status === "processing" && entry.mode === "live",
   );
   const entry = open[choice.which % Math.max(1, open.length)];
-  const row = entry && (await readTransaction(play.world.ledger, entry.pk));
-  const order = row && orderOf(play, row);
+  const transaction = entry && (await readTransaction(play.world.ledger, entry.pk));
+  const order = transaction && orderOf(play, transaction);
   if (entry === undefined || order === undefined) return;
-  if (row?.status !== "processing" || row.upstream_reference === undefined) return;
+  if (transaction?.status !== "processing" || transaction.upstream_reference === undefined) return;
   play.world.upstream.settle(order, "success");
   const status = order.status === "failed" ? "failed" : "success";
   entry.reported.add(status);
   const decision = { by: "operator", why: "as the upstream's books say" };
-  const give = () => play.world.run(() => resolveTransaction(play.world.ledger, row, status, decision));
+  const give = () => play.world.run(() => resolveTransaction(play.world.ledger, transaction, status, decision));
   await disturbed(play, choice.disturbance, give);
   const ending = await giveUntilEnded(play, give);
   if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
@@ -278,14 +278,16 @@ const pump = fc.tuple(maybeDisturbed, fc.constantFrom("in_turn", "at_once")).map
 
 const wait = fc
   .constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000)
-  .map((for_ms) => step(`wait ${for_ms}`, async () => jump(for_ms)));
+  .map((forMs) => step(`wait ${forMs}`, async () => jump(forMs)));
 
-const strike = fc.tuple(fc.constantFrom("watch-ledger", "refresh-catalog"), maybeDisturbed).map(([schedule, choice]) =>
-  step(`strike ${schedule} ${JSON.stringify(choice)}`, async (play) => {
-    await disturbed(play, choice, () => play.world.strike(schedule));
-    await adoptAll(play);
-  }),
-);
+const strike = fc
+  .tuple(fc.constantFrom("reconcile-ledger", "refresh-catalog"), maybeDisturbed)
+  .map(([schedule, choice]) =>
+    step(`strike ${schedule} ${JSON.stringify(choice)}`, async (play) => {
+      await disturbed(play, choice, () => play.world.strike(schedule));
+      await adoptAll(play);
+    }),
+  );
 
 const read = stepOf("read", which, async (play, actor, choice) => {
   beforeRequest(play);

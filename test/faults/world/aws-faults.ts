@@ -5,7 +5,7 @@ import { jump } from "./clock.ts";
 import { type Effect, type Fault, never, type Run, runs } from "./effects.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
-/** How long our clients wait for an answer; see shared/platform/aws.ts. */
+/** How long our clients wait for an answer; see shared/platform/aws-clients.ts. */
 const PATIENCE_MS = 2_000;
 
 type SentRequest = { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown };
@@ -49,8 +49,8 @@ const sendStrictly = async (
   if (place === "secrets" && strict.throttlesSecrets()) return refusal("ThrottlingException");
   if (place !== "dynamodb") return pass();
   const given = await runs.exit(() => strict.dynamodb.handle(name, sentBody.parse(body)));
-  if (given.lost || given.delay_ms >= PATIENCE_MS) return timedOut();
-  jump(given.delay_ms);
+  if (given.lost || given.delayMs >= PATIENCE_MS) return timedOut();
+  jump(given.delayMs);
   return answerOf(given.status, given.body);
 };
 

@@ -5,11 +5,11 @@ import { runs } from "./effects.ts";
  * make it jump: a queue's message becomes visible, a key's minute is over, a check was abandoned.
  */
 const realNow = Date.now.bind(Date);
-let ahead_ms = 0;
-Date.now = () => realNow() + ahead_ms;
+let aheadMs = 0;
+Date.now = () => realNow() + aheadMs;
 
-export const jump = (by_ms: number): void => {
-  ahead_ms += by_ms;
+export const jump = (byMs: number): void => {
+  aheadMs += byMs;
 };
 
 /** Waits before another try are this much shorter than they say; time-outs are whole seconds, and stay. */
@@ -19,8 +19,8 @@ const wait = globalThis.setTimeout;
 
 /** Lets the runs of our code, and the SDK in them, wait less. Returns what puts that back. */
 export const hurry = (): (() => void) => {
-  const hurried = (act: (...args: unknown[]) => void, delay_ms = 0, ...args: unknown[]) =>
-    wait(act, runs.getStore() && delay_ms < TIMEOUT_MS_MIN ? delay_ms / HURRY : delay_ms, ...args);
+  const hurried = (act: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]) =>
+    wait(act, runs.getStore() && delayMs < TIMEOUT_MS_MIN ? delayMs / HURRY : delayMs, ...args);
   globalThis.setTimeout = Object.assign(hurried, wait);
   return () => {
     globalThis.setTimeout = wait;

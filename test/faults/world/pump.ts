@@ -14,11 +14,11 @@ import {
 } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
-import type { Invoke } from "../../../infra/local/functions.ts";
-import { localClient } from "../../../infra/local/local-aws.ts";
-import { deadLettersOf, type LocalQueues } from "../../../infra/local/queues.ts";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
+import type { Invoke } from "../../../tools/local/functions.ts";
+import { localClient } from "../../../tools/local/local-aws.ts";
+import { deadLettersOf, type LocalQueues } from "../../../tools/local/queues.ts";
 import type { Journey, StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
@@ -114,13 +114,13 @@ export const pumping = async (parts: {
       for (;;) {
         const delivered = [
           await deliverChanges(),
-          await deliverMessages("status", manner),
+          await deliverMessages("outcomes", manner),
           await deliverMessages("delivery", manner),
         ];
         if (!delivered.includes(true)) return;
       }
     },
-    waiting: async () => unheard.length + (await waitingIn("status")) + (await waitingIn("delivery")),
+    waiting: async () => unheard.length + (await waitingIn("outcomes")) + (await waitingIn("delivery")),
     deadLetters: async () => {
       const read = Object.keys(queues).map((name) =>
         sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 })),

@@ -27,7 +27,7 @@ export type StrictAws = {
 export const strictAws = (dynamodb: string, settings: StrictSettings, seed: number): StrictAws => {
   const { forward, close } = forwardTo(dynamodb);
   // In the runs of our code every wait is shorter, and so are the holds that they wait for.
-  const wait = (delay_ms: number) => runs.exit(() => new Promise<void>((wake) => setTimeout(wake, delay_ms)));
+  const wait = (delayMs: number) => runs.exit(() => new Promise<void>((wake) => setTimeout(wake, delayMs)));
   const time = { now: () => Date.now(), sleep: wait, hurry: HURRY };
   const layer = strictDynamoDb({ settings, seed, forward, time });
   // A sequence of its own: how many messages there are does not shift what happens to calls.

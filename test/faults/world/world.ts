@@ -4,26 +4,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { startDynoxide } from "../../../infra/local/dynamodb.ts";
-import { type Invoke, loadFunctions } from "../../../infra/local/functions.ts";
-import { localAwsEnvironment, setEnvironment } from "../../../infra/local/local-aws.ts";
-import { startQueues } from "../../../infra/local/queues.ts";
-import { loadSecrets, startSecretsManager } from "../../../infra/local/secrets.ts";
-import type { AdminDetails } from "../../../infra/local/service-file.ts";
-import { type Simulator, startSimulator } from "../../../infra/local/simulator/server.ts";
-import { eventOf, SIMULATOR_SIGNATURE } from "../../../infra/local/simulator/webhooks.ts";
 import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
-import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws.ts";
+import type { Ledger } from "../../../shared/ledger/transact.ts";
+import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
 import type { environment } from "../../../shared/platform/env.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
-import { signatureOf } from "../../../shared/status/upstream-signature.ts";
-import type { Ledger } from "../../../shared/wallet/ledger.ts";
-import { type Naming, namingFrom } from "../../../shared/wallet/naming.ts";
-import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhook/delivery-queue.ts";
-import type { EndpointStore } from "../../../shared/webhook/endpoint.ts";
+import { signatureOf } from "../../../shared/upstream-events/upstream-signature.ts";
+import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
+import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { type Invoke, loadFunctions } from "../../../tools/local/functions.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
+import { startQueues } from "../../../tools/local/queues.ts";
+import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
+import type { AdminDetails } from "../../../tools/local/service-file.ts";
+import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
+import { eventOf, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
@@ -63,7 +63,7 @@ export type World = {
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
-  readonly naming: Naming;
+  readonly keyedHashes: KeyedHashes;
   readonly tables: readonly string[];
   /** Every line that was logged. */
   readonly logged: string[];
@@ -79,7 +79,7 @@ export type World = {
   readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
   /** The upstream reports an order; false where it must repeat that. */
   readonly report: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
-  readonly strike: (schedule: "refresh-catalog" | "watch-ledger") => Promise<void>;
+  readonly strike: (schedule: "refresh-catalog" | "reconcile-ledger") => Promise<void>;
   readonly pump: Pump;
   readonly deliveryQueue: DeliveryQueue;
   /** Begins all functions anew, with nothing in their memory. */
@@ -113,7 +113,7 @@ export const openWorld = async (): Promise<World> => {
     ACCESS_TABLE: accessTable,
     LEDGER_TABLE: ledgerTable,
     CACHE_TABLE: cacheTable,
-    STATUS_QUEUE_URL: sqs.url("status"),
+    OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
     UPSTREAM_BASE_URL: simulator.baseUrl,
     UPSTREAM_KEY_SECRET_ID: "upstream-key",
@@ -169,7 +169,7 @@ export const openWorld = async (): Promise<World> => {
     ledger: { db, table: ledgerTable, clock: systemClock },
     accounts,
     endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
-    naming: await namingFrom(secret(secretsClient(), "reference-key"))(),
+    keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
     tables,
     logged,
     strict: () => strict,
@@ -186,17 +186,17 @@ export const openWorld = async (): Promise<World> => {
       const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
         ...requestEvent(
-          routes.receiveStatus,
-          routes.receiveStatus.path,
+          routes.receiveUpstreamEvent,
+          routes.receiveUpstreamEvent.path,
           { [SIMULATOR_SIGNATURE.header]: signature },
           body,
         ),
         pathParameters: { token },
       };
-      const answer = await invoked(routes.receiveStatus.function, event).catch(() => undefined);
+      const answer = await invoked(routes.receiveUpstreamEvent.function, event).catch(() => undefined);
       return answerSchema.safeParse(answer).data?.statusCode === 200;
     },
-    strike: async (schedule: "refresh-catalog" | "watch-ledger") => {
+    strike: async (schedule: "refresh-catalog" | "reconcile-ledger") => {
       await invoked(schedule, {}).catch(() => undefined);
     },
     pump: await pumping({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
@@ -240,16 +240,16 @@ export const openWorld = async (): Promise<World> => {
 };
 
 const functionNames = [
-  "announce-status",
-  "apply-status",
+  "enqueue-webhooks",
+  "apply-upstream-event",
   "check-identity",
   "deliver-webhook",
   "list-catalog",
   "purchase",
   "read-account",
-  "receive-status",
+  "receive-upstream-event",
   "refresh-catalog",
-  "watch-ledger",
+  "reconcile-ledger",
 ];
 
 const requestEvent = (

@@ -4,9 +4,9 @@ import { buyByPackages } from "../wallet-by-packages.ts";
 
 /** No framework: a handler, Powertools' idempotency and a rate limiter. */
 export const handler = async ({ headers, body }: APIGatewayProxyEventV2): Promise<APIGatewayProxyResultV2> => {
-  const startedAt_ms = Date.now();
+  const startedAtMs = Date.now();
   const answer = await answered(headers.authorization, body);
-  logged(answer.statusCode, startedAt_ms);
+  logged(answer.statusCode, startedAtMs);
   return { ...answer, headers: { "content-type": "application/json" } };
 };
 

@@ -1,0 +1,22 @@
+import { createPostpone } from "../../shared/lambda/postpone.ts";
+import { queueHandler } from "../../shared/lambda/queue-handler.ts";
+import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
+
+const env = readEnv(functionEnvironments["apply-upstream-event"]);
+const deps = {
+  ledger: { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock },
+  keyedHashes: loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID)),
+};
+
+/** Applies what the outcomes queue tells about transactions. */
+export const handler = queueHandler(
+  outcomeMessage,
+  applyOutcome(deps),
+  createPostpone(sqsClient(), env.OUTCOMES_QUEUE_URL),
+);

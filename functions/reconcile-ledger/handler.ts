@@ -1,0 +1,18 @@
+import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { maskOldPhones } from "../../shared/reconciliation/phone-retention.ts";
+import { reconcileLedger } from "../../shared/reconciliation/reconcile-ledger.ts";
+
+const env = readEnv(functionEnvironments["reconcile-ledger"]);
+const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock };
+
+/**
+ * Each minute: what is open and for how long, refunds of abandoned checks, and the proof of the wallets that are due; then, once a day,
+ * the masking of phone numbers that were kept long enough.
+ */
+export const handler = scheduleHandler("reconcile-ledger", async (deadline) => ({
+  ...(await reconcileLedger(ledger, deadline)),
+  phones_masked: await maskOldPhones(ledger, env.PHONE_RETENTION_DAYS, deadline),
+}));

@@ -1,0 +1,109 @@
+import * as z from "zod";
+import { type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
+import { utf8 } from "../platform/utf8.ts";
+
+/** What we read of API Gateway's event, payload 2.0. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs". */
+export const apiEvent = z.object({
+  routeKey: z.string(),
+  headers: z.record(z.string(), z.string()).default({}),
+  queryStringParameters: z.record(z.string(), z.string()).nullish(),
+  pathParameters: z.record(z.string(), z.string()).nullish(),
+  body: z.string().optional(),
+  isBase64Encoded: z.boolean().default(false),
+  requestContext: z.object({
+    requestId: z.string(),
+    http: z.object({ method: z.string(), sourceIp: z.string() }),
+  }),
+});
+export type ApiRequest = z.infer<typeof apiEvent>;
+
+type JsonObject = Record<string, unknown>;
+
+/**
+ * The request's input by its schema. First what is absent (400 `missing_parameter`), then what is wrong (422
+ * `validation_failed`), each with messages by field.
+ */
+export const parseInput = <Input extends z.ZodObject>(schema: Input, request: ApiRequest): z.output<Input> => {
+  const isPost = request.requestContext.http.method === "POST";
+  const sent = isPost ? jsonBody(request) : { ...filled(request.queryStringParameters), ...request.pathParameters };
+  const key = isPost && "reference" in schema.shape ? request.headers[headers.idempotencyKey] : undefined;
+  const input: JsonObject = key === undefined ? sent : { reference: key, ...sent };
+  const parsed = schema.safeParse(input);
+
+  const absent: Record<string, string[]> = {};
+  const wrong: Record<string, string[]> = {};
+  for (const issue of parsed.error?.issues ?? []) {
+    const field = String(issue.path[0] ?? "body");
+    if (input[field] === undefined) absent[field] = ["Is required"];
+    else wrong[field] = [...(wrong[field] ?? []), issue.message];
+  }
+  if (key !== undefined && input.reference !== key) {
+    wrong.reference = ["Differs from the Idempotency-Key: send one of them, or the same in both"];
+  } else if (key !== undefined && /^".*"$/.test(key)) {
+    wrong.reference = ["Send the Idempotency-Key without quotation marks"];
+  }
+  const absentFields = Object.keys(absent);
+  if (absentFields.length > 0) {
+    throw new ServiceError(absentFields.join() === "is_consent" ? "consent_required" : "missing_parameter", {
+      fields: absent,
+    });
+  }
+  if (parsed.data === undefined || Object.keys(wrong).length > 0) throw invalid(wrong);
+  return parsed.data;
+};
+
+/** A query parameter without a value is one that was not filled in. */
+const filled = (query: ApiRequest["queryStringParameters"]) =>
+  Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ""));
+
+/** 422 with messages by field. */
+export const invalid = (fields: FieldErrors): ServiceError => new ServiceError("validation_failed", { fields });
+
+/** The body as it was sent. */
+export const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
+  Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+
+const jsonBody = (request: ApiRequest): JsonObject => {
+  const bytes = bodyBytes(request);
+  if (bytes.length > BODY_BYTES_MAX) throw badJson("The request body is larger than 16 KB");
+  if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
+  const value = parsedJson(bytes, request.headers["content-encoding"]);
+  if (!isJsonObject(value)) throw badJson("The request body must be a JSON object");
+  refuseHostileShape(value);
+  return value;
+};
+
+/** The parser's own error is not passed on as a cause: it quotes the body, which may hold a person's data. */
+const parsedJson = (bytes: Buffer, contentEncoding = "identity"): unknown => {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    const isCompressed = contentEncoding.trim().toLowerCase() !== "identity" || bytes[0] === GZIP_FIRST_BYTE;
+    throw badJson(
+      isCompressed
+        ? "The request body is compressed: send it uncompressed, without Content-Encoding"
+        : "The request body is not valid JSON",
+    );
+  }
+};
+const GZIP_FIRST_BYTE = 0x1f;
+
+/** Rejects deep nesting and `__proto__`. The body itself is the first level; each object or array in it is one more. */
+const refuseHostileShape = (body: JsonObject): void => {
+  let containers: readonly object[] = [body];
+  for (let levels = 1; containers.length > 0; levels += 1) {
+    if (levels > BODY_DEPTH_MAX) throw badJson(`The request body is nested deeper than ${BODY_DEPTH_MAX} levels`);
+    if (containers.some((value) => Object.hasOwn(value, "__proto__"))) {
+      throw badJson("The request body must not have a field __proto__");
+    }
+    containers = containers.flatMap((value) => Object.values(value)).filter(isContainer);
+  }
+};
+
+const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const isJsonObject = (value: unknown): value is JsonObject => isContainer(value) && !Array.isArray(value);
+
+const badJson = (message: string): ServiceError => new ServiceError("invalid_json", { message });

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { ApiRequest } from "./api-request.ts";
+import type { PreparedResponse } from "./api-response.ts";
+
+/** A document made ready to be served many times. */
+export type PreparedDocument = {
+  readonly gzip: Uint8Array<ArrayBuffer>;
+  /** Weak, because the same document is served with and without gzip. */
+  readonly etag: string;
+};
+
+export const prepareDocument = (text: string): PreparedDocument => {
+  const digest = createHash("sha256").update(text).digest("base64url").slice(0, 22);
+  return { gzip: gzipSync(text, { level: 9 }), etag: `W/"${digest}"` };
+};
+
+export const documentText = ({ gzip }: Pick<PreparedDocument, "gzip">): string => gunzipSync(gzip).toString("utf8");
+
+type Caching = { readonly contentType: string; readonly cacheControl: string; readonly ageS?: number };
+
+/** Serves it with its `ETag`: 304 where the caller has it, gzip passed through. */
+export const serveDocument = (
+  document: PreparedDocument,
+  { headers: sent }: Pick<ApiRequest, "headers">,
+  { contentType, cacheControl, ageS }: Caching,
+): PreparedResponse => {
+  const headers = {
+    etag: document.etag,
+    "cache-control": cacheControl,
+    vary: "accept-encoding",
+    ...(ageS !== undefined && { age: String(ageS) }),
+  };
+  if (matches(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
+  const typed = { ...headers, "content-type": contentType };
+  if (!acceptsGzip(sent["accept-encoding"])) return { statusCode: 200, headers: typed, body: documentText(document) };
+  return {
+    statusCode: 200,
+    headers: { ...typed, "content-encoding": "gzip" },
+    body: Buffer.from(document.gzip).toString("base64"),
+    isBase64Encoded: true,
+  };
+};
+
+/** An operation that serves one document, made at the first request. */
+export const documentOperation = (make: () => PreparedDocument, caching: Caching) => {
+  let made: PreparedDocument | undefined;
+  return async ({ request }: { readonly request: Pick<ApiRequest, "headers"> }): Promise<PreparedResponse> => {
+    made ??= make();
+    return serveDocument(made, request, caching);
+  };
+};
+
+/** RFC 9110, 13.1.2: weak comparison against each tag of the list; `*` matches whatever there is. */
+const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
+  const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
+  return ifNoneMatch?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
+};
+
+/** RFC 9110, 12.5.3: `gzip` (or `*`) named without a weight of zero. */
+const acceptsGzip = (acceptEncoding = ""): boolean => {
+  const weights = new Map(
+    acceptEncoding
+      .toLowerCase()
+      .split(",")
+      .map((coding) => {
+        const [name = "", weight = "q=1"] = coding.split(";").map((part) => part.trim());
+        return [name, Number(weight.replace(/^q=/, ""))];
+      }),
+  );
+  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
+};

@@ -1,0 +1,27 @@
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
+import { log, putMetrics } from "../platform/log.ts";
+import { systemClock } from "../platform/time.ts";
+import { type CheckOutcome, type Outcome, RATE_LIMITED, UNRECOGNIZED_404 } from "../upstream/upstream.ts";
+
+/** Tells the operator what the upstream did to an order or a check, where it is worth a line. */
+export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
+  if (transaction.mode === "test") return;
+  const mayBeCharged = outcome.kind === "delivered" || outcome.kind === "found" || outcome.kind === "unknown";
+  if (mayBeCharged && outcome.upstreamAmountKobo !== undefined) {
+    alertIfAmountDiffers(transaction, outcome.upstreamAmountKobo);
+  }
+  if (!("reason" in outcome) || outcome.reason === "processing") return;
+  const fields = { reference: referenceOf(transaction), reason: outcome.reason };
+  if (outcome.kind === "unknown" && outcome.reason === UNRECOGNIZED_404) {
+    log.alarm("upstream.unrecognized_404", fields);
+  } else if (outcome.kind === "unknown") {
+    log.warn("upstream.outcome_unknown", fields);
+  } else if (outcome.reason === RATE_LIMITED) {
+    // Counted, and no alarm: orders are sold again once the upstream's minute is over.
+    log.warn("upstream.rate_limited", fields);
+    putMetrics({ UpstreamRateLimited: 1 }, systemClock());
+  } else {
+    log.alarm("upstream.trouble_is_ours", fields);
+  }
+};

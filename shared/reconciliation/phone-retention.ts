@@ -1,0 +1,197 @@
+import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type Mode, modeSchema } from "../contract/transaction.ts";
+import { accountIdsOf } from "../ledger/account-index.ts";
+import { readItems } from "../ledger/batch-read.ts";
+import { ownedKeyBatches } from "../ledger/owner-index.ts";
+import { classifyWriteError, type Ledger } from "../ledger/transact.ts";
+import { transactionOwner, transactionSchema } from "../ledger/transaction.ts";
+import { type Deadline, deadlineIn } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
+import { EVENTS_OWNER, readableEventSchema } from "../upstream-events/stored-event.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** What a run of the clock spends on this at most: the next run, a minute later, goes on. */
+const RUN_MS_MAX = 30_000;
+/** Left to the function for its end. */
+const RESERVE_MS = 10_000;
+const UPDATES_AT_ONCE = 10;
+
+/**
+ * Masks the phone numbers of transactions and of kept events that are older than the retention, once a day: all but the last two digits.
+ * It reads them by owner and time, from where the pass before ended. Resolves with how many items were masked.
+ *
+ * An open live transaction keeps its number, by which an event may still be matched, until the first pass after its end.
+ */
+export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
+  const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
+  const run = deadlineIn(RUN_MS_MAX, ledger.clock);
+  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RESERVE_MS;
+  let masked = 0;
+  let isComplete = true;
+  try {
+    const pass = await readProgress(ledger, ALL_OWNERS);
+    if (pass.finished_before >= before) return 0;
+    for (const part of await partsOf(ledger)) {
+      const result = await maskPart(ledger, part, before, hasTime);
+      masked += result.masked;
+      isComplete &&= result.isComplete;
+      if (!hasTime()) break;
+    }
+    if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: before });
+  } catch (error) {
+    log.alarm("phones.not_masked", errorFields(error));
+  }
+  return masked;
+};
+
+/** How far an owner's items are masked. */
+const progressRow = z.object({
+  pk: z.string(),
+  /** The next look begins here. */
+  position: z.iso.datetime(),
+  /** The first item of this pass that keeps its number: the next pass begins with it. */
+  oldest_waiting: z.iso.datetime().optional(),
+  /** The last pass that came to its end masked what was made before this moment. */
+  finished_before: z.iso.datetime(),
+});
+type Progress = z.infer<typeof progressRow>;
+
+/** The item that says whether today's pass is over. */
+const ALL_OWNERS = "";
+
+/** An older state only repeats a part of the work, so that a read need not be strong. */
+const readProgress = async ({ db, table }: Ledger, owner: string): Promise<Progress> => {
+  const pk = `phone-retention#${owner}`;
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
+  return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressRow.parse(Item);
+};
+
+const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<void> => {
+  await db.send(new PutCommand({ TableName: table, Item }));
+};
+
+/** Attributes with their values as they are and as they are to be. */
+type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+
+/** An item as far as its masking is concerned: `change` is empty where it holds no number, `waits` where it keeps it for now. */
+type Maskable = {
+  readonly pk: string;
+  readonly created_at: string;
+  readonly waits: boolean;
+  readonly change: MaskingUpdate;
+};
+
+/** The items of one owner in the index by time. */
+type Part = { readonly owner: string; readonly schema: z.ZodType<Maskable> };
+
+const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
+  const accountIds = await accountIdsOf(ledger);
+  const partOf = (accountId: string) => (mode: Mode) => ({
+    owner: transactionOwner(accountId, mode),
+    schema: maskableTransaction,
+  });
+  return [
+    ...accountIds.flatMap((accountId) => modeSchema.options.map(partOf(accountId))),
+    { owner: EVENTS_OWNER, schema: maskableEvent },
+  ];
+};
+
+const maskedNumber = (phoneNumber: string): string =>
+  `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
+
+const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
+  from === to ? {} : { [name]: { from, to } };
+
+const maskableTransaction = transactionSchema
+  .pick({ pk: true, mode: true, status: true, phone_number: true, description: true, created_at: true })
+  .transform(({ pk, mode, status, phone_number: number = "", description, created_at }): Maskable => {
+    const change = {
+      ...changeOf("phone_number", number, maskedNumber(number)),
+      ...(number !== "" && changeOf("description", description, description.replaceAll(number, maskedNumber(number)))),
+    };
+    // No event is matched to a sandbox transaction, some of which stay open for ever.
+    const waits = mode === "live" && status === "processing";
+    return { pk, created_at, waits, change };
+  });
+
+/** An event is kept with the beginning and the end of its number. */
+const maskableEvent = readableEventSchema
+  .pick({ pk: true, phone_masked: true, created_at: true })
+  .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
+    return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
+  });
+
+type PartResult = { readonly masked: number; readonly isComplete: boolean };
+
+/** Masks what one owner has, from where the pass is; a failure stops this owner's part until the next run. */
+const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () => boolean): Promise<PartResult> => {
+  let count = 0;
+  try {
+    let progress = await readProgress(ledger, part.owner);
+    if (progress.finished_before >= before) return { masked: 0, isComplete: true };
+    const range = { from: progress.position, to: before };
+    for await (const keys of ownedKeyBatches(ledger, part.owner, range)) {
+      if (!hasTime()) return { masked: count, isComplete: false };
+      const items = await readItems(ledger, keys, part.schema);
+      const due = items.filter(({ change }) => Object.keys(change).length > 0);
+      count += await maskAll(
+        ledger,
+        due.filter(({ waits }) => !waits),
+      );
+      const oldestWaiting = progress.oldest_waiting ?? due.find(({ waits }) => waits)?.created_at;
+      const position = keys.at(-1)?.created_at ?? progress.position;
+      progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
+      await writeProgress(ledger, progress);
+    }
+    // An owner without old items has no progress to keep.
+    if (progress.position === EPOCH) return { masked: count, isComplete: true };
+    const { oldest_waiting: position = before, ...rest } = progress;
+    await writeProgress(ledger, { ...rest, position, finished_before: before });
+    return { masked: count, isComplete: true };
+  } catch (error) {
+    // A busy item is tried again in the next run, and nobody needs to hear of it.
+    if (classifyWriteError(error).kind !== "conflict") {
+      log.alarm("phones.not_masked", { owner: part.owner, ...errorFields(error) });
+    }
+    return { masked: count, isComplete: false };
+  }
+};
+
+const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<number> => {
+  let count = 0;
+  for (let start = 0; start < items.length; start += UPDATES_AT_ONCE) {
+    const written = await Promise.all(
+      items.slice(start, start + UPDATES_AT_ONCE).map((item) => maskItem(ledger, item)),
+    );
+    count += written.filter(Boolean).length;
+  }
+  return count;
+};
+
+/** False where the item is not as it was read: another run has masked it. */
+const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promise<boolean> => {
+  const changes = Object.entries(change);
+  try {
+    await db.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { pk },
+        UpdateExpression: `SET ${changes.map((_, index) => `#${index} = :to${index}`).join(", ")}`,
+        ConditionExpression: changes.map((_, index) => `#${index} = :from${index}`).join(" AND "),
+        ExpressionAttributeNames: Object.fromEntries(changes.map(([name], index) => [`#${index}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(
+          changes.flatMap(([, { from, to }], index) => [
+            [`:from${index}`, from],
+            [`:to${index}`, to],
+          ]),
+        ),
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (classifyWriteError(error).kind === "refused") return false;
+    throw error;
+  }
+};

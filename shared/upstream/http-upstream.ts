@@ -1,0 +1,203 @@
+import { ServiceError } from "../contract/errors.ts";
+import type { RateGroup } from "../contract/limits.ts";
+import { type Deadline, upstreamBudgetMs, withTimeout } from "../platform/deadline.ts";
+import { log } from "../platform/log.ts";
+import { nairaFromKobo } from "../platform/money.ts";
+import type { Secret } from "../platform/secrets.ts";
+import { type Clock, sleep, systemClock } from "../platform/time.ts";
+import { classify, classifyCheck } from "./classify.ts";
+import { type Exchange, exchange } from "./exchange.ts";
+import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
+import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
+
+export type UpstreamAccess = {
+  /** With its `/v1`. */
+  readonly baseUrl: string;
+  readonly liveKey: Secret;
+  readonly clock?: Clock;
+};
+
+/** The upstream over HTTP: live keys only. */
+export type HttpUpstream = Upstream & {
+  /** GET /vtu/data; a 429 is waited out while the deadline allows. */
+  readonly fetchCatalog: (deadline: Deadline) => Promise<Exchange>;
+};
+
+/** Less than this is no time to place an order in. */
+const BUDGET_MS_MIN = 1_000;
+/** An order that met a 429 is sent once more, if the wait is short. */
+const ORDER_RETRY_AFTER_S_MAX = 3;
+const ORDER_ANSWER_BYTES_MAX = 1_048_576;
+/** An advanced record holds a photo. What Lambda can answer ends at 6 MB. */
+const CHECK_ANSWER_BYTES_MAX = 5_767_168;
+const CATALOG_BYTES_MAX = 8_388_608;
+
+/** A client of an upstream that speaks the same interface as we do. */
+export const httpUpstream = ({
+  baseUrl,
+  liveKey: liveKeySecret,
+  clock = systemClock,
+}: UpstreamAccess): HttpUpstream => {
+  const liveKey = writable(liveKeySecret);
+  const limit = upstreamLimit(clock);
+  const send = sender(baseUrl, limit);
+  return {
+    assertReady: async (request, deadline) => {
+      const waitS = limit.waitS(groupOf(request));
+      if (waitS > 0) throw unavailable("upstream_limit", waitS);
+      if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
+      if (upstreamBudgetMs(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
+    },
+    buy: async (order, reference, deadline) => {
+      const request = orderRequest(order, reference);
+      return classify(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
+    },
+    check: async (check, reference, deadline) => {
+      const request = checkRequest(check, reference);
+      return classifyCheck(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
+    },
+    fetchCatalog: async (deadline) => {
+      for (;;) {
+        const key = await liveKey.value();
+        if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
+        const result = await withFreshKey(key, liveKey, deadline, (current) =>
+          send({ ...catalogRequest, key: current, totalMs: upstreamBudgetMs(deadline) }),
+        );
+        const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
+        const isLimited = result.kind === "answered" && result.status === 429;
+        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < BUDGET_MS_MIN) return result;
+        await sleep(waitMs);
+      }
+    },
+  };
+};
+
+/** A key that no header can hold, such as one pasted with a line break in it, counts as absent: no order is taken for it. */
+const writable = (key: Secret): Secret => {
+  const usable = (value: string | undefined) =>
+    value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
+  return {
+    value: async () => usable(await key.value()),
+    refetch: async () => usable(await key.refetch()),
+  };
+};
+
+type UpstreamRequest = {
+  readonly group: RateGroup;
+  readonly path: string;
+  readonly body?: Readonly<Record<string, string | number | boolean>>;
+  readonly bytesMax: number;
+};
+type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<Exchange>;
+
+const sender =
+  (baseUrl: string, limit: UpstreamLimit): Send =>
+  async ({ group, path, body, bytesMax, key, totalMs }) => {
+    const result = await exchange(
+      {
+        method: body === undefined ? "GET" : "POST",
+        url: `${baseUrl}${path}`,
+        headers: {
+          authorization: `Bearer ${key}`,
+          accept: "application/json",
+          ...(body && { "content-type": "application/json" }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      },
+      { totalMs, bytesMax },
+    );
+    limit.note(group, result);
+    return result;
+  };
+
+/**
+ * Sends one order or check. It is sent once more at most, and only after an answer which is certain to have refused it: a 401
+ * while the key was being rotated, or a 429 with a short wait. It is never sent again to find out what became of it.
+ */
+const sendOnce = async (
+  request: UpstreamRequest,
+  deadline: Deadline,
+  liveKey: Secret,
+  send: Send,
+): Promise<Exchange> => {
+  const attempt = (key: string): Promise<Exchange> =>
+    upstreamBudgetMs(deadline) < BUDGET_MS_MIN
+      ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
+      : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
+
+  const key = await keyInTime(liveKey.value, deadline);
+  if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
+  const first = await attempt(key);
+  if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
+  if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
+  const waitS = retryAfterS(first);
+  if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
+  if (upstreamBudgetMs(deadline) - waitS * 1_000 < BUDGET_MS_MIN) return first;
+  await sleep(waitS * 1_000);
+  return attempt(key);
+};
+
+/** The key, or undefined where it cannot be read while an order can still be sent: then nothing is sent. */
+const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
+  withTimeout(upstreamBudgetMs(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
+
+/** A read that met a 401 asks once for the key as it is now. */
+const withFreshKey = async (
+  key: string,
+  liveKey: Secret,
+  deadline: Deadline,
+  attempt: (key: string) => Promise<Exchange>,
+): Promise<Exchange> => {
+  const first = await attempt(key);
+  const isRefused = first.kind === "answered" && first.status === 401;
+  return isRefused ? withFreshKeyAfter(first, key, liveKey, deadline, attempt) : first;
+};
+
+const withFreshKeyAfter = async (
+  refused: Exchange,
+  key: string,
+  liveKey: Secret,
+  deadline: Deadline,
+  attempt: (key: string) => Promise<Exchange>,
+): Promise<Exchange> => {
+  const fresh = await keyInTime(liveKey.refetch, deadline);
+  return fresh === undefined || fresh === key ? refused : attempt(fresh);
+};
+
+/** The fields that were sent and that a caller knows by the same name. */
+const fieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
+
+const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup =>
+  request.kind === "identity" ? "identity" : "vtu";
+
+const catalogRequest: UpstreamRequest = { group: "catalog", path: "/vtu/data", bytesMax: CATALOG_BYTES_MAX };
+
+const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest => {
+  const common = { phone_number: order.phoneNumber, reference };
+  const request = { group: groupOf(order), bytesMax: ORDER_ANSWER_BYTES_MAX };
+  if (order.kind === "airtime") {
+    const body = { network: order.network, amount: nairaFromKobo(order.amountKobo), ...common };
+    return { ...request, path: "/vtu/airtime/purchase", body };
+  }
+  return {
+    ...request,
+    path: "/vtu/data/purchase",
+    body: { network_id: order.networkId, plan_id: order.planId, ...common },
+  };
+};
+
+const checkRequest = (check: IdentityCheck, reference: string): UpstreamRequest => {
+  const common = { is_consent: true, reference };
+  const request = { group: groupOf(check), bytesMax: CHECK_ANSWER_BYTES_MAX };
+  const path = `/identity/${check.subject}`;
+  if ("phoneNumber" in check.by) {
+    return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };
+  }
+  const { number, mode } = check.by;
+  return { ...request, path: `${path}/verify`, body: { [check.subject]: number, mode, ...common } };
+};
+
+const unavailable = (reason: string, retryAfterS: number): ServiceError => {
+  log.warn("upstream.not_ready", { reason });
+  return new ServiceError("provider_unavailable", { retryAfterS });
+};

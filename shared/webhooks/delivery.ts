@@ -1,0 +1,106 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { Ledger } from "../ledger/transact.ts";
+import { type Transaction, transactionId } from "../ledger/transaction.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { isoTime } from "../platform/time.ts";
+import { type DeliveryMessage, finalStatus } from "./delivery-queue.ts";
+
+/** `pending` waits for its next attempt; every other state is final. */
+const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
+export type DeliveryState = z.infer<typeof deliveryState>;
+
+const attemptSchema = z.object({
+  number: z.int().min(1),
+  at: z.iso.datetime(),
+  /** `delivered`, `status`, or why there was no answer that counts: `timeout`, `too_large`, `address_refused`, an error's code. */
+  outcome: z.string(),
+  http_status: z.int().optional(),
+  answer_bytes: z.int().optional(),
+  duration_ms: z.int(),
+});
+export type Attempt = z.infer<typeof attemptSchema>;
+
+/** One event's item in the ledger table: how it was told, attempt by attempt. `owner` lists an account's deliveries by time. */
+export const deliverySchema = z.object({
+  pk: z.string(),
+  owner: z.string(),
+  account_id: z.string(),
+  transaction: z.string(),
+  status: finalStatus,
+  repeat: z.string().optional(),
+  webhook_id: z.string(),
+  state: deliveryState,
+  attempts: z.array(attemptSchema),
+  next_attempt_at: z.iso.datetime().optional(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+export const deliveryPk = ({ transaction, status, repeat }: DeliveryMessage): string =>
+  ["delivery", transactionId({ pk: transaction }), status, ...(repeat === undefined ? [] : [repeat])].join("#");
+
+export const deliveriesOwner = (accountId: string): string => `${accountId}#deliveries`;
+
+/** A record without attempts, as it is before anything was tried. */
+export const newDelivery = (
+  message: DeliveryMessage,
+  { account_id }: Pick<Transaction, "account_id">,
+  webhookId: string,
+  nowMs: number,
+): Delivery => ({
+  pk: deliveryPk(message),
+  owner: deliveriesOwner(account_id),
+  account_id,
+  ...message,
+  webhook_id: webhookId,
+  state: "pending",
+  attempts: [],
+  created_at: isoTime(nowMs),
+  updated_at: isoTime(nowMs),
+});
+
+export const readDelivery = async ({ db, table }: Ledger, pk: string): Promise<Delivery | undefined> => {
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  return Item && deliverySchema.parse(Item);
+};
+
+/** What is written after an attempt, or instead of one. */
+export type Progress = {
+  readonly state: DeliveryState;
+  readonly attempt?: Attempt;
+  readonly nextAttemptAt?: string;
+};
+
+/**
+ * Writes how an event's delivery goes on. An attempt's number is written once: where two copies of a message were at work at the
+ * same time, the second write does nothing. Resolves with the record as it stands.
+ */
+export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
+  const { next_attempt_at: _before, ...rest } = delivery;
+  const row: Delivery = {
+    ...rest,
+    state: progress.state,
+    attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
+    ...(progress.nextAttemptAt !== undefined && { next_attempt_at: progress.nextAttemptAt }),
+    updated_at: isoTime(ledger.clock()),
+  };
+  try {
+    const put = new PutCommand({
+      TableName: ledger.table,
+      Item: row,
+      ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
+      ExpressionAttributeNames: { "#state": "state" },
+      ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
+    });
+    await retryContention(() => ledger.db.send(put));
+    return row;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    const standing = await readDelivery(ledger, row.pk);
+    if (standing === undefined) throw error;
+    return standing;
+  }
+};

@@ -1,0 +1,60 @@
+/** What came of one post to an endpoint. */
+export type PostResult =
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: number }
+  /** `too_large`, `timeout`, `address_refused`, or the code of the connection's error. */
+  | { readonly kind: "failed"; readonly reason: string; readonly status?: number };
+
+/** What is to become of the event, and of the endpoint. */
+export type NextStep =
+  | { readonly kind: "delivered" }
+  | { readonly kind: "retry"; readonly afterS: number }
+  | { readonly kind: "exhausted" }
+  | { readonly kind: "switch_off"; readonly reason: "gone" | "failing_for_days" };
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+
+/** How long an event waits after its first, second, ... failed attempt. Source: docs/decisions/0007-webhooks-out.md. */
+export const retryDelaysS = [
+  5,
+  MINUTE_S,
+  5 * MINUTE_S,
+  30 * MINUTE_S,
+  2 * HOUR_S,
+  5 * HOUR_S,
+  10 * HOUR_S,
+  10 * HOUR_S,
+] as const;
+
+/** Added at random, so that what failed together does not come back together. */
+const JITTER_SHARE_MAX = 0.1;
+
+/** An endpoint that has taken nothing for so long is switched off. */
+export const FAILING_MS_MAX = 5 * 24 * HOUR_S * 1_000;
+
+const GONE = 410;
+
+export type AttemptContext = {
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** Since when the endpoint takes nothing; undefined where the last event was taken. */
+  readonly failingSinceMs: number | undefined;
+  readonly nowMs: number;
+  /** From 0 up to 1. */
+  readonly random: number;
+};
+
+/** Judges one attempt. Only 2xx counts: a redirect is a failure, and so is an answer that is larger than it may be. */
+export const decideNextStep = (
+  result: PostResult,
+  { attempt, failingSinceMs, nowMs, random }: AttemptContext,
+): NextStep => {
+  if (result.kind === "answered" && result.status >= 200 && result.status <= 299) return { kind: "delivered" };
+  if (result.status === GONE) return { kind: "switch_off", reason: "gone" };
+  if (failingSinceMs !== undefined && nowMs - failingSinceMs >= FAILING_MS_MAX) {
+    return { kind: "switch_off", reason: "failing_for_days" };
+  }
+  const delayS = retryDelaysS[attempt - 1];
+  if (delayS === undefined) return { kind: "exhausted" };
+  return { kind: "retry", afterS: delayS * (1 + JITTER_SHARE_MAX * random) };
+};

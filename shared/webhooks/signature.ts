@@ -1,0 +1,29 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+
+const PREFIX = "whsec_";
+const SECRET_BYTES = 32;
+
+/** A new secret. Source: Standard Webhooks, "Signature scheme": 24 to 64 random bytes, Base64, after `whsec_`. */
+export const newSecret = (): string => `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
+
+/** The same for every copy of one event, so that a receiver can tell that it has it. */
+export const webhookId = (reference: string, status: string): string =>
+  `evt_${createHash("sha256").update(`${reference}.${status}`).digest("hex").slice(0, 32)}`;
+
+export type SignedEvent = {
+  readonly id: string;
+  readonly atMs: number;
+  readonly body: string;
+  /** The present secret, and during a rotation the one before. */
+  readonly secrets: readonly string[];
+};
+
+/** The headers that say who speaks: over the exact bytes of the body, once per secret. */
+export const signatureHeaders = ({ id, atMs, body, secrets }: SignedEvent) => {
+  const timestamp = String(Math.floor(atMs / 1_000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), "base64");
+    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+  });
+  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+};

@@ -1,0 +1,24 @@
+import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { koboSchema } from "../../shared/platform/money.ts";
+
+/** A live order that is under way. A test states only the fields it is about. */
+export const aTransactionRow = (changes: Partial<Transaction> = {}): Transaction => ({
+  pk: "transaction#0123456789ABCDEFGHJKMNPQRS",
+  owner: "acc_1#live",
+  account_id: "acc_1",
+  key_id: "key_1",
+  mode: "live",
+  type: "data",
+  status: "processing",
+  attempt: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
+  fingerprint: "fingerprint",
+  caller_reference: "order-1",
+  amount_kobo: koboSchema.parse(500_00),
+  description: "MTN 1GB data for 08031234567",
+  network: "MTN",
+  phone_number: "08031234567",
+  open: "live",
+  created_at: "2026-11-21T09:30:00.000Z",
+  updated_at: "2026-11-21T09:30:00.000Z",
+  ...changes,
+});

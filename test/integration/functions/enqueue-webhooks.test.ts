@@ -1,0 +1,173 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
+import { sleep, systemClock } from "../../../shared/platform/time.ts";
+import { type AddressRules, systemResolve } from "../../../shared/webhooks/address-guard.ts";
+import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { type EndpointStore, rotateSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
+
+/** Goal: an account is told how its transactions ended. Method: the whole service, with receivers on loopback. */
+let service: TestService;
+let endpoints: EndpointStore;
+const rules: AddressRules = {
+  allowed: parseIpRanges("127.0.0.0/8"),
+  refusedHosts: [],
+  resolve: systemResolve,
+};
+
+beforeAll(async () => {
+  service = await startTestService({ announces: true });
+  endpoints = service.endpoints;
+});
+afterAll(() => service.stop());
+
+const receivers: Receiver[] = [];
+afterEach(async () => {
+  for (const receiver of receivers.splice(0)) await receiver.stop();
+});
+
+/** A caller with an endpoint of its own. */
+const told = async (...answer: Parameters<typeof startReceiver>) => {
+  const receiver = await startReceiver(...answer);
+  receivers.push(receiver);
+  const caller = await service.newCaller();
+  const { webhookSecret } = await setEndpoint(endpoints, rules, caller.accountId, receiver.url);
+  return { caller, receiver, webhook: new Webhook(webhookSecret) };
+};
+
+const buy = (key: string, phoneNumber: string, changes = {}) =>
+  service.call("POST", BUY_DATA, { key, body: anOrder({ phone_number: phoneNumber, ...changes }) });
+
+const arrived = (receiver: Receiver, count: number) =>
+  vi.waitFor(() => expect(receiver.received).toHaveLength(count), { timeout: 5_000, interval: 20 });
+
+test("a delivered purchase is announced once, signed, with the fields of the interface", async () => {
+  const { caller, receiver, webhook } = await told();
+  const { reference } = transactionOf(await buy(caller.key, "08031234567"));
+  await arrived(receiver, 1);
+  const [event] = receiver.received;
+  expect(event && webhook.verify(event.body, standardHeaders(event))).toEqual({
+    event: "transaction.updated",
+    data: {
+      reference,
+      status: "success",
+      amount: 500,
+      type: "data",
+      network: "MTN",
+      phone_number: "08031234567",
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    },
+  });
+  await sleep(600);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test("a refused purchase is announced as failed", async () => {
+  const { caller, receiver, webhook } = await told();
+  const answer = await buy(await caller.newKey({ mode: "test" }), "08000000001");
+  expect(answer.status).toBe(502);
+  await arrived(receiver, 1);
+  const [event] = receiver.received;
+  expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject({
+    data: { reference: answer.headers.get("x-transaction-reference"), status: "failed" },
+  });
+});
+
+test.each([
+  ["08000000002", "success", 9_500],
+  ["08000000003", "failed", 10_000],
+])(
+  "a live purchase for %s is processing, about 5 s later %s by the upstream's event, and announced once",
+  async (phoneNumber, status, balance) => {
+    const { caller, receiver, webhook } = await told();
+    const begun = Date.now();
+    const { reference, ...transaction } = transactionOf(await buy(caller.key, phoneNumber));
+    expect(transaction.status).toBe("processing");
+    expect(await caller.balance()).toBe(9_500);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 9_000, interval: 50 });
+    expect(Date.now() - begun).toBeGreaterThan(4_500);
+    const [event] = receiver.received;
+    expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject({ data: { reference, status } });
+    expect(await caller.balance()).toBe(balance);
+    await sleep(1_000);
+    expect(receiver.received).toHaveLength(1);
+    expect(await caller.balance()).toBe(balance);
+  },
+);
+
+test("an identity check is announced without a network and a phone number", async () => {
+  const { caller, receiver } = await told();
+  await service.call("POST", "/identity/nin/verify", {
+    key: caller.key,
+    body: { nin: "12345678901", is_consent: true },
+  });
+  await arrived(receiver, 1);
+  expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({
+    data: { type: "nin_verification", network: "", phone_number: "" },
+  });
+  expect(receiver.received[0]?.body).not.toContain("12345678901");
+});
+
+test("a test purchase for 08000000008 is announced twice, with one webhook-id and one body", async () => {
+  const { caller, receiver } = await told();
+  await buy(await caller.newKey({ mode: "test" }), "08000000008");
+  await arrived(receiver, 2);
+  const [one, other] = receiver.received;
+  expect(one?.headers.id).toMatch(/^evt_/);
+  expect(other?.headers.id).toBe(one?.headers.id);
+  expect(other?.body).toBe(one?.body);
+  await sleep(500);
+  expect(receiver.received).toHaveLength(2);
+});
+
+test("what was not taken comes again after 5 s, with the same webhook-id and body", { timeout: 15_000 }, async () => {
+  const { caller, receiver, webhook } = await told(
+    (response, count) => void response.writeHead(count === 1 ? 500 : 204).end(),
+  );
+  await buy(caller.key, "08031234567");
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 10_000, interval: 50 });
+  const [first, second] = receiver.received;
+  expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(4_900);
+  expect(second?.headers.id).toBe(first?.headers.id);
+  expect(second?.body).toBe(first?.body);
+  expect(second && webhook.verify(second.body, standardHeaders(second))).toBeDefined();
+});
+
+test("an endpoint that hangs, with 5 events waiting, does not hold up another account's", async () => {
+  const slow = await told(() => {});
+  const healthy = await told();
+  for (let count = 0; count < 5; count += 1) await buy(slow.caller.key, "08031234567");
+  await arrived(slow.receiver, 5);
+  const startMs = Date.now();
+  await buy(healthy.caller.key, "08031234567");
+  await arrived(healthy.receiver, 1);
+  expect(Date.now() - startMs).toBeLessThan(2_000);
+});
+
+test("during a rotation both secrets verify, and the announcement repeated by an operator is the same event", async () => {
+  const { caller, receiver, webhook } = await told();
+  const beforeMs = Date.now();
+  await buy(caller.key, "08031234567");
+  await arrived(receiver, 1);
+  const { webhookSecret } = await rotateSecret(endpoints, caller.accountId);
+
+  const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+  const accounts = service.accounts;
+  const range = { fromMs: beforeMs, toMs: systemClock(), repeat: "after-the-outage" };
+  expect((await enqueueRange({ ledger: service.ledger, accounts, queue }, range)).announced).toBeGreaterThan(0);
+  await arrived(receiver, 2);
+  const [one, other] = receiver.received;
+  expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
+  for (const with_ of [webhook, new Webhook(webhookSecret)]) {
+    expect(other && with_.verify(other.body, standardHeaders(other))).toBeDefined();
+  }
+  // The same repetition again has nothing left to tell, and one before the purchase neither.
+  await enqueueRange({ ledger: service.ledger, accounts, queue }, range);
+  await enqueueRange({ ledger: service.ledger, accounts, queue }, { fromMs: 0, toMs: beforeMs - 1, repeat: "early" });
+  await sleep(500);
+  expect(receiver.received).toHaveLength(2);
+});

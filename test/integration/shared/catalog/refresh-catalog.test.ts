@@ -1,0 +1,403 @@
+import { randomBytes } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
+import { catalogMemory } from "../../../../shared/catalog/memory.ts";
+import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
+import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { catalogStore } from "../../../../shared/catalog/store.ts";
+import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { documentText } from "../../../../shared/lambda/prepared-document.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+const KEY = "live_upstream_0123456789abcdefghijklmnop";
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const HOUR_MS = 3_600_000;
+
+/** The schedule's work between a simulator and the cache table, with a clock that stands still until it is moved. */
+const aRefresh = async (options: { readonly key?: string | undefined } = {}) => {
+  const simulator = await startSimulator({ liveKey: KEY });
+  onTestFinished(() => simulator.stop());
+  const { db, cacheTable } = await freshTables();
+  const store = catalogStore(db, cacheTable);
+  const clock = { nowMs: NOON };
+  const key = "key" in options ? options.key : KEY;
+  const liveKey = { value: async () => key, refetch: async () => key };
+  const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
+  const serve = (catalog: unknown): void => {
+    simulator.state.catalogBody = { status: true, message: "OK", data: catalog };
+  };
+  return {
+    ...{ simulator, db, cacheTable, store, clock, serve },
+    refresh: () => refreshCatalog({ store, upstream, clock: () => clock.nowMs }, deadlineIn(29_000)),
+    /** The catalog as the table has it. */
+    stored: async (): Promise<Catalog | undefined> => {
+      const snapshot = await store.read();
+      return snapshot && catalogOf(snapshot);
+    },
+  };
+};
+
+/** How often the upstream was asked for its catalog so far. */
+const reads = (simulator: Simulator): number => {
+  const [left] = simulator.state.faults.list();
+  return 1_000 - (left?.times ?? 1_000);
+};
+const countReads = (simulator: Simulator): void =>
+  simulator.state.faults.add({ kind: "delay", delayMs: 0, path: "/vtu/data", times: 1_000 });
+
+describe("the table", () => {
+  test("gives a snapshot back byte by byte, with its tag and its time", async () => {
+    const { store } = await aRefresh();
+    expect(await store.read()).toBeUndefined();
+    const snapshot = snapshotOf(aCatalog(30), NOON + 7);
+    await store.write(snapshot);
+    const read = await store.read();
+    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON + 7 });
+    expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
+    expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
+  });
+});
+
+describe("the first refresh", () => {
+  test("fills the table with the upstream's 4 networks and 30 plans", async () => {
+    const { refresh, stored } = await aRefresh();
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
+    const catalog = await stored();
+    expect([catalog?.networks.length, catalog?.data_plans.length]).toEqual([4, 30]);
+    expect(catalog?.data_plans).toContainEqual({
+      id: 101,
+      network_id: 1,
+      name: "1GB",
+      price: 500,
+      validity: "30 days",
+    });
+  });
+
+  test("is tried again at the next look, a minute later, until it succeeds", async () => {
+    const { refresh, simulator, clock, stored } = await aRefresh();
+    simulator.state.faults.add({ kind: "status", status: 503, times: 2 });
+    for (const expected of ["refused", "refused", "replaced", "fresh_enough"]) {
+      expect((await refresh()).kind).toBe(expected);
+      clock.nowMs += 60_000;
+    }
+    expect((await stored())?.data_plans.length).toBe(30);
+  });
+
+  test("what it stored is what callers get, until now refused with 503", async () => {
+    const { refresh, store, clock } = await aRefresh();
+    const memory = catalogMemory(store, () => clock.nowMs);
+    const list = () =>
+      listCatalog(
+        memory,
+        () => clock.nowMs,
+      )({
+        caller: { accountId: "acc_1", keyId: "key_1", mode: "live" },
+        request: apiEvent.parse(anApiEvent()),
+      });
+    await expect(list()).rejects.toMatchObject({ code: "provider_unavailable" });
+    await refresh();
+    const { statusCode, body } = await list();
+    expect(statusCode).toBe(200);
+    expect(JSON.parse(body ?? "")).toMatchObject({ status: true, data: { data_plans: { length: 30 } } });
+  });
+});
+
+describe("a filled table", () => {
+  test("is left alone for an hour, without a call to the upstream, and refreshed at the hour", async () => {
+    const { refresh, simulator, clock } = await aRefresh();
+    await refresh();
+    countReads(simulator);
+    clock.nowMs = NOON + HOUR_MS - 1;
+    expect(await refresh()).toEqual({ kind: "fresh_enough" });
+    expect(reads(simulator)).toBe(0);
+    clock.nowMs = NOON + HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
+    expect(reads(simulator)).toBe(1);
+    clock.nowMs = NOON + 2 * HOUR_MS - 1;
+    expect(await refresh()).toEqual({ kind: "fresh_enough" });
+  });
+
+  test("gets new prices, added plans and removed ones, and another tag", async () => {
+    const { refresh, serve, store, clock, stored } = await aRefresh();
+    serve(aCatalog(4));
+    await refresh();
+    const before = await store.read();
+    const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
+    serve(aCatalog(0, { data_plans: changed }));
+    clock.nowMs = NOON + HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
+    expect((await stored())?.data_plans).toEqual(changed);
+    expect((await store.read())?.etag).not.toBe(before?.etag);
+  });
+
+  test("keeps its tag when the upstream says the same again, and becomes younger", async () => {
+    const { refresh, store, clock } = await aRefresh();
+    await refresh();
+    const before = await store.read();
+    clock.nowMs = NOON + HOUR_MS;
+    await refresh();
+    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON + HOUR_MS });
+  });
+});
+
+describe("a catalog that was refused as halved", () => {
+  const aHalvedOne = async () => {
+    const setting = await aRefresh();
+    setting.serve(aCatalog(10));
+    await setting.refresh();
+    setting.clock.nowMs += HOUR_MS;
+    setting.serve(aCatalog(4));
+    expect(await setting.refresh()).toEqual({ kind: "refused", reason: "halved" });
+    return setting;
+  };
+
+  test("waits beside the one that is served, and is served once it is accepted", async () => {
+    const { store, stored } = await aHalvedOne();
+    expect((await stored())?.data_plans).toHaveLength(10);
+    expect((await acceptCandidate(store))?.data_plans).toHaveLength(4);
+    expect((await stored())?.data_plans).toHaveLength(4);
+    expect(await acceptCandidate(store)).toBeUndefined();
+  });
+
+  test("is the measure of the next one: 4 plans are refreshed to 4", async () => {
+    const { store, refresh, clock } = await aHalvedOne();
+    await acceptCandidate(store);
+    clock.nowMs += HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
+  });
+
+  test("cannot be accepted any more once a good one came after it", async () => {
+    const { store, stored, serve, refresh, clock } = await aHalvedOne();
+    clock.nowMs += 60_000;
+    serve(aCatalog(9));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
+    expect(await acceptCandidate(store)).toBeUndefined();
+    expect((await stored())?.data_plans).toHaveLength(9);
+  });
+});
+
+describe("a catalog that was refused as empty", () => {
+  test("is served once it is accepted, and is then refreshed without another refusal", async () => {
+    const { serve, refresh, store, stored, clock } = await aRefresh();
+    serve(aCatalog(10));
+    await refresh();
+    clock.nowMs += HOUR_MS;
+    serve(aCatalog(0));
+    expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
+    expect((await stored())?.data_plans).toHaveLength(10);
+    expect((await acceptCandidate(store))?.data_plans).toEqual([]);
+    clock.nowMs += HOUR_MS;
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
+    clock.nowMs += HOUR_MS;
+    serve(aCatalog(10));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
+  });
+});
+
+describe("a catalog with odd plans", () => {
+  const odd = (id: number) => aPlan({ id, name: "G".repeat(150) });
+  const linesOf = async (work: () => Promise<unknown>) => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    await work();
+    const lines = said.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
+    said.mockRestore();
+    return lines.filter(({ event }) => event === "catalog.entries_dropped");
+  };
+
+  test("is served without them; an alarm names each with its field, and no other one is raised until they change", async () => {
+    const { serve, refresh, store, stored, clock } = await aRefresh();
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(900), aPlan({ id: 901, price: 0 })] }));
+    const [alarm] = await linesOf(refresh);
+    expect(alarm).toMatchObject({ level: "error", Alarms: 1, dropped: "2: plan 900 (name) plan 901 (price)" });
+    expect((await stored())?.data_plans).toEqual(aCatalog(9).data_plans);
+    expect((await store.read())?.dropped).toEqual({
+      count: 2,
+      first: [
+        { kind: "plan", id: "900", field: "name" },
+        { kind: "plan", id: "901", field: "price" },
+      ],
+    });
+    clock.nowMs += HOUR_MS;
+    const [again] = await linesOf(refresh);
+    expect(again).toMatchObject({ level: "warn", dropped: "2: plan 900 (name) plan 901 (price)" });
+    clock.nowMs += HOUR_MS;
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(902)] }));
+    expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
+  });
+
+  test("names 10 of them and counts the others, so that the line stays short", async () => {
+    const { serve, refresh, store } = await aRefresh();
+    serve(
+      aCatalog(0, { data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => odd(900 + at))] }),
+    );
+    const [alarm] = await linesOf(refresh);
+    expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
+    const dropped = (await store.read())?.dropped;
+    expect([dropped?.count, dropped?.first.length]).toEqual([80, 50]);
+  });
+
+  test("is measured by the plans that were usable before: 5 of 10 after 10 usable ones and 90 odd ones is no accident", async () => {
+    const { serve, refresh, clock } = await aRefresh();
+    serve(
+      aCatalog(0, {
+        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => odd(900 + at))],
+      }),
+    );
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
+    clock.nowMs += HOUR_MS;
+    serve(aCatalog(5));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
+  });
+
+  test("with computed prices is served with prices rounded to kobo", async () => {
+    const { serve, refresh, stored } = await aRefresh();
+    serve(
+      aCatalog(0, { data_plans: [aPlan({ price: 55.00000000000001 }), aPlan({ id: 102, price: 54.019999999999996 })] }),
+    );
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 2 });
+    expect((await stored())?.data_plans.map(({ price }) => price)).toEqual([55, 54.02]);
+  });
+
+  test("from a table of an earlier version reads as one without dropped entries", async () => {
+    const { db, cacheTable, store } = await aRefresh();
+    const { gzip, etag } = snapshotOf(aCatalog(3), NOON);
+    await db.send(
+      new PutCommand({
+        TableName: cacheTable,
+        Item: { pk: "catalog", gzip, etag, fetched_at: "2026-11-21T12:00:00.000Z" },
+      }),
+    );
+    expect((await store.read())?.dropped).toEqual({ count: 0, first: [] });
+  });
+});
+
+describe("the old catalog stays when the new one", () => {
+  type Spoil = (setting: Awaited<ReturnType<typeof aRefresh>>) => void;
+  const plans = (count: number) => aCatalog(count).data_plans;
+  const spoilt: readonly (readonly [string, string, Spoil])[] = [
+    ["has no plans", "empty", ({ serve }) => serve(aCatalog(0))],
+    ["has no networks and no plans", "empty", ({ serve }) => serve({ networks: [], data_plans: [] })],
+    ["has 4 plans instead of 10", "halved", ({ serve }) => serve(aCatalog(4))],
+    [
+      "has odd plans only",
+      "invalid",
+      ({ serve }) => serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: String(plan.id) })) }),
+    ],
+    [
+      "has 4 usable plans, and 6 odd ones",
+      "halved",
+      ({ serve }) =>
+        serve(aCatalog(0, { data_plans: plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })) })),
+    ],
+    ["has no networks", "invalid", ({ serve }) => serve(aCatalog(10, { networks: [] }))],
+    ["is an array", "invalid", ({ serve }) => serve([])],
+    [
+      "says status false",
+      "invalid",
+      ({ simulator }) => {
+        simulator.state.catalogBody = { status: false, message: "OK", data: aCatalog(10) };
+      },
+    ],
+    ["is HTML", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "html" })],
+    ["is nothing at all", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
+    [
+      "comes with 201",
+      "unreachable",
+      ({ simulator }) =>
+        simulator.state.faults.add({
+          kind: "status",
+          status: 201,
+          body: { status: true, message: "", data: aCatalog(10) },
+        }),
+    ],
+    ["is a 500", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 500 })],
+    ["is a redirect", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 302 })],
+    [
+      "is a 401 with the key that we have",
+      "unreachable",
+      ({ simulator }) => simulator.state.faults.add({ kind: "unauthorized" }),
+    ],
+    ["never comes", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "drop_before_reading" })],
+    [
+      "is larger than 8 MB",
+      "unreachable",
+      ({ simulator }) => simulator.state.faults.add({ kind: "huge", bytes: 9_000_000 }),
+    ],
+    [
+      "would not fit into one item",
+      "too_large",
+      ({ serve }) =>
+        serve(
+          aCatalog(0, {
+            data_plans: Array.from({ length: 8_000 }, (_, id) =>
+              aPlan({ id: id + 1, name: randomBytes(60).toString("base64") }),
+            ),
+          }),
+        ),
+    ],
+  ];
+
+  test.for(spoilt)("%s: %s", async ([, reason, spoil]) => {
+    const setting = await aRefresh();
+    setting.serve(aCatalog(10));
+    expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 10 });
+    const before = await setting.store.read();
+    spoil(setting);
+    setting.clock.nowMs = NOON + HOUR_MS;
+    expect(await setting.refresh()).toEqual({ kind: "refused", reason });
+    expect(await setting.store.read()).toEqual(before);
+
+    // It is still due, so that the next look mends it.
+    setting.simulator.state.faults.clear();
+    setting.serve(aCatalog(11));
+    setting.clock.nowMs += 60_000;
+    expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
+  });
+
+  test("cannot be asked for, because there is no key: unreachable, and no request", async () => {
+    const { refresh, simulator, store } = await aRefresh({ key: undefined });
+    countReads(simulator);
+    expect(await refresh()).toEqual({ kind: "refused", reason: "unreachable" });
+    expect([reads(simulator), await store.read()]).toEqual([0, undefined]);
+  });
+});
+
+test.for([
+  [10, 5, "replaced"],
+  [10, 4, "refused"],
+  [9, 5, "replaced"],
+  [9, 4, "refused"],
+  [1, 1, "replaced"],
+] as const)(
+  "of %i plans before, %i are %s: less than half is an accident, half is not",
+  async ([before, after, kind]) => {
+    const { refresh, serve, clock } = await aRefresh();
+    serve(aCatalog(before));
+    await refresh();
+    serve(aCatalog(after));
+    clock.nowMs = NOON + HOUR_MS;
+    expect((await refresh()).kind).toBe(kind);
+  },
+);
+
+test("an item in the table that this version cannot read is replaced: the cache is disposable", async () => {
+  const { db, cacheTable, refresh, stored } = await aRefresh();
+  await db.send(new PutCommand({ TableName: cacheTable, Item: { pk: "catalog", body: "of another version" } }));
+  expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
+  expect((await stored())?.data_plans.length).toBe(30);
+});
+
+test("2,000 plans fit: they are stored and read again", async () => {
+  const { refresh, serve, stored } = await aRefresh();
+  serve(aCatalog(2_000));
+  expect(await refresh()).toEqual({ kind: "replaced", plans: 2_000 });
+  expect((await stored())?.data_plans).toHaveLength(2_000);
+});

@@ -1,0 +1,134 @@
+import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tableNames } from "../../../../tools/local/tables.ts";
+import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
+import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
+
+/** Goal: a check that cannot be made costs nothing and is not sent. */
+let service: IdentityService;
+beforeAll(async () => {
+  service = await startIdentityService();
+});
+afterAll(() => service.stop());
+
+describe("a check that cannot be made: nothing is charged and nothing is sent", () => {
+  const numbers: readonly (readonly [string, unknown])[] = [
+    ["10 digits", "1234567890"],
+    ["12 digits", "123456789012"],
+    ["a letter", "1234567890a"],
+    ["a number instead of text", 12_345_678_901],
+    ["a space", "12345 67890"],
+    ["a trailing newline", "12345678901\n"],
+    ["Arabic digits", "١٢٣٤٥٦٧٨٩٠١"],
+    ["null", null],
+    ["nothing in it", ""],
+  ];
+  const subjects = identityRoutes.filter(({ field }) => field !== "phone_number");
+  const cases = subjects.flatMap((route) => numbers.map(([what, value]) => ({ ...route, what, value })));
+  test.each(cases)("a $field with $what is 422 on it", async ({ path, body, field, value }) => {
+    const answer = await service.refused(path, { ...body, [field]: value });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+  });
+
+  test("a virtual NIN of 16 characters gets a message of its own", async () => {
+    const virtual = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ" }));
+    const short = await service.refused(VERIFY_NIN, aNinCheck({ nin: "1234567890" }));
+    expect(virtual.status).toBe(422);
+    expect(virtual.body.errors?.nin?.join()).toMatch(/virtual/i);
+    expect(short.body.errors?.nin?.join()).not.toMatch(/virtual/i);
+  });
+
+  test.each([["full"], [null], [1], [""], [" basic"]])("mode %j is 422 on mode", async (mode) => {
+    const answer = await service.refused(VERIFY_NIN, aNinCheck({ mode }));
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["mode"]);
+  });
+
+  test.each(identityRoutes)("$path without its number is 400 missing_parameter", async ({ path, body, field }) => {
+    const answer = await service.refused(path, { ...body, [field]: undefined });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("x-error-code")).toBe("missing_parameter");
+    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+  });
+
+  test.each([["+2348031234567"], ["0803123456"], ["08231234567"]])("retrieval by %s is 422", async (phoneNumber) => {
+    const answer = await service.refused("/identity/nin/retrieve", aRetrieval({ phone_number: phoneNumber }));
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["phone_number"]);
+  });
+
+  test("a purpose of 101 characters is 422 on purpose", async () => {
+    const answer = await service.refused(VERIFY_NIN, aNinCheck({ purpose: "p".repeat(101) }));
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["purpose"]);
+  });
+
+  const ownNumbers = identityRoutes.flatMap((route) => {
+    const number = Object.entries(route.body).find(([name]) => name === route.field)?.[1];
+    const digits = String(number);
+    return [digits, `check-${digits}-1`, digits.replace(/(.{4})(.{3})/, "$1-$2."), digits.split("").join("x")].map(
+      (text) => ({ ...route, text }),
+    );
+  });
+  test.each(ownNumbers)("$path with its own $field as its reference ($text) is 422 on reference", async (own) => {
+    const answer = await service.refused(own.path, { ...own.body, reference: own.text });
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
+    expect(answer.body.errors).toEqual({
+      reference: ["Must not contain the request's NIN, BVN or phone number: it is stored in clear"],
+    });
+  });
+
+  test.each(ownNumbers)("$path with its own $field as its Idempotency-Key ($text) is 422 on reference", async (own) => {
+    const answer = await service.refused(own.path, own.body, { headers: { "Idempotency-Key": own.text } });
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["reference"]]);
+  });
+
+  test.each(ownNumbers)("$path with its own $field in its purpose ($text) is 422 on purpose", async (own) => {
+    const answer = await service.refused(own.path, { ...own.body, purpose: `loan of ${own.text}` });
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["purpose"]]);
+  });
+
+  test("a phone number in international form counts too, and another person's number does not", async () => {
+    const { path } = { path: "/identity/nin/retrieve" };
+    const refused = await service.refused(path, aRetrieval({ reference: "app:2348031234560" }));
+    expect(Object.keys(refused.body.errors ?? {})).toEqual(["reference"]);
+    const { key } = await service.newCaller({ naira: FUNDS });
+    const body = aRetrieval({ reference: "app:2348031234561", purpose: "for 12345678900" });
+    expect((await service.call("POST", path, { key, body })).status).toBe(200);
+  });
+
+  test("its number is nowhere in the tables after such refusals", async () => {
+    const nin = "98765432109";
+    await service.refused(VERIFY_NIN, aNinCheck({ nin, reference: nin, purpose: nin }));
+    await service.refused(VERIFY_NIN, aNinCheck({ nin }), { headers: { "Idempotency-Key": nin } });
+    for (const TableName of Object.values(tableNames)) {
+      const { Items = [] } = await service.db.send(new ScanCommand({ TableName }));
+      expect(JSON.stringify(Items)).not.toContain(nin);
+    }
+  });
+
+  test("a reference and another Idempotency-Key are 422 on reference", async () => {
+    const answer = await service.refused(VERIFY_NIN, aNinCheck({ reference: "one" }), {
+      headers: { "Idempotency-Key": "two" },
+    });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
+  });
+
+  test.each(["/identity/nin/retrieve", "/identity/bvn/retrieve"])(
+    "%s with a key that lacks identity:retrieve is 403 permission_denied",
+    async (path) => {
+      const caller = await service.newCaller({ naira: FUNDS });
+      const key = await caller.newKey({ permissions: ["vtu", "identity"] });
+      const before = service.requestCount();
+      const answer = await service.call("POST", path, { key, body: aRetrieval() });
+      expect(answer.status).toBe(403);
+      expect(answer.headers.get("x-error-code")).toBe("permission_denied");
+      expect(answer.body.message).toBe("This API key lacks the permission identity:retrieve");
+      expect(await caller.balance()).toBe(FUNDS);
+      expect(service.requestCount()).toBe(before);
+      const verified = await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() });
+      expect(verified.status).toBe(200);
+    },
+  );
+});

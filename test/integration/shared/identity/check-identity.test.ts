@@ -1,0 +1,407 @@
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { verifyNin } from "../../../../shared/identity/check-identity.ts";
+import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
+import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
+import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import type { Upstream } from "../../../../shared/upstream/upstream.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { aNinCheck, checkOf, identityProducts } from "../../../builders/identity.ts";
+import {
+  customJson,
+  FUNDS,
+  finding,
+  type IdentityService,
+  pkOf,
+  refusal,
+  startIdentityService,
+  upstreamTransaction,
+  VERIFY_NIN,
+} from "../../../builders/identity-service.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
+
+/** Goal: a result that is found is charged and complete, and anything else is refunded. */
+let service: IdentityService;
+beforeAll(async () => {
+  service = await startIdentityService();
+});
+afterEach(() => service.calmDown());
+afterAll(() => service.stop());
+
+/** As an earlier release stored it. */
+const takenBack: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
+const PRICES = JSON.stringify({
+  nin: { basic: 150, advanced: 250, retrieve: 400 },
+  bvn: { basic: 100, advanced: 200, retrieve: 300 },
+});
+
+describe("a live check that finds a record", () => {
+  test.each(identityProducts)("$name costs $naira NGN and is named as documented", async (product) => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const before = service.requestCount();
+    const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
+    expect(answer.status).toBe(200);
+    const { transaction, result } = checkOf(answer);
+    expect(transaction).toEqual({
+      title: product.title,
+      amount: product.naira,
+      reference: expect.stringMatching(new RegExp(`^${product.prefix}[0-9A-Z]{26}$`)),
+      status: "success",
+    });
+    expect(result).not.toBeNull();
+    expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
+    expect(await caller.balance()).toBe(FUNDS - product.naira);
+    expect(service.requestCount()).toBe(before + 1);
+
+    const found = await service.call("GET", `/transactions/${transaction.reference}`, { key: caller.key });
+    expect(found.body.data).toMatchObject({
+      transaction: { type: product.type, status: "success", amount: product.naira, phone_number: null },
+    });
+  });
+
+  const five = ["first_name", "last_name", "middle_name", "gender", "date_of_birth"] as const;
+  const advanced = [
+    ...five,
+    "photo",
+    "phone_number",
+    "email",
+    "title",
+    "marital_status",
+    "nationality",
+    "residential_address",
+    "state_of_origin",
+    "lga_of_origin",
+  ] as const;
+  const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+    "a basic NIN verification": five,
+    "an advanced NIN verification": ["nin", ...advanced],
+    "a NIN retrieval": ["nin", ...five, "phone_number"],
+    "a basic BVN verification": [...five, "phone_number"],
+    "an advanced BVN verification": ["bvn", ...advanced, "enrollment_bank", "registration_date", "watch_listed"],
+    "a BVN retrieval": ["bvn", ...five, "phone_number"],
+  };
+
+  /** What the answer must say about whoever has this number. */
+  const truthAbout = (product: (typeof identityProducts)[number], subject: string): Record<string, unknown> => {
+    const kind = product.path.includes("nin") ? "nin" : "bvn";
+    const number = product.field === "phone_number" ? identityNumberOf(kind, subject) : subject;
+    const truth = { ...personOf(subject), watch_listed: false, [kind]: number };
+    return Object.fromEntries(Object.entries(truth).filter(([name]) => (fieldsOf[product.name] ?? []).includes(name)));
+  };
+
+  test.each(identityProducts)(
+    "$name answers exactly its fields, the same for each of the four ways in which upstreams spell them",
+    async (product) => {
+      const caller = await service.newCaller({ naira: 10_000 });
+      const template = product.field === "phone_number" ? "0803123456" : "5234567890";
+      for (const spelling of ["0", "1", "2", "3"]) {
+        const subject = `${template}${spelling}`;
+        const body = { ...product.body, [product.field]: subject };
+        const answer = await service.call("POST", product.path, { key: caller.key, body });
+        const { result } = checkOf(answer);
+        expect(result, subject).toEqual(truthAbout(product, subject));
+        expect(new Set(Object.keys(result ?? {}))).toEqual(new Set(fieldsOf[product.name]));
+      }
+    },
+  );
+
+  test.each(identityProducts)("$name of a record that holds only a name answers null for the rest", async (product) => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    service.simulator.state.faults.add(finding({ first_name: "Ngozi" }));
+    const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
+    const { result } = checkOf(answer);
+    const known = { first_name: "Ngozi", ...product.body };
+    const expected = (fieldsOf[product.name] ?? []).map((name): [string, unknown] => [
+      name,
+      Object.entries(known).find(([key]) => key === name)?.[1] ?? null,
+    ]);
+    expect(result).toEqual(Object.fromEntries(expected));
+  });
+
+  test("fields beyond ours are passed on in advanced mode, and held back in basic mode", async () => {
+    const record = { first_name: "Ngozi", religion: "none", nested: { deep: [1, true, null] } };
+    const { answer } = await service.verifyUnder(finding(record), { mode: "advanced" });
+    expect(checkOf(answer).result).toMatchObject({ religion: "none", nested: { deep: [1, true, null] } });
+    const basic = await service.verifyUnder(finding(record));
+    expect(new Set(Object.keys(checkOf(basic.answer).result ?? {}))).toEqual(new Set(five));
+  });
+
+  test("a BVN that the upstream sends with an advanced NIN record is passed on too", async () => {
+    const record = { first_name: "Ngozi", bvn: "22222222222", enrollment_bank: "Mock Bank" };
+    const { answer } = await service.verifyUnder(finding(record), { mode: "advanced" });
+    expect(checkOf(answer).result).toMatchObject({ bvn: "22222222222", enrollment_bank: "Mock Bank" });
+  });
+
+  test("a record counts although the upstream's own transaction is still processing", async () => {
+    const processing = { ...upstreamTransaction, status: "processing" };
+    const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi" }, processing));
+    expect(checkOf(answer)).toMatchObject({ transaction: { status: "success" }, result: { first_name: "Ngozi" } });
+    expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  /** The lines of the alarm that the upstream's amount raised during the work. */
+  const amountAlarms = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await work();
+    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("status.amount_differs"));
+  };
+
+  test.each([
+    ["more than we took", "success", 150.01],
+    ["less than we took", "success", 149],
+    ["more than we took, while its transaction is processing,", "processing", 160],
+  ])("for which the upstream charges %s raises an alarm", async (_name, status, amount) => {
+    const transaction = { ...upstreamTransaction, status, amount };
+    const alarms = await amountAlarms(() => service.verifyUnder(finding({ first_name: "Ngozi" }, transaction)));
+    expect(alarms).toHaveLength(1);
+    expect(JSON.parse(alarms[0] ?? "")).toMatchObject({ ours: 15_000, theirs: Math.round(amount * 100) });
+  });
+
+  test.each(identityProducts)("for which the upstream charges our price raises no alarm: $name", async (product) => {
+    const { key } = await service.newCaller({ naira: FUNDS });
+    const call = () => service.call("POST", product.path, { key, body: product.body });
+    expect(await amountAlarms(call)).toEqual([]);
+  });
+
+  test("mode is read in any case and is basic when absent; the upstream gets it in lower case", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const amounts: number[] = [];
+    for (const mode of [undefined, "basic", "BASIC", "ADVANCED", "Advanced"]) {
+      const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck({ mode }) });
+      amounts.push(checkOf(answer).transaction.amount);
+    }
+    expect(amounts).toEqual([150, 150, 150, 250, 250]);
+    const sent = service.simulator.state.requests
+      .slice(-5)
+      .map(({ body }) => z.object({ mode: z.string() }).parse(body));
+    expect(sent.map(({ mode }) => mode)).toEqual(["basic", "basic", "basic", "advanced", "advanced"]);
+  });
+
+  test("the upstream is told our reference and the consent, and nothing of the purpose", async () => {
+    const caller = await service.newCaller();
+    const body = aNinCheck({ purpose: "loan 77", reference: "mine-77" });
+    const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    expect(service.simulator.state.requests.at(-1)?.body).toEqual({
+      nin: body.nin,
+      mode: "basic",
+      is_consent: true,
+      reference: checkOf(answer).transaction.reference,
+    });
+  });
+
+  test("an advanced result of 5 MB arrives whole and is charged", async () => {
+    const photo = "A".repeat(5_000_000);
+    const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", photo }), { mode: "advanced" });
+    expect(answer.status).toBe(200);
+    expect(checkOf(answer).result?.photo === photo).toBe(true);
+    expect(await caller.balance()).toBe(FUNDS - 250);
+  });
+});
+
+describe("the date of birth of a live check", () => {
+  test("is read as day, month, year", async () => {
+    const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "02-01-90" }));
+    expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
+  });
+
+  test("that cannot be read is null, logged by its shape and not by its value, and the check is charged", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
+    expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
+    expect(await caller.balance()).toBe(FUNDS - 150);
+    const lines = said.mock.calls.flat().map(String);
+    const [line = ""] = lines.filter((one) => one.includes("identity.date_unreadable"));
+    expect(JSON.parse(line)).toEqual({
+      level: "warn",
+      event: "identity.date_unreadable",
+      reference: answer.headers.get("x-transaction-reference"),
+      field: "date_of_birth",
+      shape: "99.99.9999",
+    });
+    expect(lines.join()).not.toContain("1987");
+  });
+});
+
+describe("a live check without a result is refunded", () => {
+  const outcomes: readonly (readonly [string, Fault, number, string])[] = [
+    ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
+    ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
+    ["404 with an empty object", customJson(404, {}), 502, "delivery_failed"],
+    ["404 of a gateway", customJson(404, { message: "Not Found" }), 502, "delivery_failed"],
+    ["200 with status false that says pending", refusal(200, "Pending"), 502, "delivery_failed"],
+    ["404 that is no envelope", { kind: "custom", status: 404, body: "<html></html>" }, 502, "delivery_failed"],
+    ["500", { kind: "status", status: 500 }, 502, "delivery_failed"],
+    ["502", { kind: "status", status: 502 }, 502, "delivery_failed"],
+    ["503", { kind: "status", status: 503 }, 502, "delivery_failed"],
+    ["504 of the upstream itself", { kind: "status", status: 504 }, 502, "delivery_failed"],
+    ["202", customJson(202, { status: true, message: "later" }), 502, "delivery_failed"],
+    ["302", { kind: "custom", status: 302, headers: { location: "/v1" }, body: "" }, 502, "delivery_failed"],
+    ["HTML", { kind: "html" }, 502, "delivery_failed"],
+    ["an empty body", { kind: "empty" }, 502, "delivery_failed"],
+    ["a socket dropped before the request was read", { kind: "drop_before_reading" }, 502, "delivery_failed"],
+    ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 502, "delivery_failed"],
+    ["401", { kind: "unauthorized" }, 502, "delivery_failed"],
+    ["403", refusal(403, "Your address"), 502, "delivery_failed"],
+    ["429, and again 429", { kind: "rate_limited", retryAfterS: 0 }, 502, "delivery_failed"],
+    ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
+    ["400", refusal(400), 502, "delivery_failed"],
+    ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret words"] }), 422, "validation_failed"],
+    ["422 about something else", refusal(422, "Bad", { channel: ["No"] }), 502, "delivery_failed"],
+    ["422 about the reference", refusal(422, "Bad", { reference: ["Taken"] }), 502, "delivery_failed"],
+    ["200 without a result", finding(undefined), 502, "delivery_failed"],
+    ["200 with a list as its result", finding([{ first_name: "Ngozi" }]), 502, "delivery_failed"],
+    ["200 with an empty result", finding({}), 502, "delivery_failed"],
+    ["200 with nothing but the number", finding({ nin: "12345678900" }), 502, "delivery_failed"],
+    [
+      "200 with a result whose transaction failed",
+      finding({ first_name: "Ngozi" }, { ...upstreamTransaction, status: "failed" }),
+      502,
+      "delivery_failed",
+    ],
+    [
+      "200 with a result and status false",
+      customJson(200, { status: false, message: "No", data: { result: { first_name: "Ngozi" } } }),
+      502,
+      "delivery_failed",
+    ],
+    ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 502, "delivery_failed"],
+  ];
+  test.each(outcomes)("%s", async (_name, fault, status, code) => {
+    const { caller, answer, repeat } = await service.verifyUnder({ ...fault, path: VERIFY_NIN }, { reference: "once" });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-error-code")).toBe(code);
+    expect(answer.headers.get("retry-after")).toBeNull();
+    expect(answer.headers.get("x-transaction-reference")).toMatch(/^VERIFY_/);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(status === 422 ? ["nin"] : []);
+    expect(JSON.stringify(answer.body)).not.toMatch(/secret|Ngozi|insufficient|address/i);
+    expect(await caller.balance()).toBe(FUNDS);
+    const transaction = await readTransaction(service.ledger, pkOf(answer));
+    expect(transaction).toMatchObject({ status: "failed", failure: { code } });
+    expect(transaction?.open).toBeUndefined();
+    expect(await service.replayItemOf(answer)).toBeUndefined();
+
+    const asked = service.requestCount();
+    const again = await repeat();
+    expect(again.status).toBe(status);
+    expect(again.body).toEqual(answer.body);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(service.requestCount()).toBe(asked);
+    expect(await caller.balance()).toBe(FUNDS);
+  });
+
+  test("a 404 outside the upstream's envelope raises an alarm, and one within it does not", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    await service.verifyUnder(refusal(404, "No record was found."));
+    expect(said.mock.calls.join()).not.toContain("upstream.unrecognized_404");
+    const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
+    const [alarm] = said.mock.calls
+      .flat()
+      .map(String)
+      .filter((line) => line.includes("upstream.unrecognized_404"));
+    expect(JSON.parse(alarm ?? "")).toMatchObject({
+      Alarms: 1,
+      reference: answer.headers.get("x-transaction-reference"),
+    });
+  });
+
+  test("a field that a NIN check does not have is not blamed on the caller", async () => {
+    const { answer } = await service.verifyUnder(refusal(422, "Bad", { bvn: ["No"], network: ["No"] }));
+    expect(answer.status).toBe(502);
+    expect(answer.body.errors).toBeUndefined();
+  });
+
+  test("a refund that comes while the upstream is still searching lets no result leave", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delayMs: 800, times: 1 });
+    const body = aNinCheck({ reference: "overtaken" });
+    const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    await expect.poll(() => service.rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();
+    const row = await service.rowUnder(caller.key, "overtaken");
+    if (row === undefined) throw new Error("The transaction is gone");
+    await settleTransaction(service.ledger, row, takenBack, deadlineIn(5_000));
+
+    const answer = await pending;
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
+    expect(answer.body.data).toBeUndefined();
+    expect(await caller.balance()).toBe(FUNDS);
+    const again = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    expect(again.body).toEqual(answer.body);
+  });
+
+  /** A check that finds a record, and whose settling write never arrives. */
+  const checkUnsettled = async (accountId: string, send: OutcomeQueue["send"]) => {
+    const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
+    const found: Upstream = {
+      assertReady: async () => {},
+      buy: async () => ({ kind: "delivered" }),
+      check: async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
+    };
+    service.proxy.fault = ({ operation, body }) =>
+      operation === "UpdateItem" && body.includes("transaction#") ? "never_arrives" : undefined;
+    const answer = await verifyNin({
+      ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
+      keyedHashes,
+      outcomeQueue: { send },
+      purchases: "on",
+      upstreams: { live: found, test: found },
+      prices: parseIdentityPrices(PRICES),
+      upstreamDates: "day-first",
+      replays: { keep: async () => {}, find: async () => undefined },
+    })({
+      input: { nin: "12345678900", mode: "basic" },
+      caller: { accountId, keyId: "key_1", mode: "live" },
+      request: apiEvent.parse(anApiEvent()),
+      deadline: deadlineIn(6_000),
+    });
+    const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
+    if (row === undefined) throw new Error("The transaction is gone");
+    return { answer, row };
+  };
+
+  test("a result whose settling write is not known in time is handed over as processing, and the queue is told to charge it", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const queued: Settlement[] = [];
+    const { answer, row } = await checkUnsettled(caller.accountId, async (message) => {
+      if (message.kind === "settlement") queued.push(message.settlement);
+    });
+    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
+    expect(queued).toMatchObject([{ status: "success" }]);
+    for (const settlement of queued) await settleTransaction(service.ledger, row, settlement, deadlineIn(5_000));
+    expect(await caller.balance()).toBe(FUNDS - 150);
+  });
+
+  test("a result that was neither settled nor queued is not returned: the check is refunded after 5 minutes", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const { answer, row } = await checkUnsettled(caller.accountId, () => Promise.reject(new Error("SQS is down")));
+    expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
+    expect(answer.message).toBe("The check is being processed");
+    const later = { ...service.ledger, clock: () => Date.parse(row.created_at) + 5 * 60_000 + 1 };
+    await reconcileLedger(later, deadlineIn(20_000));
+    expect((await readTransaction(service.ledger, row.pk))?.status).toBe("failed");
+    expect(await caller.balance()).toBe(FUNDS);
+  });
+
+  test("a wallet that is one kobo short is refused before anything is sent", async () => {
+    const caller = await service.newCaller({ naira: 149.99 });
+    const before = service.requestCount();
+    const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("x-error-code")).toBe("insufficient_balance");
+    expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    expect(answer.body.errors).toBeUndefined();
+    expect(await caller.balance()).toBe(149.99);
+    expect(service.requestCount()).toBe(before);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { openTransactions } from "../../../../shared/ledger/open-transactions.ts";
+import { ownedKeys } from "../../../../shared/ledger/owner-index.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+/** Goal: what an index says is read to its end, and believed only where the table says so too. */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const ALWAYS = { from: "0000", to: "9999" };
+let ledger: Ledger;
+let transactions: readonly Transaction[];
+beforeAll(async () => {
+  const { db, ledgerTable: table } = await freshTables();
+  ledger = { db, table, clock: () => NOON_MS };
+  // Orders of the sandbox need no wallet; these are listed among the open ones all the same.
+  transactions = [0, 1, 2, 3, 4].map((ageMs) =>
+    aTransactionRow({
+      pk: transactionPk(randomUUID()),
+      mode: "test",
+      attempt: randomUUID(),
+      created_at: isoTime(NOON_MS + ageMs),
+    }),
+  );
+  for (const transaction of transactions)
+    expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The table gives two keys at a time, as it does after every megabyte. */
+const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocumentClient } => {
+  const db = emulatorClient();
+  const send = db.send.bind(db);
+  const seen = { pages: 0, db };
+  vi.spyOn(db, "send").mockImplementation((command) => {
+    if (command instanceof QueryCommand) {
+      seen.pages += 1;
+      command.input.Limit = 2;
+    }
+    return send(command);
+  });
+  return seen;
+};
+
+describe("an index that answers in pages", () => {
+  test("is read to its end, oldest first: the open transactions", async () => {
+    const table = givingTwoAtATime();
+    expect(await openTransactions({ ...ledger, db: table.db }, ALWAYS)).toEqual(transactions);
+    expect(table.pages).toBe(3);
+  });
+
+  test("is read to its end, oldest first: what an owner has", async () => {
+    const table = givingTwoAtATime();
+    const keys = await ownedKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
+    expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
+    expect(table.pages).toBe(3);
+  });
+});
+
+test("a transaction that ended since the index was read is not open", async () => {
+  const [ended, ...others] = transactions;
+  if (ended === undefined) throw new Error("There are no transactions");
+  const db = emulatorClient();
+  const send = db.send.bind(db);
+  vi.spyOn(db, "send").mockImplementation(async (command) => {
+    if (command instanceof BatchGetCommand) {
+      await settleTransaction(ledger, ended, { status: "success" }, deadlineIn(20_000));
+    }
+    return send(command);
+  });
+  expect(await openTransactions({ ...ledger, db }, ALWAYS)).toEqual(others);
+});

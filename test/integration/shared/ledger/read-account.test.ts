@@ -1,0 +1,395 @@
+import { BatchGetCommand, BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type { FieldErrors } from "../../../../shared/contract/errors.ts";
+import { headers as headerNames } from "../../../../shared/contract/headers.ts";
+import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
+import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
+import type { Caller } from "../../../../shared/lambda/api-handler.ts";
+import { encodeCursor, readTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import { getTransaction, getTransactions } from "../../../../shared/ledger/read-account.ts";
+import type { Ledger } from "../../../../shared/ledger/transact.ts";
+import {
+  referenceOf,
+  type Transaction,
+  transactionOwner,
+  transactionPk,
+} from "../../../../shared/ledger/transaction.ts";
+import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { startTestService, type TestService } from "../../../builders/service.ts";
+import { freshTables } from "../../../builders/tables.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+/** Goal: an account finds all of its transactions and nobody else's, however many they are. */
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const REFERENCE_KEY = "0123456789abcdef0123456789abcdef";
+
+let db: DynamoDBDocumentClient;
+let ledger: Ledger;
+let keyedHashes: KeyedHashes;
+let accounts = 0;
+
+beforeAll(async () => {
+  const tables = await freshTables();
+  db = tables.db;
+  ledger = { db, table: tables.ledgerTable, clock: () => NOON_MS };
+  const value = async () => REFERENCE_KEY;
+  keyedHashes = await loadKeyedHashes({ value, refetch: value })();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const newCaller = (mode: Caller["mode"] = "live"): Caller => {
+  accounts += 1;
+  return { accountId: `acc_${accounts}`, keyId: "key_1", mode };
+};
+
+const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
+  aTransactionRow({
+    pk: transactionPk(keyedHashes.transactionId(caller)),
+    owner: transactionOwner(caller.accountId, caller.mode),
+    account_id: caller.accountId,
+    mode: caller.mode,
+    status: "success",
+    created_at: isoTime(NOON_MS),
+    ...changes,
+  });
+
+const WRITES_AT_ONCE = 25;
+const keep = async (transactions: readonly Transaction[], { db, table }: Ledger = ledger): Promise<void> => {
+  for (let start = 0; start < transactions.length; start += WRITES_AT_ONCE) {
+    const puts = transactions.slice(start, start + WRITES_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
+    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+  }
+};
+
+/** So many of a caller's, each a second older than the one before. */
+const keepMany = async (caller: Caller, count: number, changes: Partial<Transaction> = {}) => {
+  const transactions = Array.from({ length: count }, (_, age) =>
+    rowOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
+  );
+  await keep(transactions);
+  return transactions;
+};
+
+const list = async (caller: Caller, input: TransactionQuery = {}) => {
+  const { data } = await getTransactions(ledger)({ input, caller });
+  return { references: data.transactions.map(({ reference }) => reference), next: data.next_cursor };
+};
+
+/** Follows the cursors to the end. */
+const pagesOf = async (caller: Caller, input: TransactionQuery = {}): Promise<string[][]> => {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await list(caller, { ...input, ...(cursor !== undefined && { cursor }) });
+    pages.push(page.references);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return pages;
+};
+
+const refused = (fields: FieldErrors) => ({ code: "validation_failed", details: { fields } });
+
+describe("a list", () => {
+  test("has what the account made with keys of this mode, newest first, and nobody else's", async () => {
+    const caller = newCaller();
+    const transactions = await keepMany(caller, 3);
+    await keepMany({ ...caller, mode: "test" }, 2);
+    await keepMany(newCaller(), 2);
+    expect(await list(caller)).toEqual({ references: transactions.map(referenceOf), next: null });
+  });
+
+  test("is empty for an account that has bought nothing", async () => {
+    expect(await list(newCaller())).toEqual({ references: [], next: null });
+  });
+
+  test("shows each transaction as its lookup does", async () => {
+    const caller = newCaller();
+    const transaction = rowOf(caller, {
+      status: "failed",
+      failure: { code: "delivery_failed" },
+      caller_reference: "order-7",
+    });
+    await keep([transaction]);
+    const { data } = await getTransactions(ledger)({ input: {}, caller });
+    const found = await getTransaction(
+      ledger,
+      async () => keyedHashes,
+    )({ input: { reference: referenceOf(transaction) }, caller });
+    expect(data.transactions).toEqual([found.data.transaction]);
+    expect(data.transactions).toMatchObject([{ status: "failed", error_code: "delivery_failed", amount: 500 }]);
+  });
+
+  test("comes in pages of 50, whose cursors lead through all of it once", async () => {
+    const caller = newCaller();
+    const rows = await keepMany(caller, 120);
+    const pages = await pagesOf(caller);
+    expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
+    expect(pages.flat()).toEqual(rows.map(referenceOf));
+  });
+
+  test("of transactions made in the same millisecond loses none between its pages and repeats none", async () => {
+    const caller = newCaller();
+    const rows = await keepMany(caller, 75, { created_at: isoTime(NOON_MS) });
+    const seen = (await pagesOf(caller)).flat();
+    expect(seen).toHaveLength(75);
+    expect(new Set(seen)).toEqual(new Set(rows.map(referenceOf)));
+  });
+
+  test("goes on where it was when something is bought between two pages", async () => {
+    const caller = newCaller();
+    const rows = await keepMany(caller, 60);
+    const first = await list(caller);
+    await keep([rowOf(caller, { created_at: isoTime(NOON_MS + 5_000) })]);
+    const second = await list(caller, { cursor: first.next ?? "" });
+    expect([...first.references, ...second.references]).toEqual(rows.map(referenceOf));
+  });
+});
+
+describe("filters", () => {
+  test("keep what has the status, the type, or both", async () => {
+    const caller = newCaller();
+    const kinds = [
+      { status: "success", type: "data" },
+      { status: "failed", type: "data" },
+      { status: "success", type: "airtime" },
+      { status: "processing", type: "nin_verification" },
+    ] as const;
+    const transactions = kinds.map((kind, age) => rowOf(caller, { ...kind, created_at: isoTime(NOON_MS - age) }));
+    await keep(transactions);
+    const kept = async (input: TransactionQuery) => {
+      const { references } = await list(caller, input);
+      return transactions.flatMap((transaction, index) =>
+        references.includes(referenceOf(transaction)) ? [index] : [],
+      );
+    };
+    expect(await kept({ status: "success" })).toEqual([0, 2]);
+    expect(await kept({ type: "data" })).toEqual([0, 1]);
+    expect(await kept({ status: "success", type: "data" })).toEqual([0]);
+    expect(await kept({ status: "failed", type: "airtime" })).toEqual([]);
+  });
+
+  test("that fit few fill their page from further back", async () => {
+    const caller = newCaller();
+    const rows = Array.from({ length: 130 }, (_, age) =>
+      rowOf(caller, { created_at: isoTime(NOON_MS - age), type: age % 2 === 0 ? "airtime" : "data" }),
+    );
+    await keep(rows);
+    const pages = await pagesOf(caller, { type: "airtime" });
+    expect(pages[0]).toHaveLength(PAGE_TRANSACTIONS_MAX);
+    expect(pages.flat()).toEqual(rows.filter(({ type }) => type === "airtime").map(referenceOf));
+  });
+
+  test("that fit almost none look at 500 transactions a request, and say where to go on", async () => {
+    const caller = newCaller();
+    await keepMany(caller, 500);
+    const old = rowOf(caller, { type: "airtime", created_at: isoTime(NOON_MS - 600_000) });
+    await keep([old]);
+    const send = vi.spyOn(db, "send");
+    const first = await list(caller, { type: "airtime" });
+    expect(first.references).toEqual([]);
+    expect(send.mock.calls.filter(([command]) => command instanceof QueryCommand)).toHaveLength(10);
+    const second = await list(caller, { type: "airtime", cursor: first.next ?? "" });
+    expect(second).toEqual({ references: [referenceOf(old)], next: null });
+  });
+
+  const times = [
+    "2026-11-19T23:59:59.999Z",
+    "2026-11-20T00:00:00.000Z",
+    "2026-11-20T23:59:59.999Z",
+    "2026-11-21T00:00:00.000Z",
+  ];
+  test.for([
+    [{ from: "2026-11-20" }, [1, 2, 3]],
+    [{ to: "2026-11-20" }, [0, 1, 2]],
+    [{ from: "2026-11-20", to: "2026-11-20" }, [1, 2]],
+    [{ from: "2026-11-20T00:00:00Z", to: "2026-11-20T23:59:59.999Z" }, [1, 2]],
+    [{ from: "2026-11-20T00:00:00.001Z", to: "2026-11-20T23:59:59.998Z" }, []],
+    [{ from: "2026-11-20T01:00:00+01:00", to: "2026-11-20T01:00:00+01:00" }, [1]],
+    [{ to: "2026-11-20T00:30:00+01:00" }, []],
+    [{ from: "2026-11-22" }, []],
+    [{ to: "2026-11-18" }, []],
+  ] as const)("of time are inclusive, a date being its whole day in UTC: %j", async ([input, expected]) => {
+    const caller = newCaller();
+    await keep(times.map((createdAt) => rowOf(caller, { created_at: createdAt })));
+    const { data } = await getTransactions(ledger)({ input, caller });
+    expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
+  });
+
+  test("of time hold on every page", async () => {
+    const caller = newCaller();
+    const rows = await keepMany(caller, 120);
+    const pages = await pagesOf(caller, { from: isoTime(NOON_MS - 89_000), to: isoTime(NOON_MS - 10_000) });
+    expect(pages.flat()).toEqual(rows.slice(10, 90).map(referenceOf));
+  });
+});
+
+describe("a list is refused, with the field that is wrong, where", () => {
+  test("it ends before it begins", async () => {
+    const listed = list(newCaller(), { from: "2026-11-21", to: "2026-11-20" });
+    await expect(listed).rejects.toMatchObject(refused({ to: ["Must not be before from"] }));
+  });
+
+  const stranger = "transaction#0123456789ABCDEFGHJKMNPQRS";
+  test.for([
+    ["is none of ours", { cursor: "next" }],
+    ["is empty", { cursor: "" }],
+    ["lies before the list", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-19T12:00:00.000Z" }) }],
+    ["lies behind the list", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-21T12:00:00.000Z" }) }],
+  ] as const)("its cursor %s", async ([, { cursor }]) => {
+    const listed = list(newCaller(), { from: "2026-11-20", to: "2026-11-20", cursor });
+    await expect(listed).rejects.toMatchObject(refused({ cursor: ["Is no cursor of this list"] }));
+  });
+
+  test("but not where its cursor is at the first or the last moment of the list", async () => {
+    const moment = isoTime(NOON_MS);
+    const cursor = encodeCursor({ pk: stranger, created_at: moment });
+    expect(await list(newCaller(), { from: moment, to: moment, cursor })).toEqual({ references: [], next: null });
+  });
+});
+
+test("another account's cursor leads to none of that account's transactions", async () => {
+  const other = newCaller();
+  await keepMany(other, 60);
+  const { next } = await list(other);
+  const caller = newCaller();
+  const own = (await keepMany(caller, 55)).map(referenceOf);
+  const { references } = await list(caller, { cursor: next ?? "" });
+  expect(references).not.toEqual([]);
+  expect(own).toEqual(expect.arrayContaining(references));
+});
+
+describe("a lookup", () => {
+  const lookUp = (caller: Caller, reference: string) =>
+    getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
+  /** One that was bought under a reference of the caller's. */
+  const named = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
+    rowOf(caller, {
+      pk: transactionPk(keyedHashes.transactionId({ ...caller, reference })),
+      caller_reference: reference,
+      ...changes,
+    });
+
+  test("finds a transaction by our reference and by the caller's, read strongly, and says ours in the header", async () => {
+    const caller = newCaller();
+    const transaction = named(caller, "order-1");
+    await keep([transaction]);
+    const send = vi.spyOn(db, "send");
+    for (const reference of ["order-1", referenceOf(transaction)]) {
+      const { data, headers } = await lookUp(caller, reference);
+      expect(data.transaction).toMatchObject({ reference: referenceOf(transaction), caller_reference: "order-1" });
+      expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(transaction) });
+    }
+    for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
+  });
+
+  test.for([
+    ["another account's", { accountId: "acc_other" }],
+    ["another mode's", { mode: "test" }],
+  ] as const)("does not find %s, by either reference", async ([, changes]) => {
+    const caller = newCaller();
+    const row = named(caller, "order-1");
+    await keep([row]);
+    for (const reference of ["order-1", referenceOf(row)]) {
+      await expect(lookUp({ ...caller, ...changes }, reference)).rejects.toMatchObject({ code: "not_found" });
+    }
+  });
+
+  test("does not find a transaction under our reference for another product", async () => {
+    const caller = newCaller();
+    const row = named(caller, "order-1");
+    await keep([row]);
+    const other = referenceOf({ ...row, type: "airtime" });
+    expect(other).not.toBe(referenceOf(row));
+    await expect(lookUp(caller, other)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("takes what looks like our reference for the caller's own, where it is not ours", async () => {
+    const caller = newCaller();
+    const theirs = referenceOf(named(newCaller(), "order-1"));
+    const row = named(caller, theirs);
+    await keep([row]);
+    expect((await lookUp(caller, theirs)).data.transaction.reference).toBe(referenceOf(row));
+  });
+});
+
+describe("where DynamoDB is busy and leaves keys of a batch out", () => {
+  /** Answers a batch as if it had left out the last so many keys, for the first so many times. */
+  const leavingOut = (count: number, times: number): { batches: number } => {
+    const send = db.send.bind(db);
+    const seen = { batches: 0 };
+    vi.spyOn(db, "send").mockImplementation(async (command) => {
+      if (!(command instanceof BatchGetCommand)) return send(command);
+      seen.batches += 1;
+      const { Keys = [] } = command.input.RequestItems?.[ledger.table] ?? {};
+      if (seen.batches > times) return send(command);
+      const given = Keys.slice(0, Math.max(0, Keys.length - count));
+      const left = { UnprocessedKeys: { [ledger.table]: { Keys: Keys.slice(given.length) } } };
+      if (given.length === 0) return { Responses: {}, ...left };
+      const request = { RequestItems: { [ledger.table]: { Keys: given, ConsistentRead: true } } };
+      return { ...(await send(new BatchGetCommand(request))), ...left };
+    });
+    return seen;
+  };
+
+  test("the rest is asked for again, and the order stays", async () => {
+    const caller = newCaller();
+    const transactions = await keepMany(caller, 10);
+    const seen = leavingOut(4, 2);
+    const begunMs = performance.now();
+    expect((await list(caller)).references).toEqual(transactions.map(referenceOf));
+    expect(seen.batches).toBe(3);
+    // It is given time: at least 20 ms each.
+    expect(performance.now() - begunMs).toBeGreaterThanOrEqual(38);
+  });
+
+  test("for ever, an error is better than a list with holes", async () => {
+    const caller = newCaller();
+    await keepMany(caller, 3);
+    const seen = leavingOut(1, Number.POSITIVE_INFINITY);
+    const begunMs = performance.now();
+    await expect(list(caller)).rejects.toThrow("kept leaving out");
+    expect(performance.now() - begunMs).toBeGreaterThanOrEqual(2_900);
+    expect(seen.batches).toBeGreaterThan(3);
+  });
+});
+
+test("250 transactions are read strongly, in batches of 100, in the order of their keys, without what is not there", async () => {
+  const transactions = await keepMany(newCaller(), 250);
+  const send = vi.spyOn(db, "send");
+  const keys = [...transactions.slice(0, 120), { pk: transactionPk("NOT_THERE") }, ...transactions.slice(120)];
+  expect(await readTransactions(ledger, keys)).toEqual(transactions);
+  const requests = send.mock.calls.flatMap(([command]) =>
+    command instanceof BatchGetCommand ? [command.input.RequestItems?.[ledger.table]] : [],
+  );
+  expect(requests.map((request) => request?.Keys?.length)).toEqual([100, 100, 51]);
+  for (const request of requests) expect(request).toMatchObject({ ConsistentRead: true });
+});
+
+describe("over HTTP", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+  afterAll(() => service.stop());
+
+  test("filters and cursor go through the query, and what is wrong with them is a 422 with its field", async () => {
+    const { accountId, key } = await service.newCaller();
+    const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
+    const transactions = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));
+    await keep([...transactions, rowOf(caller, { type: "airtime" })], service.ledger);
+    const get = (query: string) => service.call("GET", `/transactions?type=data&from=2026-11-21${query}`, { key });
+
+    const first = transactionPage.parse((await get("")).body.data);
+    const second = transactionPage.parse((await get(`&cursor=${first.next_cursor}`)).body.data);
+    expect(first.transactions).toHaveLength(PAGE_TRANSACTIONS_MAX);
+    expect(second.transactions).toMatchObject([{ reference: referenceOf(transactions[50] ?? rowOf(caller)) }]);
+    expect(second.next_cursor).toBeNull();
+
+    const refused = await get("&to=2026-11-20");
+    expect([refused.status, refused.body.errors]).toEqual([422, { to: ["Must not be before from"] }]);
+    expect(refused.headers.get("x-error-code")).toBe("validation_failed");
+  });
+});

@@ -1,0 +1,104 @@
+import { createServer } from "node:net";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { queues } from "../../../../infra/queues.ts";
+import { type OutcomeMessage, outcomeMessage, outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboSchema } from "../../../../shared/platform/money.ts";
+import { localClient } from "../../../../tools/local/local-aws.ts";
+import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+
+/** Goal: what is learnt about a transaction is in the queue when `send` says so, and never later than its request can wait. */
+const settlement: OutcomeMessage = {
+  kind: "settlement",
+  mode: "live",
+  transaction: "transaction#0123456789ABCDEFGHJKMNPQRS",
+  attempt: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
+  settlement: { status: "failed", failure: { code: "delivery_failed" } },
+};
+const event: OutcomeMessage = {
+  kind: "event",
+  mode: "live",
+  received_at: "2026-11-21T12:00:00.000Z",
+  mac: "m".repeat(43),
+  reference: "U-1",
+  status: "success",
+  amount_kobo: koboSchema.parse(500_00),
+  type: "data",
+  phone: { hmac: "h", masked: "0803****567" },
+};
+
+const unreadable: OutcomeMessage = {
+  kind: "unreadable_event",
+  mode: "live",
+  digest: "d".repeat(43),
+  reference: "U-1",
+  problem: "status reversed",
+};
+
+let sqs: LocalQueues;
+beforeAll(async () => {
+  sqs = await startQueues(queues);
+});
+afterAll(() => sqs.stop());
+
+describe("a message", () => {
+  test("is in the queue as it was sent, and is read as that", async () => {
+    for (const message of [settlement, event, unreadable]) {
+      await outcomeQueue(sqs.client, sqs.url("status")).send(message, 0, deadlineIn(5_000));
+      const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("status") }));
+      expect(Messages.map(({ Body = "" }) => outcomeMessage.parse(JSON.parse(Body)))).toEqual([message]);
+    }
+  });
+
+  test("is held back as long as was asked", async () => {
+    await outcomeQueue(sqs.client, sqs.url("status")).send(settlement, 900, deadlineIn(5_000));
+    const { Attributes } = await sqs.client.send(
+      new GetQueueAttributesCommand({
+        QueueUrl: sqs.url("status"),
+        AttributeNames: ["ApproximateNumberOfMessagesDelayed"],
+      }),
+    );
+    expect(Attributes).toMatchObject({ ApproximateNumberOfMessagesDelayed: "1" });
+  });
+
+  test.for([
+    ["of another kind", { ...settlement, kind: "rumour" }],
+    ["of another mode than live, from the upstream", { ...event, mode: "test" }],
+    ["that says neither success nor failed", { ...event, status: "processing" }],
+    ["of an amount that is no whole number of kobo", { ...event, amount_kobo: 0.5 }],
+    ["with a phone number that is not masked", { ...event, phone: { hmac: "h" } }],
+    ["with a problem that holds control characters", { ...unreadable, problem: "status \u001b[2J" }],
+    ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
+    ["with a digest of another length", { ...unreadable, digest: "d" }],
+    ["without the attempt that it speaks of", { ...settlement, attempt: undefined }],
+  ] as const)("%s is not read", ([, message]) => {
+    expect(outcomeMessage.safeParse(message).success).toBe(false);
+  });
+});
+
+test.for([
+  ["with 900 ms left, after 400 ms", 900, 400],
+  ["with nothing left, at once", 0, 0],
+] as const)(
+  "a queue that does not answer is given up %s: half a second is kept for the answer",
+  async ([, leftMs, expectedMs]) => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const address = silent.address();
+    const url = `http://127.0.0.1:${typeof address === "object" && address?.port}`;
+    const client = new SQSClient(localClient(url));
+    try {
+      const begunMs = performance.now();
+      await expect(outcomeQueue(client, `${url}/status`).send(settlement, 0, deadlineIn(leftMs))).rejects.toThrow(
+        "abort",
+      );
+      const tookMs = performance.now() - begunMs;
+      expect(tookMs).toBeGreaterThanOrEqual(expectedMs - 10);
+      expect(tookMs).toBeLessThan(expectedMs + 300);
+    } finally {
+      client.destroy();
+      silent.close();
+    }
+  },
+);

@@ -1,0 +1,406 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:net";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { type OrderDeps, type OrderRequest, placeOrder } from "../../../../shared/orders/place-order.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
+
+/** Goal: whatever becomes of one order, its caller, its wallet and the outcomes queue are told the same. */
+const key = "k".repeat(32);
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+let ledger: FaultyLedger;
+beforeAll(async () => {
+  ledger = await openFaultyLedger();
+});
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
+
+type Queued = { readonly message: OutcomeMessage; readonly delayS: number };
+const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queued: readonly Queued[] } => {
+  const queued: Queued[] = [];
+  const outcomeQueue: OrderDeps["outcomeQueue"] = {
+    send: async (message, delayS) => void queued.push({ message, delayS }),
+  };
+  return { ledger, keyedHashes, outcomeQueue, purchases: "on", queued, ...changes };
+};
+
+/** An order for 500 NGN that is delivered. */
+const aWish = (accountId: string, changes: Partial<OrderRequest> = {}): OrderRequest => ({
+  caller: { accountId, keyId: "key_1", mode: "live" },
+  type: "data",
+  reference: "order-1",
+  fields: ["a"],
+  quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
+  fulfil: async () => ({ settlement: { status: "success" } }),
+  ...changes,
+});
+const place = (wish: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
+  placeOrder(deps, wish, deadline);
+
+const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
+  const error: unknown = await placed.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ServiceError) return error;
+  throw new Error("No refusal", { cause: error });
+};
+/** The upstream's share of the time has begun: a debit is tried once. */
+const NO_PATIENCE: Deadline = { remainingMs: () => 16_000 };
+const isDebit = (call: { operation: string; body: string }): boolean =>
+  call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
+const UNSENT: OrderRequest["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
+
+describe("what is kept of an order", () => {
+  test("is what its caller and its quote say", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const quote = async () => ({
+      amountKobo: koboFromNaira(500),
+      description: "A bundle",
+      network: "MTN",
+      phoneNumber: "08031234567",
+    });
+    const { transaction, replayed } = await place(aWish(accountId, { quote }));
+    expect(replayed).toBe(false);
+    expect(await readTransaction(ledger, transaction.pk)).toEqual({
+      pk: transaction.pk,
+      owner: `${accountId}#live`,
+      account_id: accountId,
+      key_id: "key_1",
+      mode: "live",
+      type: "data",
+      status: "success",
+      attempt: transaction.attempt,
+      fingerprint: transaction.fingerprint,
+      caller_reference: "order-1",
+      amount_kobo: 50_000,
+      description: "A bundle",
+      network: "MTN",
+      phone_number: "08031234567",
+      created_at: isoTime(NOON_MS),
+      updated_at: isoTime(NOON_MS),
+    });
+  });
+
+  test("of an open live order is that it is open, and of a test order is not", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const fulfil = async () => ({});
+    const live = await place(aWish(accountId, { fulfil }));
+    const caller = { accountId, keyId: "key_1", mode: "test" } as const;
+    const test = await place(aWish(accountId, { fulfil, caller }));
+    expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({ open: "live" });
+    expect(await readTransaction(ledger, test.transaction.pk)).not.toHaveProperty("open");
+  });
+
+  test("stands beside the records that come with it", async () => {
+    const pk = `consent#${randomUUID()}`;
+    const { transaction } = await place(
+      aWish(await ledger.aWallet(1_000), { alongside: (about) => [{ pk, about: about.pk }] }),
+    );
+    const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
+    expect(Item).toEqual({ pk, about: transaction.pk });
+  });
+
+  test("without a reference is another order each time", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const one = await place(aWish(accountId, { reference: undefined }));
+    const other = await place(aWish(accountId, { reference: undefined }));
+    expect(other.transaction.pk).not.toBe(one.transaction.pk);
+    expect(one.transaction).not.toHaveProperty("caller_reference");
+    expect(await ledger.balanceOf(accountId)).toBe(0);
+  });
+});
+
+describe("the same reference again", () => {
+  test("for the same order is that order, and nothing is sent", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(aWish(accountId));
+    expect(await place(aWish(accountId, { fulfil: UNSENT }))).toEqual({ transaction, replayed: true });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test.each([
+    ["other fields", { fields: ["b"] }],
+    ["another type", { type: "airtime" as const }],
+  ])("with %s is refused, and says which field is to be changed", async (_name, changes) => {
+    const accountId = await ledger.aWallet(1_000);
+    await place(aWish(accountId));
+    const refusal = await refusalOf(place(aWish(accountId, { ...changes, fulfil: UNSENT })));
+    expect(refusal).toMatchObject({
+      code: "reference_reused",
+      details: { fields: { reference: [expect.any(String)] } },
+    });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
+  test("for an order that cannot be had any more is the order as it was made before", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(aWish(accountId));
+    expect(await place(aWish(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
+    expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ transaction, replayed: true });
+  });
+
+  test("for another order with a wrong value is that order's refusal: values are looked at before references", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    await place(aWish(accountId));
+    const other = aWish(accountId, { fields: ["b"], quote: gone });
+    expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
+    const unnamed = aWish(accountId, { reference: undefined, quote: gone });
+    expect(await refusalOf(place(unnamed))).toMatchObject({ code: "plan_unavailable" });
+    const unknown = aWish(accountId, { reference: "order-2", quote: gone });
+    expect(await refusalOf(place(unknown))).toMatchObject({ code: "plan_unavailable" });
+  });
+});
+
+describe("an error before the debit that could be read as the fate of an earlier order", () => {
+  const broken = () => Promise.reject(new Error("The catalog's table is away"));
+  const unavailable = () => Promise.reject(new ServiceError("provider_unavailable", { retryAfterS: 40 }));
+  const conflicting = (call: { operation: string; body: string }) => (isDebit(call) ? "conflict" : undefined);
+  const unreadable = (call: { operation: string; body: string }) =>
+    call.operation === "GetItem" ? "never_arrives" : conflicting(call);
+
+  test.each([
+    ["a busy wallet", undefined],
+    ["a quote that is refused", unavailable],
+    ["a quote that breaks", broken],
+  ])("%s: a repeat gets its order, another order 422, and a new order the error", async (_name, quote) => {
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(aWish(accountId));
+    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+    const code = quote === broken ? "internal_error" : "provider_unavailable";
+    ledger.proxy.fault = quote ? () => undefined : conflicting;
+    expect(await place(aWish(accountId, changes), depsWith(), NO_PATIENCE)).toEqual({ transaction, replayed: true });
+    const refusalFor = (other: Partial<OrderRequest>) =>
+      refusalOf(place(aWish(accountId, { ...changes, ...other }), depsWith(), NO_PATIENCE));
+    expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
+    expect(await refusalFor({ reference: "order-2" })).toMatchObject({ code });
+    expect(await refusalFor({ reference: undefined })).toMatchObject({ code });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test.each([
+    ["a busy wallet", undefined],
+    ["a quote that is refused", unavailable],
+    ["a quote that breaks", broken],
+  ])("%s, while the ledger cannot be read, is no error of ours where a reference was sent", async (_name, quote) => {
+    const accountId = await ledger.aWallet(1_000);
+    await place(aWish(accountId));
+    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+    ledger.proxy.fault = unreadable;
+    const placed = place(aWish(accountId, changes), depsWith(), NO_PATIENCE);
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    const unnamed = place(aWish(accountId, { ...changes, reference: undefined }), depsWith(), NO_PATIENCE);
+    expect((await refusalOf(unnamed)).code).toBe(quote === broken ? "internal_error" : "provider_unavailable");
+  });
+
+  test("secrets that cannot be read are no error of ours where a reference was sent, and internal_error where none was", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
+    await expect(place(aWish(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect((await refusalOf(place(aWish(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+});
+
+describe("an order that is refused before the debit", () => {
+  test("while purchases are off is told to come back in 5 minutes", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const refusal = await refusalOf(place(aWish(accountId, { fulfil: UNSENT }), depsWith({ purchases: "off" })));
+    expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+
+  test("for want of money changes nothing", async () => {
+    const refusal = await refusalOf(place(aWish(await ledger.aWallet(499), { fulfil: UNSENT })));
+    expect(refusal.code).toBe("insufficient_balance");
+  });
+
+  test("at a busy wallet is told to come back in a second", async () => {
+    ledger.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
+    const deps = depsWith();
+    const wish = aWish(await ledger.aWallet(1_000), { fulfil: UNSENT });
+    const refusal = await refusalOf(place(wish, deps, NO_PATIENCE));
+    expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 1 } });
+    expect(deps.queued).toEqual([]);
+  });
+
+  test("because the debit is in doubt names the transaction, and has the queue take it back in 60 s", async () => {
+    const deps = depsWith();
+    ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
+    const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
+    expect(refusal.code).toBe("delivery_failed");
+    expect(refusal.details.retryAfterS).toBeUndefined();
+    const reference = refusal.details.transactionReference;
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } };
+    expect(deps.queued).toEqual([
+      { message: expect.objectContaining({ kind: "settlement", mode: "live", settlement }), delayS: 60 },
+    ]);
+    expect(deps.queued.map(({ message }) => "transaction" in message && message.transaction.slice(-26))).toEqual([
+      reference?.slice(-26),
+    ]);
+  });
+
+  test("because the debit is in doubt and nothing can be read is no error of ours: an earlier order may stand", async () => {
+    const deps = depsWith();
+    const accountId = await ledger.aWallet(1_000);
+    await place(aWish(accountId), deps);
+    ledger.proxy.fault = () => "never_arrives";
+    await expect(place(aWish(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(deps.queued).toHaveLength(1);
+    const unnamed = await refusalOf(place(aWish(accountId, { reference: undefined, fulfil: UNSENT }), deps));
+    expect(unnamed).toMatchObject({
+      code: "delivery_failed",
+      details: { transactionReference: expect.any(String) },
+    });
+  });
+
+  test("because tables that hang take all the time of an order with 7 s left leaves 3 s for queueing the refund", async () => {
+    const silent = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+    onTestFinished(() => void silent.close());
+    const address = z.object({ port: z.int() }).parse(silent.address());
+    const db = emulatorClient(`http://127.0.0.1:${address.port}`);
+    const deadline = deadlineIn(7_050);
+    const leftMs: number[] = [];
+    const outcomeQueue = { send: async () => void leftMs.push(deadline.remainingMs()) };
+    const placed = place(
+      aWish("acc_silent", { fulfil: UNSENT }),
+      depsWith({ ledger: { ...ledger, db }, outcomeQueue }),
+      deadline,
+    );
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(leftMs).toEqual([expect.any(Number)]);
+    expect(leftMs[0]).toBeGreaterThan(3_000);
+  }, 20_000);
+
+  test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
+    const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };
+    ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
+    const placed = place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ outcomeQueue }));
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+  });
+});
+
+describe("an order that is paid for", () => {
+  test("and whose outcome nobody knows is answered as processing; the queue hears nothing, and nobody is alarmed", async () => {
+    const said = vi.spyOn(console, "log");
+    const deps = depsWith();
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
+    expect(transaction.status).toBe("processing");
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
+    expect(deps.queued).toEqual([]);
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+    expect(said).not.toHaveBeenCalled();
+  });
+
+  test("and fails is answered as failed and paid back", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({ settlement }) }));
+    expect(transaction).toMatchObject(settlement);
+    expect(transaction).not.toHaveProperty("open");
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+
+  test("and whose end comes later has the queue tell it then", async () => {
+    const deps = depsWith();
+    const later = { settlement: { status: "success" }, afterS: 7 } as const;
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
+    expect(transaction.status).toBe("processing");
+    const { pk, attempt } = transaction;
+    const message = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement: later.settlement };
+    expect(deps.queued).toEqual([{ message, delayS: 7 }]);
+  });
+
+  test("and was ended by another meanwhile is answered as it stands", async () => {
+    const fulfil: OrderRequest["fulfil"] = async (row) => {
+      await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+      return { settlement: { status: "failed", failure: { code: "delivery_failed" } } };
+    };
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    expect(transaction.status).toBe("success");
+  });
+
+  const SUCCESS = { status: "success" } as const;
+  const FAILED = { status: "failed", failure: { code: "delivery_failed" } } as const;
+  const contradictions = async (ended: Settlement, answered: Settlement) => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const fulfil: OrderRequest["fulfil"] = async (row) => {
+      await settleTransaction(ledger, row, ended, deadlineIn(20_000));
+      return { settlement: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
+    };
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    const lines = log.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
+    return { transaction, lines };
+  };
+
+  test.each([
+    ["success after an event said failed", FAILED, SUCCESS],
+    ["failed after an event said success", SUCCESS, FAILED],
+  ])("and is answered %s raises an alarm with the references and the amounts", async (_name, ended, answered) => {
+    const { transaction, lines } = await contradictions(ended, answered);
+    expect(transaction.status).toBe(ended.status);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event: "status.contradicted",
+        level: "error",
+        transaction: transaction.pk,
+        stands: ended.status,
+        says: answered.status,
+        amount_kobo: 50_000,
+        upstream_reference: "UP9",
+        upstream_amount_kobo: 49_000,
+      }),
+    ]);
+  });
+
+  test.each([
+    ["the same status", SUCCESS, SUCCESS],
+    ["processing", FAILED, { status: "processing" } as const],
+  ])("and is answered %s after an event ended it raises no alarm", async (_name, ended, answered) => {
+    expect((await contradictions(ended, answered)).lines).toEqual([]);
+  });
+
+  test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {
+    const deps = depsWith();
+    let debits = 0;
+    const deadline: Deadline = { remainingMs: () => (debits === 0 ? 20_000 : 3_500) };
+    ledger.proxy.fault = (call) => {
+      if (isDebit(call)) debits += 1;
+      return call.operation === "UpdateItem" ? "conflict" : undefined;
+    };
+    const { transaction } = await place(aWish(await ledger.aWallet(1_000)), deps, deadline);
+    expect(debits).toBe(1);
+    expect(transaction.status).toBe("processing");
+    expect(deps.queued).toEqual([
+      {
+        message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
+        delayS: 0,
+      },
+    ]);
+  });
+
+  test("and whose provider throws is answered as processing, and said aloud", async () => {
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const accountId = await ledger.aWallet(1_000);
+    const { transaction } = await place(
+      aWish(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }),
+    );
+    expect(transaction.status).toBe("processing");
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+    expect(said.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
+  });
+});

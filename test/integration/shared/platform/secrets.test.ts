@@ -1,0 +1,180 @@
+import { createServer } from "node:http";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { secret } from "../../../../shared/platform/secrets.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const FIVE_MINUTES_MS = 300_000;
+
+/** What Secrets Manager does when it is asked: gives the value, has none, fails, or never answers. */
+type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" | undefined; requests: unknown[] };
+
+/** A Secrets Manager that speaks its own protocol, one secret in it, and a clock that stands still until it is moved. */
+const aSecret = async (value: string | undefined) => {
+  const vault: Vault = { value, trouble: undefined, requests: [] };
+  const clock = { nowMs: NOON };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    vault.requests.push({ target: request.headers["x-amz-target"], ...JSON.parse(body) });
+    const answer = (status: number, content: object) =>
+      response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(content));
+    if (vault.trouble === "silent") return;
+    if (vault.trouble === "away") return answer(500, { __type: "InternalServiceError", Message: "away" });
+    if (vault.trouble === "denied") return answer(400, { __type: "AccessDeniedException", Message: "denied" });
+    if (vault.value === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
+    return answer(200, { Name: "upstream-key", SecretString: vault.value });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const client = new SecretsManagerClient({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    maxAttempts: 1,
+  });
+  onTestFinished(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { ...secret(client, "upstream-key", () => clock.nowMs), vault, clock };
+};
+
+describe("within 5 minutes", () => {
+  test("100 uses ask Secrets Manager once, for this secret", async () => {
+    const { value, vault } = await aSecret("live_key");
+    for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
+    expect(vault.requests).toEqual([
+      { target: "secretsmanager.GetSecretValue", SecretId: "upstream-key", VersionStage: "AWSCURRENT" },
+    ]);
+  });
+
+  test("a rotated value is not seen; at 5 minutes it is", async () => {
+    const { value, vault, clock } = await aSecret("live_old");
+    await value();
+    vault.value = "live_new";
+    clock.nowMs = NOON + FIVE_MINUTES_MS - 1;
+    expect(await value()).toBe("live_old");
+    clock.nowMs = NOON + FIVE_MINUTES_MS;
+    expect(await value()).toBe("live_new");
+    expect(vault.requests).toHaveLength(2);
+  });
+});
+
+describe("refetch", () => {
+  test("sees a rotated value at once, and every use after it does too, without asking again", async () => {
+    const { value, refetch, vault } = await aSecret("live_old");
+    await value();
+    vault.value = "live_new";
+    expect(await refetch()).toBe("live_new");
+    expect(await value()).toBe("live_new");
+    expect(vault.requests).toHaveLength(2);
+  });
+
+  test("throws while Secrets Manager is away, and the known value stays", async () => {
+    const { value, refetch, vault } = await aSecret("live_key");
+    await value();
+    vault.trouble = "away";
+    await expect(refetch()).rejects.toThrow();
+    expect(await value()).toBe("live_key");
+  });
+});
+
+describe("an absent secret", () => {
+  test("is asked for once in 60 s, and a first value is seen when they are over", async () => {
+    const { value, vault, clock } = await aSecret(undefined);
+    for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
+    vault.value = "live_key";
+    clock.nowMs = NOON + 59_999;
+    expect(await value()).toBeUndefined();
+    expect(vault.requests).toHaveLength(1);
+    clock.nowMs = NOON + 60_000;
+    expect(await value()).toBe("live_key");
+    expect(vault.requests).toHaveLength(2);
+  });
+
+  test("is seen at once by a refetch after it was filled", async () => {
+    const { value, refetch, vault } = await aSecret(undefined);
+    await value();
+    vault.value = "live_key";
+    expect([await refetch(), await value()]).toEqual(["live_key", "live_key"]);
+  });
+
+  test.for(["", "  ", "\n"])("is also one that holds %j", async (empty) => {
+    const { value } = await aSecret(empty);
+    expect(await value()).toBeUndefined();
+  });
+
+  test("that was filled before is absent again, once its 5 minutes are over", async () => {
+    const { value, vault, clock } = await aSecret("live_key");
+    await value();
+    vault.value = undefined;
+    clock.nowMs = NOON + FIVE_MINUTES_MS;
+    expect(await value()).toBeUndefined();
+  });
+});
+
+test("blanks and line breaks around a value are not part of it", async () => {
+  const { value } = await aSecret("  live_key\n");
+  expect(await value()).toBe("live_key");
+});
+
+describe("while Secrets Manager cannot be asked", () => {
+  test.for(["away", "denied"] as const)(
+    "(%s) a known value is used for a day, and the new one 5 s after the last failed request",
+    async (trouble) => {
+      const { value, vault, clock } = await aSecret("live_old");
+      await value();
+      vault.trouble = trouble;
+      vault.value = "live_new";
+      clock.nowMs = NOON + 24 * 3_600_000;
+      for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_old");
+      expect(vault.requests).toHaveLength(2);
+      vault.trouble = undefined;
+      clock.nowMs += 5_000;
+      expect(await value()).toBe("live_new");
+    },
+  );
+
+  test.for(["away", "denied"] as const)("(%s) a known absence is kept instead of an error", async (trouble) => {
+    const { value, vault, clock } = await aSecret(undefined);
+    await value();
+    vault.trouble = trouble;
+    clock.nowMs = NOON + 24 * 3_600_000;
+    expect(await value()).toBeUndefined();
+  });
+
+  test.for(["away", "denied"] as const)("(%s) nothing is made up where no value is known", async (trouble) => {
+    const { value, vault } = await aSecret("live_key");
+    vault.trouble = trouble;
+    await expect(value()).rejects.toThrow();
+    vault.trouble = undefined;
+    expect(await value()).toBe("live_key");
+  });
+});
+
+test("100 uses at the same time share one request, and a failure of it fails them all and is not kept", async () => {
+  const { value, refetch, vault } = await aSecret("live_key");
+  vault.trouble = "denied";
+  const failed = await Promise.allSettled(Array.from({ length: 50 }, () => value()));
+  expect(failed.every(({ status }) => status === "rejected")).toBe(true);
+  expect(vault.requests).toHaveLength(1);
+  vault.trouble = undefined;
+  const values = await Promise.all([...Array.from({ length: 50 }, () => value()), refetch()]);
+  expect(new Set(values)).toEqual(new Set(["live_key"]));
+  expect(vault.requests).toHaveLength(2);
+});
+
+test("a request that never ends, as of an invocation that was frozen, is waited for 3 s and then replaced by another", async () => {
+  const { value, vault } = await aSecret("live_key");
+  vault.trouble = "silent";
+  void value().catch(() => undefined);
+  await vi.waitFor(() => expect(vault.requests).toHaveLength(1));
+  vault.trouble = undefined;
+  const begun = performance.now();
+  expect(await Promise.all([value(), value()])).toEqual(["live_key", "live_key"]);
+  expect(performance.now() - begun).toBeGreaterThan(2_900);
+  expect(vault.requests).toHaveLength(2);
+});

@@ -1,0 +1,284 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { errorsOf, routes } from "../../../../shared/contract/routes.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(() => service.simulator.state.faults.clear());
+afterAll(() => service.stop());
+
+const BUY_AIRTIME = "/vtu/airtime/purchase";
+const anAirtimeOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  network: "mtn",
+  phone_number: "08031234567",
+  amount: 100,
+  ...changes,
+});
+const requestCount = (): number => service.simulator.state.requests.length;
+
+describe("a live top-up", () => {
+  test("answers success, takes exactly its amount and sends one order", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const before = requestCount();
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
+    expect(answer.status).toBe(200);
+    const transaction = transactionOf(answer);
+    expect(transaction).toEqual({
+      reference: expect.stringMatching(/^AIRTIME_[0-9A-Z]{26}$/),
+      status: "success",
+      amount: 100,
+      description: "MTN airtime for 08031234567",
+    });
+    expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
+    expect(await caller.balance()).toBe(900);
+    expect(requestCount()).toBe(before + 1);
+    expect(service.simulator.state.requests.at(-1)?.body).toEqual({
+      network: "mtn",
+      amount: 100,
+      phone_number: "08031234567",
+      reference: transaction.reference,
+    });
+  });
+
+  test("is shown by the lookup with its network, number and type", async () => {
+    const { key } = await service.newCaller();
+    await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ reference: "shown" }) });
+    const found = await service.call("GET", "/transactions/shown", { key });
+    expect(found.body.data).toMatchObject({
+      transaction: { type: "airtime", network: "MTN", phone_number: "08031234567", caller_reference: "shown" },
+    });
+  });
+
+  // Amounts whose product with 100 is no whole number in floating point are among them.
+  test.each([50, 50.01, 64.1, 100.55, 128.56, 1_138.29, 4_035.3, 49_999.99, 50_000])(
+    "of %d NGN leaves the balance exact to the kobo and reaches the upstream as it is",
+    async (amount) => {
+      const caller = await service.newCaller({ naira: 60_000.07 });
+      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
+      expect(transactionOf(answer).amount).toBe(amount);
+      const leftKobo = 6_000_007 - Number((amount * 100).toFixed(0));
+      expect(await caller.balance()).toBe(leftKobo / 100);
+      expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount });
+    },
+  );
+
+  test.each([
+    [54.019999999999996, 54.02],
+    [100.1 + 200.2, 300.3],
+    [49.99999999999999, 50],
+  ])("of the computed sum %d NGN is a top-up of %d NGN, and so is its repeat", async (amount, naira) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const body = anAirtimeOrder({ amount, reference: "computed" });
+    const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+    expect(transactionOf(first).amount).toBe(naira);
+    expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
+    const repeat = await service.call("POST", BUY_AIRTIME, {
+      key: caller.key,
+      body: anAirtimeOrder({ amount: naira, reference: "computed" }),
+    });
+    expect(repeat.body).toEqual(first.body);
+    expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
+  });
+
+  test("of 100.55 NGN from 100.54 NGN is refused, and from 100.55 NGN leaves nothing", async () => {
+    const poor = await service.newCaller({ naira: 100.54 });
+    const body = anAirtimeOrder({ amount: 100.55 });
+    const refused = await service.call("POST", BUY_AIRTIME, { key: poor.key, body });
+    expect(refused.headers.get("x-error-code")).toBe("insufficient_balance");
+    expect(await poor.balance()).toBe(100.54);
+    const exact = await service.newCaller({ naira: 100.55 });
+    expect((await service.call("POST", BUY_AIRTIME, { key: exact.key, body })).status).toBe(200);
+    expect(await exact.balance()).toBe(0);
+  });
+});
+
+describe("the network", () => {
+  const spellings: readonly (readonly [string, string])[] = [
+    ["mtn", "mtn"],
+    ["MTN", "mtn"],
+    ["  Mtn ", "mtn"],
+    ["Airtel", "airtel"],
+    ["GLO", "glo"],
+    ["globacom", "glo"],
+    ["Globacom ", "glo"],
+    ["9mobile", "9mobile"],
+    ["9MOBILE", "9mobile"],
+    ["etisalat", "9mobile"],
+    ["ETISALAT", "9mobile"],
+    ["t2", "9mobile"],
+    [" T2", "9mobile"],
+  ];
+  test.each(spellings)("%j is sent upstream as %s", async (network, code) => {
+    const { key } = await service.newCaller();
+    const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ network }) });
+    expect(answer.status).toBe(200);
+    expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ network: code });
+  });
+
+  test("is never decided by the number's prefix: numbers are ported", async () => {
+    const { key } = await service.newCaller();
+    const body = anAirtimeOrder({ network: "glo", phone_number: "08031234567" });
+    const answer = await service.call("POST", BUY_AIRTIME, { key, body });
+    expect(transactionOf(answer).description).toBe("Glo airtime for 08031234567");
+  });
+
+  test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
+    "%j is 422 and the message lists the networks that there are",
+    async (network) => {
+      const caller = await service.newCaller({ naira: 1_000 });
+      const before = requestCount();
+      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ network }) });
+      expect(answer.status).toBe(422);
+      expect(answer.headers.get("x-error-code")).toBe("validation_failed");
+      expect(Object.keys(answer.body.errors ?? {})).toEqual(["network"]);
+      for (const code of ["mtn", "airtel", "glo", "9mobile"]) {
+        expect(answer.body.errors?.network?.join()).toMatch(new RegExp(`\\b${code}\\b`));
+      }
+      expect(await caller.balance()).toBe(1_000);
+      expect(requestCount()).toBe(before);
+    },
+  );
+});
+
+describe("what cannot be bought: nothing is charged and nothing is sent", () => {
+  const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, number, string])[] = [
+    ["amount 49.99", { amount: 49.99 }, 422, "amount"],
+    ["amount as text", { amount: "100" }, 422, "amount"],
+    ["amount null", { amount: null }, 422, "amount"],
+    ["amount -100", { amount: -100 }, 422, "amount"],
+    ["amount 0", { amount: 0 }, 422, "amount"],
+    ["amount 1e9", { amount: 1e9 }, 422, "amount"],
+    ["amount 1e308", { amount: 1e308 }, 422, "amount"],
+    ["amount 50000.01", { amount: 50_000.01 }, 422, "amount"],
+    ["amount with 3 decimals", { amount: 100.555 }, 422, "amount"],
+    ["amount 100.001", { amount: 100.001 }, 422, "amount"],
+    ["amount true", { amount: true }, 422, "amount"],
+    ["amount as a list", { amount: [100] }, 422, "amount"],
+    ["no amount", { amount: undefined }, 400, "amount"],
+    ["network as a number", { network: 1 }, 422, "network"],
+    ["network null", { network: null }, 422, "network"],
+    ["network of spaces", { network: "   " }, 422, "network"],
+    ["no network", { network: undefined }, 400, "network"],
+    ["phone_number with +234", { phone_number: "+2348031234567" }, 422, "phone_number"],
+    ["phone_number of 10 digits", { phone_number: "0803123456" }, 422, "phone_number"],
+    ["no phone_number", { phone_number: undefined }, 400, "phone_number"],
+    ["a reference with a slash", { reference: "a/b" }, 422, "reference"],
+  ];
+  test.each(cases)("%s", async (_name, changes, status, field) => {
+    const caller = await service.newCaller({ naira: 100_000 });
+    const before = requestCount();
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder(changes) });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-error-code")).toBe(status === 400 ? "missing_parameter" : "validation_failed");
+    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+    expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    expect(await caller.balance()).toBe(100_000);
+    expect(requestCount()).toBe(before);
+  });
+
+  // In JSON text, because a JavaScript number cannot say them.
+  test.each([["1e400"], ["100.0000000000000000001e999"], ["-1e999"]])("amount %s", async (amount) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const raw = `{"network":"mtn","phone_number":"08031234567","amount":${amount}}`;
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
+    expect(await caller.balance()).toBe(1_000);
+  });
+
+  test("a reference and another Idempotency-Key: 422 on reference", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const answer = await service.call("POST", BUY_AIRTIME, {
+      key: caller.key,
+      body: anAirtimeOrder({ reference: "one" }),
+      headers: { "Idempotency-Key": "two" },
+    });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
+    expect(await caller.balance()).toBe(1_000);
+  });
+
+  test("a key that may only check identities: 403 permission_denied", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const key = await caller.newKey({ permissions: ["identity"] });
+    const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder() });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get("x-error-code")).toBe("permission_denied");
+    expect(await caller.balance()).toBe(1_000);
+  });
+});
+
+describe("the same reference again", () => {
+  test("however the network and the amount are written, it is the same request", async () => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const raw = (network: string, amount: string) =>
+      `{"network":"${network}","amount":${amount},"phone_number":"08031234567","reference":"same"}`;
+    const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw: raw("9mobile", "100") });
+    const before = requestCount();
+    for (const [network, amount] of [
+      ["9MOBILE", "100.00"],
+      ["etisalat", "1e2"],
+      [" T2 ", "100"],
+    ] as const) {
+      const repeat = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw: raw(network, amount) });
+      expect(repeat.status).toBe(200);
+      expect(repeat.body).toEqual(first.body);
+      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+    }
+    expect(requestCount()).toBe(before);
+    expect(await caller.balance()).toBe(900);
+  });
+
+  test.each([
+    ["amount", { amount: 100.01 }],
+    ["network", { network: "airtel" }],
+    ["number", { phone_number: "08031234568" }],
+  ])("with another %s it is 422 on reference and changes nothing", async (_name, changes) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const body = anAirtimeOrder({ reference: "other" });
+    await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+    const before = requestCount();
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: { ...body, ...changes } });
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get("x-error-code")).toBe("reference_reused");
+    expect(requestCount()).toBe(before);
+    expect(await caller.balance()).toBe(900);
+  });
+});
+
+describe("what the upstream refuses", () => {
+  const blaming = (field: string): Fault => ({
+    kind: "status",
+    path: BUY_AIRTIME,
+    status: 422,
+    body: { status: false, message: "Their words", errors: { [field]: ["Their words"] } },
+  });
+  const buyUnder = async (fault: Fault) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    service.simulator.state.faults.add(fault);
+    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
+    expect(await caller.balance()).toBe(1_000);
+    expect(JSON.stringify(answer.body)).not.toContain("Their words");
+    return answer;
+  };
+
+  test.each(["network", "amount", "phone_number"])("%s of the order is our 422 on it, refunded", async (field) => {
+    const answer = await buyUnder(blaming(field));
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get("x-error-code")).toBe("validation_failed");
+    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+  });
+
+  test.each(["plan_id", "network_id", "nin", "channel"])(
+    "%s, which a top-up does not have, is no field of the answer, and its code is one that the route documents",
+    async (field) => {
+      const answer = await buyUnder(blaming(field));
+      expect(answer.body.errors ?? {}).not.toHaveProperty(field);
+      expect(errorsOf(routes.buyAirtime)).toContain(answer.headers.get("x-error-code"));
+      expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
+    },
+  );
+});

@@ -1,0 +1,333 @@
+import { randomBytes } from "node:crypto";
+import { BatchWriteCommand, PutCommand, ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { listTransactions, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { readStatement } from "../../../../shared/ledger/statement.ts";
+import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { isoTime, systemClock } from "../../../../shared/platform/time.ts";
+import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
+import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
+import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
+import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
+import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
+import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { startReceiver } from "../../../builders/receiver.ts";
+import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+/** Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed by it. */
+const DAY_MS = 24 * 3_600_000;
+const RETENTION_DAYS = 400;
+const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;
+const PHONE = "08031234567";
+const MASKED = "*********67";
+
+let proxy: DynamoDbProxy;
+let ledger: LedgerAtNoon;
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+});
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon(proxy.endpoint);
+});
+afterEach(() => {
+  proxy.fault = () => undefined;
+  vi.restoreAllMocks();
+});
+afterAll(() => proxy.stop());
+
+const anAccount = async (): Promise<string> =>
+  (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
+
+const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
+  const { open: _open, ...transaction } = aTransactionRow();
+  const at = isoTime(OLD_MS);
+  return {
+    ...transaction,
+    pk: transactionPk(`1234567890${randomBytes(8).toString("hex").toUpperCase()}`),
+    owner: `${accountId}#${changes.mode ?? "live"}`,
+    account_id: accountId,
+    status: "success",
+    created_at: at,
+    updated_at: at,
+    ...changes,
+  };
+};
+const keep = async (transactions: readonly Transaction[]): Promise<void> => {
+  for (let start = 0; start < transactions.length; start += 25) {
+    const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await ledger.tables.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
+  }
+};
+const stands = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
+const phonesOf = (transactions: readonly Transaction[]) =>
+  Promise.all(transactions.map(async (transaction) => (await stands(transaction))?.phone_number));
+
+const enough = (): Deadline => deadlineIn(300_000);
+const mask = (deadline = enough()) => maskOldPhones(ledger, RETENTION_DAYS, deadline);
+/** The calls of one run. */
+const callsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
+  proxy.calls.length = 0;
+  await run();
+  return proxy.calls.map(({ operation }) => operation);
+};
+
+describe("a phone number", () => {
+  test("of an ended order of either mode is masked once it is older than the retention; nothing else is changed", async () => {
+    const accountId = await anAccount();
+    const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+    const old = [rowOf(accountId), rowOf(accountId, failed), rowOf(accountId, { mode: "test" })];
+    const young = rowOf(accountId, { created_at: isoTime(NOON_MS - (RETENTION_DAYS - 1) * DAY_MS) });
+    await keep([...old, young]);
+    expect(await mask()).toBe(3);
+    for (const transaction of old) {
+      expect(await stands(transaction)).toEqual({
+        ...transaction,
+        phone_number: MASKED,
+        description: `MTN 1GB data for ${MASKED}`,
+      });
+    }
+    expect(await stands(young)).toEqual(young);
+  });
+
+  test("is masked at most a day after its retention", async () => {
+    const accountId = await anAccount();
+    const row = rowOf(accountId, { created_at: isoTime(NOON_MS) });
+    await keep([row]);
+    ledger.nowMs = NOON_MS + RETENTION_DAYS * DAY_MS;
+    expect(await mask()).toBe(0);
+    ledger.nowMs += DAY_MS;
+    expect(await mask()).toBe(1);
+  });
+
+  test("of an open live order is kept, and holds up no other; it is masked by the first pass after the order's end", async () => {
+    const accountId = await anAccount();
+    const open = rowOf(accountId, { status: "processing", open: "live" });
+    const later = rowOf(accountId, { created_at: isoTime(OLD_MS + 1) });
+    await keep([open, later]);
+    expect(await mask()).toBe(1);
+    expect(await phonesOf([open, later])).toEqual([PHONE, MASKED]);
+    ledger.nowMs += DAY_MS;
+    expect(await mask()).toBe(0);
+    const { open: _open, ...ended } = { ...open, status: "success" as const };
+    await keep([ended]);
+    ledger.nowMs += DAY_MS;
+    expect(await mask()).toBe(1);
+    expect(await stands(open)).toMatchObject({ status: "success", phone_number: MASKED });
+    ledger.nowMs += DAY_MS;
+    expect(await mask()).toBe(0);
+  });
+
+  test("of a sandbox order that stays open for ever is masked like any other", async () => {
+    const accountId = await anAccount();
+    const open = rowOf(accountId, { mode: "test", status: "processing" });
+    await keep([open]);
+    expect(await mask()).toBe(1);
+    expect(await stands(open)).toMatchObject({ status: "processing", phone_number: MASKED });
+  });
+
+  test("of an identity check, which has none, is no reason to write", async () => {
+    const accountId = await anAccount();
+    const { phone_number: _phone, ...check } = rowOf(accountId, { type: "nin_verification", description: "NIN" });
+    await keep([check]);
+    expect(await mask()).toBe(0);
+    expect(await stands(check)).toEqual(check);
+  });
+
+  test("of an event that waited for the operator keeps its last two digits", async () => {
+    const { db } = ledger;
+    const event = { kind: "event", mode: "live", status: "success", type: "data" } as const;
+    const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { hmac: "h", masked: "0803****567" } };
+    await recordEvent({ db, table: ledger.table, clock: () => OLD_MS }, { ...event, ...about }, "no_candidate");
+    expect(await mask()).toBe(1);
+    const { Items = [] } = await ledger.tables.db.send(new ScanCommand({ TableName: ledger.table }));
+    const [kept] = Items.filter(({ owner }) => owner === "events");
+    expect(await findEvent(ledger, String(kept?.pk).replace("#", "_"))).toMatchObject({ phone_masked: MASKED });
+  });
+});
+
+describe("the pass over a ledger", () => {
+  test("is made once a day; for the rest of the day a run makes one call", async () => {
+    const accountId = await anAccount();
+    await keep([rowOf(accountId)]);
+    await mask();
+    ledger.nowMs += 60_000;
+    expect(await callsOf(mask)).toEqual(["GetItem"]);
+    ledger.nowMs = NOON_MS + DAY_MS;
+    expect(await callsOf(mask)).toContain("Query");
+  });
+
+  test("reads by owner and time, never the whole table, and nothing a second time", async () => {
+    const accountId = await anAccount();
+    await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    const calls = await callsOf(async () => expect(await mask()).toBe(230));
+    expect(new Set(calls)).toEqual(new Set(["GetItem", "Query", "BatchGetItem", "UpdateItem", "PutItem"]));
+    expect(calls.filter((call) => call === "BatchGetItem")).toHaveLength(3);
+    ledger.nowMs += DAY_MS;
+    expect(await callsOf(mask)).not.toContain("BatchGetItem");
+  });
+
+  test("costs one write unit for each transaction, and none of an index", async () => {
+    const accountId = await anAccount();
+    const named = { upstream_reference: "U-1", upstream_amount_kobo: rowOf(accountId).amount_kobo };
+    await keep([rowOf(accountId, named), rowOf(accountId)]);
+    await callsOf(mask);
+    const updates = proxy.calls.filter(({ operation }) => operation === "UpdateItem");
+    expect(updates.map(({ tableUnits, indexUnits }) => [tableUnits, indexUnits])).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  test("goes on in the next run where the time of one is up", async () => {
+    const accountId = await anAccount();
+    const transactions = Array.from({ length: 230 }, (_, age) =>
+      rowOf(accountId, { created_at: isoTime(OLD_MS + age) }),
+    );
+    await keep(transactions);
+    // A look before each batch: time for one of them.
+    const looks = [20_000];
+    expect(await mask({ remainingMs: () => looks.shift() ?? 10_000 })).toBe(100);
+    expect(new Set(await phonesOf(transactions.slice(0, 100)))).toEqual(new Set([MASKED]));
+    expect(new Set(await phonesOf(transactions.slice(100)))).toEqual(new Set([PHONE]));
+    ledger.nowMs += 60_000;
+    expect(await mask()).toBe(130);
+    ledger.nowMs += 60_000;
+    expect(await callsOf(mask)).toEqual(["GetItem"]);
+  });
+
+  test("begins no batch once 30 seconds of a run are over", async () => {
+    const accountId = await anAccount();
+    await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    proxy.fault = ({ operation }) => {
+      if (operation === "BatchGetItem") ledger.nowMs += 20_000;
+      return undefined;
+    };
+    expect(await mask()).toBe(200);
+  });
+
+  /** A pass over 3 orders of one account writes each of them, the owner's progress twice and the pass's end. */
+  const WRITES = 6;
+  const isWrite = (operation: string): boolean => ["UpdateItem", "PutItem"].includes(operation);
+  const threeOrders = async (): Promise<readonly Transaction[]> => {
+    const accountId = await anAccount();
+    const rows = Array.from({ length: 3 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) }));
+    await keep(rows);
+    return rows;
+  };
+
+  test("over 3 orders of one account makes 6 writes", async () => {
+    await threeOrders();
+    expect((await callsOf(mask)).filter(isWrite)).toHaveLength(WRITES);
+  });
+
+  describe.each(["never_arrives", "answer_lost", "throttled", "conflict"] as const)("that meets %s", (fault) => {
+    test.each(Array.from({ length: WRITES }, (_, index) => index + 1))(
+      "at its write %i masks everything by the end of the next run",
+      async (position) => {
+        const rows = await threeOrders();
+        let writes = 0;
+        let faulty: string | undefined;
+        proxy.fault = ({ operation, body }) => {
+          if (!isWrite(operation)) return undefined;
+          // The client repeats the call in the same words, and meets the same again.
+          if (body === faulty) return fault;
+          writes += 1;
+          if (writes !== position) return undefined;
+          faulty = body;
+          return fault;
+        };
+        await mask();
+        expect(faulty).toBeDefined();
+        proxy.fault = () => undefined;
+        ledger.nowMs += 60_000;
+        await mask();
+        expect(await phonesOf(rows)).toEqual([MASKED, MASKED, MASKED]);
+        expect(await callsOf(mask)).toEqual(["GetItem"]);
+      },
+    );
+  });
+
+  test("by two runs at once masks each number once", async () => {
+    const accountId = await anAccount();
+    await keep(Array.from({ length: 60 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    const counts = await Promise.all([mask(), mask()]);
+    expect(counts[0] + counts[1]).toBe(60);
+  });
+
+  test("raises an alarm for what it cannot read, goes on with the other owners, and comes back to it", async () => {
+    const [broken, accountId] = [await anAccount(), await anAccount()];
+    const [bad, good] = [rowOf(broken), rowOf(accountId)];
+    await keep([bad, good]);
+    const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
+    await ledger.tables.db.send(new UpdateCommand(change));
+    const logged: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+    expect(await mask()).toBe(1);
+    expect(logged.join()).toMatch(new RegExp(`phones.not_masked.*${broken}#live`));
+    expect(logged.join()).not.toContain(PHONE);
+    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
+    expect(await mask()).toBe(1);
+  });
+});
+
+test("an order whose number is masked is replayed, found, listed, stated, proved and announced as before", async () => {
+  const service = await startTestService({ announces: true });
+  const receiver = await startReceiver();
+  const logged: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+  try {
+    const caller = await service.newCaller();
+    const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+    await setEndpoint(service.endpoints, rules, caller.accountId, receiver.url);
+    const order = { key: caller.key, body: anOrder({ reference: "order-1" }) };
+    const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 5_000);
+
+    const { db, table } = service.ledger;
+    const inTime = { db, table, clock: () => Date.now() + (RETENTION_DAYS + 1) * DAY_MS };
+    expect(await maskOldPhones(inTime, RETENTION_DAYS, enough())).toBe(1);
+
+    const again = await service.call("POST", BUY_DATA, order);
+    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(transactionOf(again)).toMatchObject({
+      reference,
+      status: "success",
+      description: `MTN 1GB data for ${MASKED}`,
+    });
+    const another = { key: caller.key, body: anOrder({ reference: "order-1", phone_number: "08031234560" }) };
+    expect((await service.call("POST", BUY_DATA, another)).status).toBe(422);
+    for (const path of [reference, "order-1"]) {
+      const found = await service.call("GET", `/transactions/${path}`, { key: caller.key });
+      expect(found.body.data?.transaction).toMatchObject({ reference, phone_number: MASKED });
+    }
+    const listed = await service.call("GET", "/transactions", { key: caller.key });
+    expect(listed.body.data?.transactions).toMatchObject([{ reference, phone_number: MASKED }]);
+    const owner = { accountId: caller.accountId, mode: "live" } as const;
+    const everything = { from: "0000", to: "9999" };
+    expect((await listTransactions(service.ledger, owner, {}, everything, undefined)).transactions).toHaveLength(1);
+    const { lines } = await readStatement(service.ledger, caller.accountId, everything);
+    expect(lines.at(-1)).toMatchObject({ id: reference, description: `MTN 1GB data for ${MASKED}` });
+    expect(await reconcileWallet(service.ledger, caller.accountId)).toMatchObject({ difference_kobo: 0 });
+
+    // The stream's filter takes the masking for no end; an announcement by the operator tells the masked number.
+    const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), repeat: "again" };
+    await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
+    const [first, second] = receiver.received;
+    expect(second?.headers.id).toBe(first?.headers.id);
+    expect(first?.body).toContain(PHONE);
+    expect(second?.body).toBe(first?.body.replace(PHONE, MASKED));
+    expect(logged.filter((line) => line.includes('"change.handled"'))).toHaveLength(1);
+  } finally {
+    await Promise.all([service.stop(), receiver.stop()]);
+  }
+});

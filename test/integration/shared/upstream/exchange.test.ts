@@ -1,0 +1,326 @@
+import { once } from "node:events";
+import { createServer as createTlsServer } from "node:https";
+import { createServer, type Server, type Socket } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type ExchangeLimits, exchange } from "../../../../shared/upstream/exchange.ts";
+import { selfSigned } from "../../../builders/self-signed.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const limits: ExchangeLimits = { totalMs: 5_000, bytesMax: 1_000 };
+const order = '{"reference":"DATA_1"}';
+
+/** What a server saw of its callers. */
+type Seen = { connections: number; requests: string[]; closed: number };
+
+const listen = async (server: Server): Promise<number> => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+/** A server that speaks in raw bytes; `answer` is called once a connection, when a whole order has arrived. */
+const aRawServer = async (answer: (socket: Socket) => void) => {
+  const seen: Seen = { connections: 0, requests: [], closed: 0 };
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    seen.connections += 1;
+    sockets.add(socket);
+    let received = "";
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      seen.closed += 1;
+    });
+    socket.on("data", (chunk) => {
+      received += chunk.toString();
+      if (!received.endsWith(order)) return;
+      seen.requests.push(received);
+      received = "";
+      answer(socket);
+    });
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${port}/v1/vtu/data/purchase`, port, seen, sockets };
+};
+
+const post = (url: string, changes: Partial<ExchangeLimits> = {}, headers: Readonly<Record<string, string>> = {}) =>
+  exchange(
+    { method: "POST", url, headers: { "content-type": "application/json", ...headers }, body: order },
+    { ...limits, ...changes },
+  );
+
+const response = (body: string, head = "HTTP/1.1 200 OK"): string =>
+  `${head}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** Long enough for a second copy to arrive, were there one. */
+const settled = () => new Promise((wake) => setTimeout(wake, 150));
+
+describe("an answer", () => {
+  test("has its status, its headers in lower case and its body, and the request was written once, as given", async () => {
+    const { url, seen } = await aRawServer((socket) => {
+      socket.end(response("{}", "HTTP/1.1 422 No\r\nRetry-After: 7\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2"));
+    });
+    const result = await post(url, {}, { authorization: "Bearer live_key" });
+    expect(result).toMatchObject({
+      kind: "answered",
+      status: 422,
+      headers: { "retry-after": "7", "set-cookie": "a=1,b=2" },
+      body: "{}",
+    });
+    expect(seen.requests).toHaveLength(1);
+    expect(seen.requests[0]).toMatch(/^POST \/v1\/vtu\/data\/purchase HTTP\/1\.1\r\n/);
+    expect(seen.requests[0]?.toLowerCase()).toContain("authorization: bearer live_key\r\n");
+    expect(seen.requests[0]?.toLowerCase()).toContain(`content-length: ${order.length}\r\n`);
+    expect(seen.requests[0]?.split("\r\n\r\n")[1]).toBe(order);
+  });
+
+  test("may come in pieces that cut a letter of 2 bytes in half", async () => {
+    const { url } = await aRawServer((socket) => {
+      const bytes = Buffer.from(response('{"name":"é"}'));
+      const half = bytes.indexOf(0xc3) + 1;
+      socket.write(bytes.subarray(0, half));
+      setTimeout(() => socket.end(bytes.subarray(half)), 30);
+    });
+    expect(await post(url)).toMatchObject({ kind: "answered", body: '{"name":"é"}' });
+  });
+
+  test("is given without the byte order mark in front of it", async () => {
+    const { url } = await aRawServer((socket) => socket.end(response("\uFEFF{}")));
+    expect(await post(url)).toMatchObject({ kind: "answered", body: "{}" });
+  });
+
+  test("may take 19 s once the connection stands: the 5 s are for connecting only", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { url, seen, sockets } = await aRawServer(() => {});
+    const result = post(url, { totalMs: 20_000 });
+    while (seen.requests.length === 0) await new Promise((turn) => setImmediate(turn));
+    await vi.advanceTimersByTimeAsync(19_000);
+    for (const socket of sockets) socket.end(response("{}"));
+    expect(await result).toMatchObject({ kind: "answered", body: "{}" });
+  });
+
+  test("of a GET needs no body: none is sent", async () => {
+    const server = createServer((socket) => socket.once("data", (chunk) => socket.end(response(chunk.toString()))));
+    const port = await listen(server);
+    onTestFinished(() => void server.close());
+    const result = await exchange({ method: "GET", url: `http://127.0.0.1:${port}/v1/vtu/data`, headers: {} }, limits);
+    if (result.kind !== "answered") expect.unreachable();
+    expect(result.body).toMatch(/^GET \/v1\/vtu\/data HTTP\/1\.1\r\n/);
+    expect(result.body.toLowerCase()).not.toContain("content-length");
+    expect(result.body.endsWith("\r\n\r\n")).toBe(true);
+  });
+
+  test("ends its connection, and the next request takes a fresh one: 3 requests, 3 connections", async () => {
+    const { url, seen } = await aRawServer((socket) => {
+      socket.write(response("{}", "HTTP/1.1 200 OK\r\nConnection: keep-alive"));
+    });
+    for (let request = 0; request < 3; request += 1) await post(url);
+    await vi.waitFor(() => expect(seen).toMatchObject({ connections: 3, closed: 3 }));
+  });
+});
+
+describe("never_sent, which is certain, is", () => {
+  test("a refused connection", async () => {
+    const server = createServer();
+    const port = await listen(server);
+    server.close();
+    await once(server, "close");
+    expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "never_sent", reason: "ECONNREFUSED" });
+  });
+
+  test("a name that does not exist", async () => {
+    const result = await post("http://upstream.invalid/");
+    expect(result).toMatchObject({ kind: "never_sent", reason: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) });
+  });
+
+  test("a server that accepts and then says nothing to a TLS handshake, 300 ms later", async () => {
+    const { port, seen } = await aRawServer(() => {});
+    expect(await post(`https://127.0.0.1:${port}/`, { totalMs: 300 })).toMatchObject({ kind: "never_sent" });
+    expect(seen).toMatchObject({ connections: 1, requests: [] });
+  });
+
+  test("the same after 5 s, although 20 s are left for the whole", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { port, sockets } = await aRawServer(() => {});
+    let result: unknown;
+    const done = post(`https://127.0.0.1:${port}/`, { totalMs: 20_000 }).then((value) => {
+      result = value;
+    });
+    while (sockets.size === 0) await new Promise((turn) => setImmediate(turn));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(result).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    await done;
+    expect(result).toEqual({ kind: "never_sent", reason: "connect_timeout" });
+  });
+
+  test("a server that does not speak TLS", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    });
+    const port = await listen(server);
+    onTestFinished(() => void server.close());
+    expect(await post(`https://127.0.0.1:${port}/`)).toMatchObject({ kind: "never_sent" });
+  });
+});
+
+describe("over TLS", () => {
+  /** Counts the requests that reach it; `answer` false: hangs up on them. */
+  const aTlsServer = async ({ cert, key }: ReturnType<typeof selfSigned>, answers = true) => {
+    const seen = { requests: 0 };
+    const server = createTlsServer({ cert, key }, (request, outgoing) => {
+      seen.requests += 1;
+      if (!answers) request.socket.destroy();
+      else outgoing.end("{}");
+    });
+    server.on("tlsClientError", () => {});
+    const port = await listen(server);
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { url: `https://localhost:${port}/`, port, seen };
+  };
+  const trusting = (cert: string): void => {
+    const trusted = getCACertificates("default");
+    setDefaultCACertificates([...trusted, cert]);
+    onTestFinished(() => setDefaultCACertificates(trusted));
+  };
+
+  test("a certificate that nobody vouches for is never_sent: 0 requests arrive", async () => {
+    const { url, seen } = await aTlsServer(selfSigned());
+    expect(await post(url)).toEqual({ kind: "never_sent", reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+    await settled();
+    expect(seen.requests).toBe(0);
+  });
+
+  test("a trusted certificate of another host is never_sent: 0 requests arrive", async () => {
+    const pair = selfSigned();
+    trusting(pair.cert);
+    const { port, seen } = await aTlsServer(pair);
+    const result = await post(`https://127.0.0.1:${port}/`);
+    expect(result).toEqual({ kind: "never_sent", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
+    await settled();
+    expect(seen.requests).toBe(0);
+  });
+
+  test("a trusted certificate is answered", async () => {
+    const pair = selfSigned();
+    trusting(pair.cert);
+    const { url, seen } = await aTlsServer(pair);
+    expect(await post(url)).toMatchObject({ kind: "answered", status: 200, body: "{}" });
+    expect(seen.requests).toBe(1);
+  });
+
+  test("a connection that is cut after the handshake is no_answer, and 1 request arrived", async () => {
+    const pair = selfSigned();
+    trusting(pair.cert);
+    const { url, seen } = await aTlsServer(pair, false);
+    expect(await post(url)).toMatchObject({ kind: "no_answer" });
+    await settled();
+    expect(seen.requests).toBe(1);
+  });
+});
+
+describe("no_answer, after which the upstream may have acted, is", () => {
+  test("a reset 50 ms after the connection stood, although nobody read the order", async () => {
+    const server = createServer({ pauseOnConnect: true }, (socket) => setTimeout(() => socket.resetAndDestroy(), 50));
+    const port = await listen(server);
+    onTestFinished(() => void server.close());
+    expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "no_answer", reason: "ECONNRESET" });
+  });
+
+  test("a reset after the order was read, and the order was written once", async () => {
+    const { url, seen } = await aRawServer((socket) => socket.resetAndDestroy());
+    expect(await post(url)).toEqual({ kind: "no_answer", reason: "ECONNRESET" });
+    await settled();
+    expect(seen).toMatchObject({ connections: 1, requests: [expect.stringContaining(order)] });
+  });
+
+  test("a connection that is closed without a word, and the order was written once", async () => {
+    const { url, seen } = await aRawServer((socket) => socket.end());
+    expect(await post(url)).toMatchObject({ kind: "no_answer" });
+    await settled();
+    expect([seen.connections, seen.requests.length]).toEqual([1, 1]);
+  });
+
+  test("silence for 300 ms, no less, and then the connection is given up", async () => {
+    const { url, seen } = await aRawServer(() => {});
+    const startedMs = performance.now();
+    expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
+    const tookMs = performance.now() - startedMs;
+    expect(tookMs).toBeGreaterThanOrEqual(295);
+    expect(tookMs).toBeLessThan(2_000);
+    await vi.waitFor(() => expect(seen).toMatchObject({ connections: 1, closed: 1 }));
+    expect(seen.requests).toHaveLength(1);
+  });
+
+  test("an answer that drips on beyond 300 ms, each byte in time", async () => {
+    const { url } = await aRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+      const drip = setInterval(() => socket.write(" "), 20);
+      socket.once("close", () => clearInterval(drip));
+    });
+    expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
+  });
+
+  test.for([
+    ["with 10 of 100 bytes", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"status":'],
+    ["without its last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"],
+    ["in its headers", "HTTP/1.1 200 OK\r\nContent-Le"],
+  ] as const)("an answer that is cut off %s", async ([, bytes]) => {
+    const { url } = await aRawServer((socket) => socket.end(bytes));
+    expect(await post(url)).toMatchObject({ kind: "no_answer" });
+  });
+
+  test("an answer that is no HTTP", async () => {
+    const { url } = await aRawServer((socket) => socket.end("hello\r\n\r\n"));
+    expect(await post(url)).toMatchObject({ kind: "no_answer" });
+  });
+});
+
+test("an answer of 1,000 bytes is read where 1,000 are allowed; 1,001 are no_answer", async () => {
+  const full = await aRawServer((socket) => socket.end(response("x".repeat(1_000))));
+  expect(await post(full.url)).toMatchObject({ kind: "answered", body: "x".repeat(1_000) });
+  const over = await aRawServer((socket) => socket.end(response("x".repeat(1_001))));
+  expect(await post(over.url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
+});
+
+test("an endless answer is given up after 1,000 bytes, not after 5 s", async () => {
+  const { url, seen } = await aRawServer((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
+    const pour = setInterval(() => socket.write("x".repeat(500)), 1);
+    socket.once("close", () => clearInterval(pour));
+  });
+  const startedMs = performance.now();
+  expect(await post(url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  await vi.waitFor(() => expect(seen.closed).toBe(1));
+});
+
+test.for([301, 302, 303, 307, 308])("a redirect with %i is the answer: nobody goes where it points", async (status) => {
+  const target = await aRawServer((socket) => socket.end(response("{}")));
+  const { url } = await aRawServer((socket) => {
+    socket.end(response("{}", `HTTP/1.1 ${status} Moved\r\nLocation: ${target.url}`));
+  });
+  expect(await post(url)).toMatchObject({ kind: "answered", status });
+  await settled();
+  expect(target.seen.connections).toBe(0);
+});
+
+test("20 orders at once to a server that hangs up are written 20 times, once each", async () => {
+  const { url, seen } = await aRawServer((socket) => socket.destroy());
+  const results = await Promise.all(Array.from({ length: 20 }, () => post(url)));
+  await settled();
+  expect(results.every(({ kind }) => kind === "no_answer")).toBe(true);
+  expect([seen.connections, seen.requests.length]).toEqual([20, 20]);
+});

@@ -1,0 +1,327 @@
+import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { catalogSchema } from "../../../../shared/contract/catalog.ts";
+import { tableNames } from "../../../../tools/local/tables.ts";
+import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
+import {
+  type Answer,
+  anOrder,
+  BUY_DATA,
+  startTestService,
+  type TestCaller,
+  type TestService,
+  transactionOf,
+} from "../../../builders/service.ts";
+
+const BUY_AIRTIME = "/vtu/airtime/purchase";
+const FUNDS = 1_000;
+/** An order of the sandbox ends this long after it was made, and a little more until the queue has been read. */
+const LATER = { timeout: 12_000, interval: 500 };
+
+let service: TestService;
+let caller: TestCaller;
+let key: string;
+
+const newTestKey = async (): Promise<string> => {
+  caller = await service.newCaller({ naira: FUNDS });
+  return caller.newKey({ mode: "test" });
+};
+
+const viewOf = async (reference: string) => {
+  const answer = await service.call("GET", `/transactions/${reference}`, { key });
+  return z
+    .object({
+      transaction: z.object({
+        status: z.string(),
+        error_code: z.string().nullable(),
+        created_at: z.string(),
+        updated_at: z.string(),
+      }),
+    })
+    .parse(answer.body.data).transaction;
+};
+
+/** What holds of every answer to a test key. */
+const expectUntouched = async (answer: Answer): Promise<void> => {
+  const reference = answer.headers.get("x-transaction-reference");
+  if (reference !== null) expect(reference).toMatch(/^TEST_[0-9A-Z]{26}$/);
+  expect(await caller.balance()).toBe(FUNDS);
+  expect(service.simulator.state.requests).toEqual([]);
+  expect(service.simulator.state.purchases).toEqual([]);
+};
+
+describe("with a catalog", () => {
+  beforeAll(async () => {
+    service = await startTestService();
+    key = await newTestKey();
+  });
+  afterAll(() => service.stop());
+
+  /** Each number with the answer's status, the transaction's status at once, and the error's code. */
+  const purchaseRows: readonly (readonly [string, number, string | undefined, string | null])[] = [
+    ["08000000000", 200, "success", null],
+    ["08000000001", 502, "failed", "delivery_failed"],
+    ["08000000002", 200, "processing", null],
+    ["08000000003", 200, "processing", null],
+    ["08000000004", 200, "processing", null],
+    ["08000000005", 400, undefined, "insufficient_balance"],
+    ["08000000006", 503, undefined, "provider_unavailable"],
+    ["08000000007", 200, "processing", null],
+    ["08000000008", 200, "success", null],
+    ["08000000009", 200, "success", null],
+    ["08031234567", 200, "success", null],
+  ];
+  const purchases = [
+    { what: "data", path: BUY_DATA, body: anOrder() },
+    { what: "airtime", path: BUY_AIRTIME, body: { network: "mtn", amount: 100.5 } },
+  ];
+  const purchaseCases = purchases.flatMap((purchase) =>
+    purchaseRows.map(([phone_number, status, standing, code]) => ({
+      ...purchase,
+      phone_number,
+      status,
+      standing,
+      code,
+    })),
+  );
+
+  test.each(purchaseCases)(
+    "$what for $phone_number: $status, $standing, $code",
+    async ({ path, body, phone_number, status, standing, code }) => {
+      const request = { ...body, phone_number, reference: `${path.split("/")[2]}-${phone_number.slice(-2)}` };
+      const startMs = Date.now();
+      const answer = await service.call("POST", path, { key, body: request });
+      // The sandbox keeps nobody waiting, not even for the row without an answer.
+      expect(Date.now() - startMs).toBeLessThan(2_000);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("x-error-code")).toBe(code);
+      const reference = answer.headers.get("x-transaction-reference");
+      expect(reference === null).toBe(standing === undefined);
+      expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
+      if (status === 200) expect(transactionOf(answer)).toMatchObject({ status: standing, reference });
+      if (reference !== null) expect(await viewOf(reference)).toMatchObject({ status: standing, error_code: code });
+      await expectUntouched(answer);
+    },
+  );
+
+  test.each(purchases)(
+    "of $what, 08000000002 becomes success and 08000000003 failed about 5 s later, 08000000004 never",
+    async ({ path, body }) => {
+      const order = async (phoneNumber: string) => {
+        const answer = await service.call("POST", path, { key, body: { ...body, phone_number: phoneNumber } });
+        return transactionOf(answer).reference;
+      };
+      const [good, bad, never] = await Promise.all([order("08000000002"), order("08000000003"), order("08000000004")]);
+      await vi.waitFor(async () => {
+        expect(await viewOf(good)).toMatchObject({ status: "success", error_code: null });
+        expect(await viewOf(bad)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
+      }, LATER);
+      for (const reference of [good, bad]) {
+        const { created_at, updated_at } = await viewOf(reference);
+        const tookMs = Date.parse(updated_at) - Date.parse(created_at);
+        expect(tookMs).toBeGreaterThanOrEqual(4_500);
+        expect(tookMs).toBeLessThan(10_000);
+      }
+      expect(await viewOf(never)).toMatchObject({ status: "processing" });
+      expect(await caller.balance()).toBe(FUNDS);
+    },
+  );
+
+  test("a repeat of the order that failed later gets 502 delivery_failed, as if it had failed at once", async () => {
+    const request = { key, body: anOrder({ phone_number: "08000000003", reference: "fails-later" }) };
+    const first = await service.call("POST", BUY_DATA, request);
+    const { reference } = transactionOf(first);
+    await vi.waitFor(async () => expect(await viewOf(reference)).toMatchObject({ status: "failed" }), LATER);
+    const repeat = await service.call("POST", BUY_DATA, request);
+    expect(repeat.status).toBe(502);
+    expect(repeat.headers.get("x-error-code")).toBe("delivery_failed");
+    expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+    expect(repeat.headers.get("x-transaction-reference")).toBe(reference);
+  });
+
+  test("a 503 uses no reference: another order under it is placed", async () => {
+    const reference = "refused-before-the-debit";
+    const refused = { key, body: anOrder({ phone_number: "08000000006", reference }) };
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const answer = await service.call("POST", BUY_DATA, refused);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("idempotent-replayed")).toBeNull();
+    }
+    const other = await service.call("POST", BUY_DATA, { key, body: anOrder({ reference }) });
+    expect(transactionOf(other).status).toBe("success");
+  });
+
+  const identityRows: readonly (readonly [string, number, string | null])[] = [
+    ["0", 200, null],
+    ["1", 404, "record_not_found"],
+    ["2", 422, "validation_failed"],
+    ["3", 503, "provider_unavailable"],
+    ["4", 200, null],
+    ["5", 400, "insufficient_balance"],
+    ["6", 504, "provider_timeout"],
+    ["7", 200, null],
+  ];
+  const isBeforeDebit = (code: string | null): boolean =>
+    code === "insufficient_balance" || code === "provider_unavailable";
+  const zeroesOf = (field: string): string => (field === "phone_number" ? "0800000000" : "0000000000");
+  const identityCases = identityRoutes.flatMap((route) =>
+    identityRows.map(([digit, status, code]) => ({
+      ...route,
+      number: `${zeroesOf(route.field)}${digit}`,
+      status,
+      code,
+    })),
+  );
+
+  describe("identity checks", () => {
+    // 34 checks are more than a key's 30 a minute.
+    const keys = new Map<string, string>();
+    beforeAll(async () => {
+      for (const { path } of identityRoutes) keys.set(path, await caller.newKey({ mode: "test" }));
+    });
+
+    test.each(identityCases)(
+      "$path for $number: $status $code",
+      async ({ path, field, number, status, code, ...product }) => {
+        const body = { [field]: number, is_consent: true };
+        const answer = await service.call("POST", path, { key: keys.get(path) ?? "", body });
+        expect(answer.status).toBe(status);
+        expect(answer.headers.get("x-error-code")).toBe(code);
+        expect(Object.keys(answer.body.errors ?? {})).toEqual(status === 422 ? [field] : []);
+        expect(answer.headers.get("x-transaction-reference") === null).toBe(isBeforeDebit(code));
+        expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
+        if (status === 200) {
+          const { transaction, result } = checkOf(answer);
+          expect(transaction).toMatchObject({ title: product.title, amount: product.naira, status: "success" });
+          expect(transaction.reference).toMatch(/^TEST_/);
+          expect(result).toMatchObject({ first_name: expect.any(String), last_name: expect.any(String) });
+          const isMinimal = number.endsWith("4");
+          expect(result?.date_of_birth === null).toBe(isMinimal);
+          expect(result?.gender === null).toBe(isMinimal);
+        }
+        await expectUntouched(answer);
+      },
+    );
+
+    test.each(identityProducts)("$name finds the same mock person each time", async ({ path, body, field }) => {
+      const testKey = await caller.newKey({ mode: "test" });
+      const find = async (subject: string) => {
+        const answer = await service.call("POST", path, { key: testKey, body: { ...body, [field]: subject } });
+        return checkOf(answer).result;
+      };
+      const digits = field === "phone_number" ? "0809999999" : "9999999999";
+      const one = await find(`${digits}1`);
+      expect(await find(`${digits}1`)).toEqual(one);
+      const others = await Promise.all(["2", "3", "4", "5"].map((digit) => find(`${digits}${digit}`)));
+      expect(others.some((other) => other?.first_name !== one?.first_name)).toBe(true);
+      // Nothing of an advanced result is left open: an app sees every field filled.
+      expect(Object.values(one ?? {})).not.toContain(null);
+    });
+
+    test.each(["nin", "bvn"])("the %s that a retrieval finds verifies as the same person", async (subject) => {
+      const testKey = await caller.newKey({ mode: "test" });
+      for (const phone_number of ["08031234567", "08012345678", "07011112222"]) {
+        const retrieved = checkOf(
+          await service.call("POST", `/identity/${subject}/retrieve`, {
+            key: testKey,
+            body: { phone_number, is_consent: true },
+          }),
+        ).result;
+        const verified = checkOf(
+          await service.call("POST", `/identity/${subject}/verify`, {
+            key: testKey,
+            body: { [subject]: retrieved?.[subject], is_consent: true, mode: "advanced" },
+          }),
+        ).result;
+        expect(verified, phone_number).toMatchObject({ ...retrieved });
+      }
+    });
+
+    test("a repeat with its reference gets the same result from the sandbox too", async () => {
+      const testKey = await caller.newKey({ mode: "test" });
+      const request = { key: testKey, body: { nin: "12345678901", is_consent: true, reference: "test-again" } };
+      const first = await service.call("POST", "/identity/nin/verify", request);
+      const repeat = await service.call("POST", "/identity/nin/verify", request);
+      expect(repeat.body).toEqual(first.body);
+      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+    });
+  });
+
+  test("a test key works while the upstream refuses everybody", async () => {
+    const { state } = service.simulator;
+    state.restricted = true;
+    const bought = await service.call("POST", BUY_DATA, { key, body: anOrder() });
+    expect(transactionOf(bought).status).toBe("success");
+    state.restricted = false;
+  });
+
+  test("trouble that a test key asks for raises none of the operator's alarms", async () => {
+    const lines: string[] = [];
+    const spy = vi.spyOn(console, "log").mockImplementation((line) => void lines.push(String(line)));
+    const testKey = await caller.newKey({ mode: "test" });
+    for (const { path, body } of purchases) {
+      await service.call("POST", path, { key: testKey, body: { ...body, phone_number: "08000000006" } });
+    }
+    await service.call("POST", "/identity/nin/verify", {
+      key: testKey,
+      body: { nin: "00000000003", is_consent: true },
+    });
+    spy.mockRestore();
+    expect(lines.filter((line) => line.includes('"status":503'))).toHaveLength(3);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+
+  test("none of all this reached the upstream or the wallet, and no transaction of it is open to the clocks", async () => {
+    expect(service.simulator.state.requests).toEqual([]);
+    expect(await caller.balance()).toBe(FUNDS);
+    const { Items } = await service.db.send(new ScanCommand({ TableName: tableNames.ledger }));
+    const rows = (Items ?? []).filter(({ mode, attempt }) => mode === "test" && attempt !== undefined);
+    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.filter(({ open }) => open !== undefined)).toEqual([]);
+  });
+});
+
+describe("with a catalog that was never fetched", () => {
+  beforeAll(async () => {
+    service = await startTestService();
+    const { Items } = await service.db.send(new ScanCommand({ TableName: tableNames.cache }));
+    for (const { pk } of Items ?? []) {
+      await service.db.send(new DeleteCommand({ TableName: tableNames.cache, Key: { pk } }));
+    }
+    key = await newTestKey();
+  });
+  afterAll(() => service.stop());
+
+  test("a test key gets a built-in one, and buys data and airtime from it", async () => {
+    const catalog = catalogSchema.parse((await service.call("GET", "/vtu/data", { key })).body.data);
+    const [plan] = catalog.data_plans;
+    const data = await service.call("POST", BUY_DATA, {
+      key,
+      body: anOrder({ network_id: plan?.network_id, plan_id: plan?.id }),
+    });
+    expect(transactionOf(data)).toMatchObject({ status: "success", amount: plan?.price });
+    const codes = catalog.networks.map(({ code }) => code);
+    expect(codes).toContain("mtn");
+    for (const network of [...codes, "etisalat", "globacom"]) {
+      const body = { network, phone_number: "08031234567", amount: 50 };
+      const airtime = await service.call("POST", BUY_AIRTIME, { key, body });
+      expect(transactionOf(airtime), network).toMatchObject({ status: "success", amount: 50 });
+    }
+  });
+
+  test("a live key gets 503 with Retry-After for data and airtime, and is not charged", async () => {
+    for (const [path, body] of [
+      [BUY_DATA, anOrder()],
+      [BUY_AIRTIME, { network: "mtn", phone_number: "08031234567", amount: 50 }],
+    ] as const) {
+      const answer = await service.call("POST", path, { key: caller.key, body });
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("x-error-code")).toBe("provider_unavailable");
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    }
+    expect(await caller.balance()).toBe(FUNDS);
+    expect(service.simulator.state.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
+import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
+import {
+  disableEndpoint,
+  type EndpointStore,
+  findEndpoint,
+  rotateSecret,
+  setEndpoint,
+} from "../../../../shared/webhooks/endpoint.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+/** Goal: an endpoint's secret is sealed into its own account, and changes without an event in between going unsigned. */
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const HOUR_MS = 3_600_000;
+const KEY = "a webhook key of thirty-two or more characters";
+const rules: AddressRules = {
+  allowed: parseIpRanges("127.0.0.0/8"),
+  refusedHosts: [],
+  resolve: async () => ["127.0.0.1"],
+};
+
+let tables: Awaited<ReturnType<typeof freshTables>>;
+let nowMs = NOON;
+beforeAll(async () => {
+  tables = await freshTables();
+});
+beforeEach(() => {
+  nowMs = NOON;
+});
+
+/** An account with an endpoint. */
+const anEndpoint = async () => {
+  const clock = () => nowMs;
+  const accounts: AccountStore = { ...tables, clock };
+  const endpoints: EndpointStore = {
+    accounts,
+    webhookKey: { value: async () => KEY, refetch: async () => KEY },
+    clock,
+  };
+  const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
+  const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:1/");
+  const endpoint = () => findEndpoint(endpoints, account_id);
+  return { account_id, accounts, endpoints, webhookSecret, endpoint };
+};
+
+test("the account's item holds its secret sealed, and another account's item does not open it", async () => {
+  const { endpoints, account_id, webhookSecret, accounts, endpoint } = await anEndpoint();
+  const { Item } = await tables.db.send(
+    new GetCommand({ TableName: tables.ledgerTable, Key: { pk: `account#${account_id}` } }),
+  );
+  expect(JSON.stringify(Item)).not.toContain(webhookSecret.slice(6, 20));
+  expect((await endpoint())?.secrets).toEqual([webhookSecret]);
+
+  const thief = await createAccount(accounts, { name: "thief", whitelist: [] });
+  const { webhook } = accountSchema.parse(Item);
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...thief, webhook } }));
+  await expect(findEndpoint(endpoints, thief.account_id)).rejects.toThrow();
+});
+
+test("after a rotation both secrets sign for 24 hours, then only the new one; another URL keeps the secret", async () => {
+  const { endpoints, account_id, webhookSecret, endpoint, accounts } = await anEndpoint();
+  const rotated = await rotateSecret(endpoints, account_id);
+  expect(rotated.previousUntil).toBe(isoTime(NOON + 24 * HOUR_MS));
+  nowMs += 24 * HOUR_MS - 1;
+  expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret, webhookSecret]);
+  nowMs += 1;
+  expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret]);
+  const moved = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:2/");
+  expect(moved.webhookSecret).toBe(rotated.webhookSecret);
+
+  await disableEndpoint(endpoints, account_id);
+  await setAccountStatus(accounts, account_id, "restricted");
+  expect(await endpoint()).toMatchObject({ status: "off", url: "http://127.0.0.1:2/" });
+});
+
+test("10 changes of one account at the same time all take effect", async () => {
+  const { endpoints, account_id, accounts } = await anEndpoint();
+  const before = (await findAccount(accounts, account_id))?.version ?? 0;
+  await Promise.all(Array.from({ length: 10 }, () => rotateSecret(endpoints, account_id)));
+  expect((await findAccount(accounts, account_id))?.version).toBe(before + 10);
+});

@@ -1,0 +1,97 @@
+import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { UnprocessedKeysError } from "../../../../shared/ledger/batch-read.ts";
+import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
+import { type Item, readItemMap, scanTable } from "../../../../tools/admin/table-scan.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+
+const logProgress = (): void => {};
+const serviceError = (name: string, httpStatusCode: number): DynamoDBServiceException =>
+  new DynamoDBServiceException({
+    name,
+    message: name,
+    $fault: httpStatusCode < 500 ? "client" : "server",
+    $metadata: { httpStatusCode },
+  });
+const networkError = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Errors that the same call meets again. */
+const permanent: readonly (readonly [string, Error])[] = [
+  ["AccessDeniedException", serviceError("AccessDeniedException", 400)],
+  ["ValidationException", serviceError("ValidationException", 400)],
+  ["ExpiredTokenException", serviceError("ExpiredTokenException", 400)],
+  ["a programming error", new TypeError("undefined is not a function")],
+];
+/** Errors after which the same call may succeed. */
+const transient: readonly (readonly [string, Error])[] = [
+  ["ThrottlingException", serviceError("ThrottlingException", 400)],
+  ["ProvisionedThroughputExceededException", serviceError("ProvisionedThroughputExceededException", 400)],
+  ["InternalServerError", serviceError("InternalServerError", 500)],
+  ["a time-out", Object.assign(new Error("timed out"), { name: "TimeoutError" })],
+  ["a broken connection", networkError("ECONNRESET")],
+  ["a name that is not resolved", networkError("EAI_AGAIN")],
+  ["keys that DynamoDB kept leaving out", new UnprocessedKeysError()],
+];
+
+let db: DynamoDBDocumentClient;
+let from: string;
+let to: string;
+/** The first calls of the command `failing` meet these errors, in this order. */
+let errors: Error[];
+let failing: string;
+let calls: number;
+
+beforeEach(async () => {
+  ({ db, ledgerTable: from } = await freshTables(emulatorClient()));
+  ({ ledgerTable: to } = await freshTables());
+  await db.send(new PutCommand({ TableName: from, Item: { pk: "audit#1", action: "test" } }));
+  calls = 0;
+  db.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== failing) return next(args);
+        calls += 1;
+        const error = errors.shift();
+        if (error !== undefined) throw error;
+        return next(args);
+      },
+    { step: "initialize", priority: "high" },
+  );
+});
+afterEach(() => db.destroy());
+
+const meet = (command: string, ...met: readonly Error[]): void => {
+  failing = command;
+  errors = [...met];
+};
+const scan = async (): Promise<readonly string[]> => {
+  const pks: string[] = [];
+  const take = async (items: readonly Item[]) => void pks.push(...items.map(({ pk }) => pk));
+  await scanTable(db, from, { take, logProgress });
+  return pks;
+};
+const read = async (): Promise<readonly string[]> => [...(await readItemMap(db, from, ["audit#1"])).keys()];
+const carry = async (): Promise<readonly string[]> => {
+  await carryItems({ db, from, to }, { isDryRun: false, logProgress });
+  return [...(await readItemMap(db, to, ["audit#1"])).keys()];
+};
+const SEGMENTS = 8;
+
+describe.each([
+  { name: "a scan of a table", command: "ScanCommand", run: scan, callsOnce: SEGMENTS },
+  { name: "a batch of reads", command: "BatchGetItemCommand", run: read, callsOnce: 1 },
+  { name: "a write of a carry-over", command: "PutItemCommand", run: carry, callsOnce: 1 },
+])("$name", ({ command, run, callsOnce }) => {
+  test.each(permanent)("that meets %s fails at once with that error", async (_name, error) => {
+    meet(command, error);
+    await expect(run()).rejects.toBe(error);
+    expect(calls).toBe(callsOnce);
+  });
+
+  test.each(transient)("that meets %s is tried again", async (_name, error) => {
+    meet(command, error);
+    expect(await run()).toEqual(["audit#1"]);
+    expect(calls).toBe(callsOnce + 1);
+  });
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { functionNames } from "../../../../infra/functions.ts";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
+import { catalogStore } from "../../../../shared/catalog/store.ts";
+import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
+import { systemClock } from "../../../../shared/platform/time.ts";
+import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
+import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
+import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
+import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { aNinCheck } from "../../../builders/identity.ts";
+import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { expectWithin } from "../../../builders/measure.ts";
+import { type WeighedAnswer, weigh } from "../../../builders/observe.ts";
+import { startReceiver } from "../../../builders/receiver.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
+import { anAnnouncement } from "../../../builders/webhook-message.ts";
+
+/** Goal: a request stays as cheap as tools/costs/budgets.ts says. Method: calls and capacity units are counted on the wire. */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+  // The first request reads the catalog and the secrets into memory.
+  const { key } = await service.newCaller();
+  await service.call("POST", BUY_DATA, { key, body: anOrder() });
+  await service.call("GET", "/vtu/data", { key });
+});
+afterAll(() => service.stop());
+
+const VERIFY_NIN = "/identity/nin/verify";
+
+/** As long as everything may be: 100 characters of reference and 20 addresses. */
+const longest = {
+  reference: "r".repeat(100),
+  whitelist: [
+    "127.0.0.1",
+    ...Array.from({ length: 19 }, (_, index) => `2001:db8:1111:2222:3333:4444:5555:${1000 + index}`),
+  ],
+};
+
+/** A request of an app's. */
+const asked = (
+  method: "GET" | "POST",
+  path: string,
+  { key, body, etag = "" }: { readonly key: string; readonly body?: unknown; readonly etag?: string },
+): Promise<WeighedAnswer> => {
+  const headers = { authorization: `Bearer ${key}`, "accept-encoding": "gzip", "if-none-match": etag };
+  return weigh(method, `${service.baseUrl}${path}`, headers, body === undefined ? "" : JSON.stringify(body));
+};
+
+/** Expects a request to be answered within its budget, the size of its answer included. */
+const answered = async (budget: Budget, status: number, request: () => Promise<WeighedAnswer>) => {
+  const { result: answer, lines } = await expectWithin(service.proxy, budget, request);
+  expect(answer.status).toBe(status);
+  expect(answer.bytes).toBeLessThanOrEqual(budget.answerBytes ?? 0);
+  return { ...answer, lines };
+};
+
+describe("within its budget is", () => {
+  test("a live purchase, also with the longest fields, and its log names no person and no key", async () => {
+    const { key } = await service.newCaller({ whitelist: longest.whitelist });
+    const body = anOrder({ reference: longest.reference });
+    const { lines } = await answered(budgets.purchase, 200, () => asked("POST", BUY_DATA, { key, body }));
+    expect(lines.join()).not.toMatch(/08031234567|live_/);
+  });
+
+  test("a repeat", async () => {
+    const { key } = await service.newCaller();
+    const buy = () => asked("POST", BUY_DATA, { key, body: anOrder({ reference: "twice" }) });
+    await buy();
+    const { headers } = await answered(budgets.repeat, 200, buy);
+    expect(headers["idempotent-replayed"]).toBe("true");
+  });
+
+  test("a request over the limit", async () => {
+    const { key } = await service.newCaller({ naira: 0 });
+    const request = () => asked("POST", BUY_DATA, { key, body: {} });
+    await Promise.all(Array.from({ length: 130 }, request));
+    await answered(budgets.overLimit, 429, request);
+  });
+
+  test("a request with a malformed key", async () => {
+    const request = () => asked("POST", BUY_DATA, { key: "live_garbage", body: anOrder() });
+    await answered(budgets.malformedKey, 401, request);
+  });
+
+  test("an identity check whose result is kept for repeats, and its log names no person", async () => {
+    const { key } = await service.newCaller({ whitelist: longest.whitelist });
+    const body = aNinCheck({ reference: longest.reference, purpose: "p".repeat(100) });
+    const { lines } = await answered(budgets.check, 200, () => asked("POST", VERIFY_NIN, { key, body }));
+    expect(lines.join()).not.toContain(body.nin);
+  });
+
+  test("the warm catalog, and a 304, which has no body", async () => {
+    const { key } = await service.newCaller();
+    const { headers } = await answered(budgets.catalog, 200, () => asked("GET", "/vtu/data", { key }));
+    expect(headers["content-encoding"]).toBe("gzip");
+    const { etag = "" } = headers;
+    const again = await answered(budgets.catalogUnchanged, 304, () => asked("GET", "/vtu/data", { key, etag }));
+    expect(again.bodyBytes).toBe(0);
+  });
+
+  test("an event of the upstream's, and its duplicate", async () => {
+    const { url, headers, body } = await anUpstreamEvent(service);
+    const report = () => weigh("POST", url, headers, body);
+    await answered(budgets.eventIn, 200, report);
+    await answered(budgets.eventAgain, 200, report);
+  });
+
+  test("a webhook to an app", async () => {
+    const receiver = await startReceiver();
+    const announce = await anAnnouncement(service, receiver.url);
+    await expectWithin(service.proxy, budgets.webhookOut, announce);
+    expect(receiver.received).toHaveLength(1);
+    await receiver.stop();
+  });
+
+  test("a minute in which nothing happens", async () => {
+    const tables = await freshTables();
+    const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+    const db = emulatorClient(proxy.endpoint);
+    const ledger = { db, table: tables.ledgerTable, clock: systemClock };
+    const store = catalogStore(db, tables.cacheTable);
+    const upstream = { fetchCatalog: () => Promise.reject(new Error("The catalog is not due")) };
+    await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
+    await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
+    const minute = async (): Promise<void> => {
+      const watch = scheduleHandler("reconcile-ledger", async (deadline) => ({
+        ...(await reconcileLedger(ledger, deadline)),
+        phones_masked: await maskOldPhones(ledger, 400, deadline),
+      }));
+      await watch({}, aLambdaContext(300_000));
+      const deps = { store, upstream, clock: systemClock };
+      await scheduleHandler("refresh-catalog", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
+    };
+    // The first proves the account's wallet and masks old phone numbers, which is done once a day.
+    await minute();
+    await expectWithin(proxy, budgets.minute, minute);
+    await proxy.stop();
+  });
+});
+
+test("two of the three calls of a purchase come before the upstream is asked", async () => {
+  const { key } = await service.newCaller();
+  service.proxy.calls.length = 0;
+  service.simulator.state.faults.add({ kind: "drop_before_reading", path: BUY_DATA, times: 1 });
+  await service.call("POST", BUY_DATA, { key, body: anOrder() });
+  expect(service.proxy.calls.map(({ operation }) => operation)).toEqual(["UpdateItem", "TransactWriteItems"]);
+});
+
+const bundles = functionNames.filter((name) => name !== "serve-docs");
+test.each(bundles)("the bundle of %s is within its budget", async (name) => {
+  const { bytes, gzipBytes } = await bundleSize(name);
+  expect(bytes).toBeGreaterThan(100_000);
+  expect(bytes).toBeLessThanOrEqual(bundleBudget.bytes);
+  expect(gzipBytes).toBeLessThanOrEqual(bundleBudget.gzipBytes);
+});

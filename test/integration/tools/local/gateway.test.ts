@@ -1,0 +1,229 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { afterEach, expect, test } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
+import { invokeWith } from "../../../../tools/local/functions.ts";
+import { type Gateway, openGateway } from "../../../../tools/local/gateway.ts";
+import { eventOf } from "../../../../tools/local/gateway-event.ts";
+
+const routes = [
+  { method: "GET", path: "/v1/things", function: "list" },
+  { method: "POST", path: "/v1/things", function: "make" },
+  { method: "GET", path: "/v1/things/{id}", function: "show" },
+];
+const opened: Gateway[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
+});
+
+type TestHandler = (event: unknown, context: { getRemainingTimeInMillis(): number }) => Promise<unknown>;
+
+/** A gateway whose functions all do the same. */
+const gatewayTo = async (handler: TestHandler, timeoutMs?: number): Promise<Gateway> => {
+  const gateway = await openGateway({ port: 0, routes, defaultFunction: "reject" });
+  opened.push(gateway);
+  const handlers = ["list", "make", "show", "reject"].map((name): [string, TestHandler] => [name, handler]);
+  gateway.serve(invokeWith(new Map(handlers), timeoutMs));
+  return gateway;
+};
+
+/** A gateway that answers with the event it made of the request. */
+const echoing = (): Promise<Gateway> => gatewayTo(async (event) => ({ statusCode: 200, body: JSON.stringify(event) }));
+
+const eventFor = async (path: string, init?: RequestInit): Promise<APIGatewayProxyEventV2> => {
+  const { origin } = await echoing();
+  return JSON.parse(await (await fetch(`${origin}${path}`, init)).text());
+};
+
+/** Sends bytes as they are, past any client's corrections; resolves with all that came back. */
+const sendRaw = async (port: number, bytes: string): Promise<string> => {
+  const socket = connect(port, "127.0.0.1");
+  socket.end(bytes);
+  return text(socket);
+};
+
+test.each([
+  ["reconcile-ledger", 300_000],
+  ["purchase", 29_000],
+  ["receive-upstream-event", 10_000],
+])("%s has %i ms, as on AWS", async (name, timeMs) => {
+  const remaining: TestHandler = async (_event, context) => context.getRemainingTimeInMillis();
+  const leftMs = Number(await invokeWith(new Map([[name, remaining]]))(name, {}));
+  expect(leftMs).toBeGreaterThan(timeMs - 1_000);
+  expect(leftMs).toBeLessThanOrEqual(timeMs);
+});
+
+test("a request to a route becomes an event of payload 2.0 with the route's key", async () => {
+  const event = await eventFor("/v1/things?a=1&a=2&b=%20", { headers: { "X-Thing": "Ä", "User-Agent": "test" } });
+
+  expect(event).toMatchObject({
+    version: "2.0",
+    routeKey: "GET /v1/things",
+    rawPath: "/v1/things",
+    rawQueryString: "a=1&a=2&b=%20",
+    queryStringParameters: { a: "1,2", b: " " },
+    isBase64Encoded: false,
+    requestContext: {
+      routeKey: "GET /v1/things",
+      stage: "$default",
+      time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
+      http: { method: "GET", path: "/v1/things", protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "test" },
+    },
+  });
+  expect(event).not.toHaveProperty("body");
+  expect(event).not.toHaveProperty("pathParameters");
+  expect(event).not.toHaveProperty("cookies");
+});
+
+test("a path parameter is decoded, an encoded slash included", async () => {
+  const event = await eventFor("/v1/things/a%2Fb%20c");
+  expect(event.routeKey).toBe("GET /v1/things/{id}");
+  expect(event.pathParameters).toEqual({ id: "a/b c" });
+  expect(event).not.toHaveProperty("queryStringParameters");
+});
+
+test.each(["/v1/nothing", "/v1/things/", "/v1/things/1/2", "/", "/v1/things/%zz", "/%zz?q=%zz"])(
+  "%s fits no route and goes to the default function",
+  async (path) => {
+    const { port } = await echoing();
+    const answer = await sendRaw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(answer).toContain("HTTP/1.1 200");
+    expect(answer).toContain('"routeKey":"$default"');
+  },
+);
+
+test("another method on a route's path goes to the default function", async () => {
+  expect((await eventFor("/v1/things", { method: "DELETE" })).routeKey).toBe("$default");
+});
+
+test("repeated headers are joined with a comma, cookies stand apart, and names are lower-case", async () => {
+  const { port } = await echoing();
+  const head = "GET /v1/things HTTP/1.1\r\nHost: x\r\nX-Many: 1\r\nx-many: 2\r\nCookie: a=1; b=2\r\nConnection: close";
+  const answer = await sendRaw(port, `${head}\r\n\r\n`);
+  expect(answer).toContain('"x-many":"1,2"');
+  expect(answer).toContain('"cookies":["a=1","b=2"]');
+  expect(answer).not.toContain('"cookie":');
+});
+
+test("the caller's address is the socket's, whatever X-Forwarded-For claims", async () => {
+  const event = await eventFor("/v1/things", { headers: { "X-Forwarded-For": "10.0.0.9" } });
+  expect(event.requestContext.http.sourceIp).toBe("127.0.0.1");
+  expect(event.headers["x-forwarded-for"]).toBe("10.0.0.9, 127.0.0.1");
+});
+
+test("an IPv4 caller of an IPv6 socket appears with the IPv4 address", async () => {
+  const target = { functionName: "list", routeKey: "$default" };
+  const server = createServer((request, response) => {
+    response.end(JSON.stringify([request.socket.remoteAddress, eventOf(request, Buffer.of(), target)]));
+  });
+  await once(server.listen(0, "::"), "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const [peer, event] = JSON.parse(await (await fetch(`http://127.0.0.1:${port}/`)).text());
+  server.close();
+  expect(peer).toBe("::ffff:127.0.0.1");
+  expect(event.requestContext.http.sourceIp).toBe("127.0.0.1");
+});
+
+test.each([
+  ["application/json", '{"a":"ä"}', false],
+  ["application/json; charset=utf-8", "{}", false],
+  ["text/plain", "ä", false],
+  ["application/x-www-form-urlencoded", "a=1", true],
+  ["application/json-patch+json", "[]", true],
+])("a body of type %s arrives as text or as Base64", async (type, body, isBase64Encoded) => {
+  const event = await eventFor("/v1/things", { method: "POST", headers: { "Content-Type": type }, body });
+  expect(event.isBase64Encoded).toBe(isBase64Encoded);
+  expect(Buffer.from(event.body ?? "", isBase64Encoded ? "base64" : "utf8").toString()).toBe(body);
+});
+
+test("an answer's status, headers, cookies and Base64 body reach the caller", async () => {
+  const body = Buffer.from([0, 255, 1]);
+  const { origin } = await gatewayTo(async () => ({
+    statusCode: 422,
+    headers: { "x-number": 3, "content-type": "image/x" },
+    cookies: ["a=1", "b=2"],
+    body: body.toString("base64"),
+    isBase64Encoded: true,
+  }));
+  const response = await fetch(`${origin}/v1/things`);
+  expect(response.status).toBe(422);
+  expect(response.headers.get("x-number")).toBe("3");
+  expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(body);
+});
+
+test.each<[string, TestHandler]>([
+  ["throws", () => Promise.reject(new Error("private"))],
+  ["answers nothing", async () => undefined],
+  ["answers without a status", async () => ({ body: "x" })],
+  ["answers a header that HTTP cannot carry", async () => ({ statusCode: 200, headers: { "x-a": "1", "x-b": "\n" } })],
+])("a function that %s becomes the platform's 500 without headers of ours", async (_what, handler) => {
+  const { origin } = await gatewayTo(handler);
+  const response = await fetch(`${origin}/v1/things`);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({ message: "Internal Server Error" });
+  expect([...response.headers.keys()].filter((name) => name.startsWith("x-"))).toEqual([]);
+});
+
+test("a function that is over its time becomes the platform's 503, and saw its time run down", async () => {
+  const remaining: number[] = [];
+  const { origin } = await gatewayTo(async (_event, context) => {
+    remaining.push(context.getRemainingTimeInMillis());
+    await sleep(60);
+    remaining.push(context.getRemainingTimeInMillis());
+    await sleep(1_000);
+  }, 150);
+  const response = await fetch(`${origin}/v1/things`);
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({ message: "Service Unavailable" });
+  const [first = 0, second = 0] = remaining;
+  expect(first).toBeLessThanOrEqual(150);
+  expect(first - second).toBeGreaterThanOrEqual(50);
+});
+
+test.each(["with a length", "in chunks"])("a body over 10 MB, sent %s, is answered 413", async (manner) => {
+  const { port } = await echoing();
+  const size = 10 * 1024 * 1024 + 1;
+  const headers = manner === "with a length" ? { "Content-Length": size } : {};
+  const request = httpRequest({ port, host: "127.0.0.1", method: "POST", path: "/v1/things", headers });
+  const sent = once(request.end(Buffer.alloc(size)), "finish");
+  const [response]: IncomingMessage[] = await once(request, "response");
+  expect(response?.statusCode).toBe(413);
+  expect(JSON.parse(response ? await text(response) : "")).toEqual({ message: "Request Entity Too Large" });
+  await sent;
+});
+
+test("before it serves, a gateway answers 503", async () => {
+  const gateway = await openGateway({ port: 0, routes, defaultFunction: "reject" });
+  opened.push(gateway);
+  expect((await fetch(`${gateway.origin}/v1/things`)).status).toBe(503);
+});
+
+test("closing lets a request in flight finish and then refuses new ones", async () => {
+  const gateway = await gatewayTo(async () => {
+    await sleep(200);
+    return { statusCode: 200, body: "done" };
+  });
+  const answer = fetch(`${gateway.origin}/v1/things`).then((response) => response.text());
+  await sleep(50);
+  await gateway.close();
+  expect(await answer).toBe("done");
+  await expect(fetch(`${gateway.origin}/v1/things`)).rejects.toThrow();
+});
+
+test("closing waits no longer than 2 s for a request in flight", async () => {
+  const gateway = await gatewayTo(() => sleep(6_000));
+  const answer = fetch(`${gateway.origin}/v1/things`).then(
+    () => "answered",
+    () => "cut",
+  );
+  await sleep(50);
+  const startMs = Date.now();
+  await gateway.close();
+  expect(Date.now() - startMs).toBeLessThan(2_500);
+  expect(await answer).toBe("cut");
+});

@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBStreamEvent } from "aws-lambda";
+import { afterEach, expect, inject, test, vi } from "vitest";
+import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A ledger with a stream, and a consumer of it for the function `handle`. */
+const aStream = async () => {
+  const { db, ledgerTable } = await freshTables();
+  const folder = mkdtempSync(join(tmpdir(), "stream-test-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const checkpointPath = join(folder, "checkpoint.json");
+  const put = (pk: string, status: string) =>
+    db.send(new PutCommand({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } }));
+  const end = async (pk: string): Promise<void> => {
+    await put(pk, "processing");
+    await put(pk, "success");
+  };
+  const consume = (handle: (event: DynamoDBStreamEvent) => unknown = () => undefined, recordAgeMaxS = 3_600) => {
+    const seen: string[] = [];
+    const consumer = consumeStream({
+      endpoint: inject("dynamodbEndpoint"),
+      table: ledgerTable,
+      batchSize: 100,
+      recordAgeMaxS,
+      pattern: { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
+      functionName: "consumer",
+      invoke: async (_name, event) => {
+        const streamEvent: DynamoDBStreamEvent = JSON.parse(JSON.stringify(event));
+        seen.push(...streamEvent.Records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S ?? ""));
+        return handle(streamEvent);
+      },
+      checkpointPath,
+    });
+    cleanups.push(consumer.stop);
+    return { seen, stop: consumer.stop };
+  };
+  return { end, put, consume, checkpointPath };
+};
+
+test("a change that fits the pattern becomes an event of AWS's shape; others do not call the function", async () => {
+  const { end, put, consume } = await aStream();
+  await put("other", "success");
+  await end("one");
+  const events: DynamoDBStreamEvent[] = [];
+  consume((event) => void events.push(event));
+  await vi.waitFor(() => expect(events).toHaveLength(1), 5_000);
+  expect(events[0]?.Records).toEqual([
+    {
+      eventID: expect.any(String),
+      eventName: "MODIFY",
+      eventVersion: "1.1",
+      eventSource: "aws:dynamodb",
+      eventSourceARN: expect.stringMatching(/^arn:aws:dynamodb:.*\/stream\//),
+      awsRegion: "us-east-1",
+      dynamodb: {
+        ApproximateCreationDateTime: expect.any(Number),
+        Keys: { pk: { S: "one" } },
+        OldImage: { pk: { S: "one" }, status: { S: "processing" }, bytes: { B: "AQID" } },
+        NewImage: { pk: { S: "one" }, status: { S: "success" }, bytes: { B: "AQID" } },
+        SequenceNumber: expect.any(String),
+        SizeBytes: expect.any(Number),
+        StreamViewType: "NEW_AND_OLD_IMAGES",
+      },
+    },
+  ]);
+});
+
+/** A function that fails on some changes, while `fails` says so. */
+const failingOn =
+  (name: string, fails: () => boolean = () => true) =>
+  ({ Records }: DynamoDBStreamEvent) => {
+    const failed = Records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S === name && fails());
+    return { batchItemFailures: failed.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber })) };
+  };
+
+test("the stream goes on from the first change that failed, and leaves it out once it is too old", async () => {
+  const { end, consume } = await aStream();
+  for (const pk of ["one", "poison", "three"]) await end(pk);
+  const { seen } = consume(failingOn("poison"), 2);
+  const triesOf = (name: string): number => seen.filter((pk) => pk === name).length;
+  await vi.waitFor(() => expect(triesOf("three")).toBe(triesOf("poison") + 1), 8_000);
+  expect(triesOf("poison")).toBeGreaterThan(1);
+  expect(triesOf("one")).toBe(1);
+});
+
+test("a change that is young is tried again however often it fails, and is handled once the fault is over", async () => {
+  const { end, consume } = await aStream();
+  for (const pk of ["one", "two"]) await end(pk);
+  let tries = 0;
+  const { seen } = consume(
+    failingOn("one", () => {
+      tries += 1;
+      return tries <= 8;
+    }),
+  );
+  await vi.waitFor(() => expect(seen.filter((pk) => pk === "one")).toHaveLength(9), 10_000);
+  await vi.waitFor(() => expect(seen.at(-1)).toBe("two"));
+});
+
+test("a function that throws gets all changes again", async () => {
+  const { end, consume } = await aStream();
+  await end("one");
+  let calls = 0;
+  const { seen } = consume(() => {
+    calls += 1;
+    if (calls === 1) throw new Error("broken");
+  });
+  await vi.waitFor(() => expect(seen).toEqual(["one", "one"]), 5_000);
+});
+
+test("a consumer that starts again goes on where the one before had finished, not where it had read", async () => {
+  const { end, consume, checkpointPath } = await aStream();
+  await end("one");
+  const first = consume();
+  await vi.waitFor(() => expect(first.seen).toEqual(["one"]), 5_000);
+  await vi.waitFor(() => expect(readFileSync(checkpointPath, "utf8")).toContain("sequence"));
+  await first.stop();
+
+  await end("two");
+  const second = consume(() => Promise.reject(new Error("broken")));
+  await vi.waitFor(() => expect(second.seen).toContain("two"), 5_000);
+  await second.stop();
+  const third = consume();
+  await vi.waitFor(() => expect(third.seen).toEqual(["two"]), 5_000);
+});

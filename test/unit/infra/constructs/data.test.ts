@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { tables } from "../../../../infra/tables.ts";
+import { idIn, templatesOf } from "../../../builders/templates.ts";
+
+const { data, service } = templatesOf("prod");
+const found = data.all("AWS::DynamoDB::Table");
+const isDurable = { PointInTimeRecoveryEnabled: true };
+
+describe("tables", () => {
+  test("there are three, and two of them survive everything", () => {
+    expect(found).toHaveLength(Object.keys(tables).length);
+    const durable = found.filter(({ Properties }) => Properties.DeletionProtectionEnabled === true);
+    expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger"]);
+    for (const table of durable) {
+      expect(table).toMatchObject({
+        // Also when its creation is rolled back, which could not delete what is protected.
+        DeletionPolicy: "Retain",
+        UpdateReplacePolicy: "Retain",
+        Properties: { PointInTimeRecoverySpecification: isDurable },
+      });
+    }
+  });
+
+  test("all are encrypted, paid by request, and have the indexes of infra/tables.ts", () => {
+    for (const { Properties } of found) {
+      expect(Properties).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
+    }
+    const ledger = found.find(({ id }) => id.startsWith("Ledger"));
+    expect(ledger?.Properties.GlobalSecondaryIndexes).toMatchObject(
+      tables.ledger.indexes.map(({ name }) => ({ IndexName: name })),
+    );
+  });
+});
+
+describe("secrets", () => {
+  const secrets = data.all("AWS::SecretsManager::Secret");
+
+  test("none has a value in the template: four are generated on AWS, two are for the operator to fill", () => {
+    expect(secrets).toHaveLength(6);
+    for (const { Properties } of secrets) expect(Properties.SecretString).toBeUndefined();
+    const generated = secrets.filter(({ Properties }) => Properties.GenerateSecretString !== undefined);
+    expect(generated).toHaveLength(4);
+    for (const { Properties } of generated) {
+      // Under 32 characters would count as absent.
+      expect(Properties.GenerateSecretString).toEqual({ PasswordLength: 43, ExcludePunctuation: true });
+    }
+  });
+
+  test("the two that the ledger cannot be read without are kept with it", () => {
+    const kept = secrets.filter(({ DeletionPolicy }) => DeletionPolicy === "RetainExceptOnCreate");
+    expect(kept.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["ReferenceKey", "WebhookKey"]);
+  });
+
+  test("no value is resolved into a template", () => {
+    const text = JSON.stringify([data.every, service.every, service.outputs]);
+    expect(text).toContain("SECRET_ID");
+    expect(text).not.toContain("{{resolve:");
+  });
+});
+
+describe("a ledger that an earlier stack left behind", () => {
+  const region = "arn:aws:dynamodb:eu-west-1:111122223333:table/old-ledger/stream/2026-01-01T00:00:00.000";
+  const adopted = templatesOf("prod", {
+    adopt: {
+      accessTableName: "old-access",
+      ledgerTableName: "old-ledger",
+      ledgerStreamArn: region,
+      referenceKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:reference-AbCdEf",
+      webhookKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:webhook-AbCdEf",
+    },
+  });
+
+  test("is used by name, with its keys, and only the cache is made anew", () => {
+    expect(adopted.data.all("AWS::DynamoDB::Table").map(({ id }) => id.slice(0, 5))).toEqual(["Cache"]);
+    expect(adopted.data.all("AWS::SecretsManager::Secret")).toHaveLength(4);
+    const purchase = adopted.service
+      .all("AWS::Lambda::Function")
+      .find(({ Properties }) => Properties.FunctionName === "prod-airtime-purchase");
+    expect(purchase?.Properties.Environment).toMatchObject({
+      Variables: {
+        ACCESS_TABLE: "old-access",
+        LEDGER_TABLE: "old-ledger",
+        REFERENCE_KEY_SECRET_ID: expect.stringContaining("secret:reference-AbCdEf"),
+      },
+    });
+    const sources = adopted.service.all("AWS::Lambda::EventSourceMapping");
+    expect(sources.map(({ Properties }) => Properties.EventSourceArn)).toContain(region);
+    const policies = JSON.stringify(adopted.service.all("AWS::IAM::Policy"));
+    expect(policies).toContain(":table/old-ledger/index/by_owner");
+  });
+
+  test("outputs name what the operator's commands need", () => {
+    expect(adopted.service.outputs.LedgerTable?.Value).toBe("old-ledger");
+    expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^StatusQueue/);
+    for (const name of ["ApiUrl", "WebhookUrl", "DashboardUrl", "AccessTable", "UpstreamKeySecretId"]) {
+      expect(service.outputs, name).toHaveProperty(name);
+    }
+  });
+});

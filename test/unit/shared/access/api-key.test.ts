@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { isWellFormedKey, keyHash, newApiKey } from "../../../../shared/access/api-key.ts";
+
+describe("a new key", () => {
+  test("begins with live_ or test_ by its mode and has 38 characters behind it", () => {
+    expect(newApiKey("live")).toMatch(/^live_[A-Za-z0-9_-]{38}$/);
+    expect(newApiKey("test")).toMatch(/^test_[A-Za-z0-9_-]{38}$/);
+  });
+
+  test("is well-formed, in 200 of 200 tries", () => {
+    const keys = Array.from({ length: 200 }, (_, index) => newApiKey(index % 2 === 0 ? "live" : "test"));
+    expect(keys.filter(isWellFormedKey)).toHaveLength(200);
+    expect(new Set(keys).size).toBe(200);
+  });
+});
+
+describe("a key that is not well-formed", () => {
+  test("is one with any of its 43 characters changed", () => {
+    const key = newApiKey("live");
+    const changed = [...key].map(
+      (character, at) => `${key.slice(0, at)}${character === "A" ? "B" : "A"}${key.slice(at + 1)}`,
+    );
+    expect(changed).toHaveLength(43);
+    expect(changed.filter(isWellFormedKey)).toEqual([]);
+  });
+
+  test("is a test key that says it is live: the checksum covers the prefix", () => {
+    const key = newApiKey("test");
+    expect(isWellFormedKey(key.replace("test_", "live_"))).toBe(false);
+  });
+
+  test.for([
+    ["empty", ""],
+    ["only a prefix", "live_"],
+    ["of another prefix", "prod_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
+    ["right in its form but not in its checksum", `live_${"a".repeat(38)}`],
+  ] as const)("is one that is %s", ([, key]) => {
+    expect(isWellFormedKey(key)).toBe(false);
+  });
+
+  test("is one whose checksum is right but whose form is not: another prefix, 31 or 33 characters, a blank", () => {
+    const a = (count: number): string => "a".repeat(count);
+    const unchecked = [
+      `prod_${a(32)}`,
+      `LIVE_${a(32)}`,
+      `live_${a(31)}`,
+      `live_${a(33)}`,
+      `live_${a(31)} `,
+      `live_${a(31)}\n`,
+    ];
+    // The checksum of a key is the first 6 characters of the hash of the rest.
+    const keys = [`live_${a(32)}`, ...unchecked].map((text) => `${text}${keyHash(text).slice(0, 6)}`);
+    expect(keys.map(isWellFormedKey)).toEqual([true, false, false, false, false, false, false]);
+  });
+
+  test("is a good one that is cut short by 1, or that has 1 character, a blank or a line break more", () => {
+    const key = newApiKey("live");
+    const spoilt = [key.slice(0, -1), key.slice(1), `${key}a`, `${key} `, ` ${key}`, `${key}\n`, key.toUpperCase()];
+    expect(spoilt.filter(isWellFormedKey)).toEqual([]);
+    expect(isWellFormedKey(key)).toBe(true);
+  });
+});
+
+test("a key is found by its SHA-256, 43 characters of base64url", () => {
+  // `printf abc | openssl sha256 -binary | base64`
+  expect(keyHash("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+});

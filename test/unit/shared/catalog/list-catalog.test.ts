@@ -1,0 +1,142 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
+import { catalogMemory } from "../../../../shared/catalog/memory.ts";
+import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { successEnvelope } from "../../../../shared/contract/envelope.ts";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { aCatalog } from "../../../builders/catalog.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const snapshot = snapshotOf(aCatalog(), NOON);
+const WEAK = snapshot.etag;
+const STRONG = WEAK.replace("W/", "");
+
+type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
+
+/** One request for a catalog that was fetched at noon; undefined: never. */
+const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON }: Ask = {}) => {
+  const memory = catalogMemory({ read: async () => kept }, () => nowMs);
+  return listCatalog(
+    memory,
+    () => nowMs,
+  )({
+    caller: { accountId: "acc_1", keyId: "key_1", mode },
+    request: apiEvent.parse(anApiEvent({ headers })),
+  });
+};
+
+test("the answer is the success envelope with the catalog, with its tag and a private hour of caching", async () => {
+  const { statusCode, headers, body, isBase64Encoded } = await list(snapshot);
+  expect([statusCode, isBase64Encoded ?? false]).toEqual([200, false]);
+  expect(successEnvelope(routes.listCatalog.data).parse(JSON.parse(body ?? "")).data).toEqual(aCatalog());
+  expect(headers).toEqual({
+    etag: WEAK,
+    "cache-control": "private, max-age=3600",
+    vary: "accept-encoding",
+    age: "0",
+    "content-type": "application/json; charset=utf-8",
+  });
+});
+
+describe("If-None-Match", () => {
+  test.for([
+    ["the tag itself", WEAK],
+    ["the same tag without its W/", STRONG],
+    ["the tag as the second of 3", `"a", ${WEAK}, "b"`],
+    ["the tag in a list without blanks", `"a",${STRONG}`],
+    ["a star", "*"],
+    ["blanks around the tag", `  ${WEAK} `],
+  ] as const)("with %s is 304 without a body, with the tag and the caching", async ([, tags]) => {
+    const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
+    expect(answer.statusCode).toBe(304);
+    expect(answer.body).toBeUndefined();
+    expect(answer.headers).toEqual({
+      etag: WEAK,
+      "cache-control": "private, max-age=3600",
+      vary: "accept-encoding",
+      age: "0",
+    });
+  });
+
+  test.for([
+    ["another tag", '"a"'],
+    ["the tag without its quotes", STRONG.replaceAll('"', "")],
+    ["a part of the tag", STRONG.replace(/.{3}"$/, '"')],
+    ["the tag in another case", STRONG.toLowerCase() === STRONG ? STRONG.toUpperCase() : STRONG.toLowerCase()],
+    ["nothing", ""],
+  ] as const)("with %s is 200 with the body", async ([, tags]) => {
+    const answer = await list(snapshot, { headers: { "if-none-match": tags } });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.body?.length).toBeGreaterThan(100);
+  });
+});
+
+describe("Accept-Encoding", () => {
+  test.for(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate,gzip", "*", "gzip;q=0.001"])(
+    "%s gets gzip: the stored bytes, in base64",
+    async (accepted) => {
+      const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
+      expect([isBase64Encoded, headers["content-encoding"], headers.vary]).toEqual([true, "gzip", "accept-encoding"]);
+      const bytes = Buffer.from(body ?? "", "base64");
+      expect(bytes.equals(snapshot.gzip)).toBe(true);
+      expect(JSON.parse(gunzipSync(bytes).toString("utf8"))).toMatchObject({ status: true, data: aCatalog() });
+    },
+  );
+
+  test.for([
+    "",
+    "identity",
+    "br, deflate",
+    "gzip;q=0",
+    "gzip; q=0",
+    "gzip;q=0.0",
+    "gzip;q=0.000, identity",
+    "gzip;q=0, *;q=1",
+    "*;q=0",
+    "gzipped",
+  ])("%j gets the plain text", async (accepted) => {
+    const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
+    expect([isBase64Encoded ?? false, headers["content-encoding"]]).toEqual([false, undefined]);
+    expect(JSON.parse(body ?? "")).toMatchObject({ data: aCatalog() });
+    expect(headers.vary).toBe("accept-encoding");
+  });
+});
+
+test.for([
+  [0, "0"],
+  [999, "0"],
+  [1_000, "1"],
+  [90_000_000, "90000"],
+  [-5_000, "0"],
+] as const)("Age after %i ms is %s s; a stale catalog is served", async ([afterMs, age]) => {
+  const { statusCode, headers } = await list(snapshot, { nowMs: NOON + afterMs });
+  expect([statusCode, headers.age]).toEqual([200, age]);
+});
+
+describe("a catalog that was never fetched", () => {
+  test("is 503 provider_unavailable for a live key, with Retry-After 60", async () => {
+    const refusal = await list(undefined).catch((error: unknown) => error);
+    if (!(refusal instanceof ServiceError)) expect.unreachable();
+    expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 60]);
+  });
+
+  test("is the built-in one for a test key, without an Age, and 304 by its own tag", async () => {
+    const answer = await list(undefined, { mode: "test" });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers.etag).toBe(builtInSnapshot.etag);
+    expect(answer.headers.age).toBeUndefined();
+    const again = await list(undefined, { mode: "test", headers: { "if-none-match": builtInSnapshot.etag } });
+    expect(again.statusCode).toBe(304);
+  });
+});
+
+test("a test key sees the fetched catalog once there is one, the same as a live key", async () => {
+  const [live, probe] = [await list(snapshot), await list(snapshot, { mode: "test" })];
+  expect(probe).toEqual(live);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { catalogMemory } from "../../../../shared/catalog/memory.ts";
+import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { aCatalog } from "../../../builders/catalog.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const older = snapshotOf(aCatalog(1), NOON);
+const newer = snapshotOf(aCatalog(2), NOON + 3_600_000);
+
+/** A memory before a table that can be filled, emptied and switched off; it counts how often it is read. */
+const aMemory = (stored: Snapshot | undefined) => {
+  const table = { stored, reads: 0, broken: false };
+  const clock = { nowMs: NOON };
+  const read = async (): Promise<Snapshot | undefined> => {
+    table.reads += 1;
+    if (table.broken) throw new Error("The table cannot be read");
+    return table.stored;
+  };
+  return { ...catalogMemory({ read }, () => clock.nowMs), table, clock };
+};
+
+test("within 60 s the table is read once for 100 requests", async () => {
+  const { snapshot, plans, table, clock } = aMemory(older);
+  for (let request = 0; request < 50; request += 1) {
+    expect(await snapshot()).toBe(older);
+    expect((await plans())?.plans.size).toBe(1);
+    clock.nowMs += 1_199;
+  }
+  expect(clock.nowMs - NOON).toBeLessThan(60_000);
+  expect(table.reads).toBe(1);
+});
+
+test("what the table got is seen after 60 s, in the snapshot and in the plans, and not a moment before", async () => {
+  const { snapshot, plans, table, clock } = aMemory(older);
+  await snapshot();
+  table.stored = newer;
+  clock.nowMs = NOON + 59_999;
+  expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
+  clock.nowMs = NOON + 60_000;
+  expect([await snapshot(), (await plans())?.plans.size]).toEqual([newer, 2]);
+  expect(table.reads).toBe(2);
+});
+
+test("plans say when the upstream was asked, also after a refresh that changed nothing", async () => {
+  const { plans, table, clock } = aMemory(older);
+  expect((await plans())?.fetchedAtMs).toBe(NOON);
+  table.stored = snapshotOf(aCatalog(1), NOON + 7_000);
+  clock.nowMs = NOON + 60_000;
+  expect((await plans())?.fetchedAtMs).toBe(NOON + 7_000);
+});
+
+describe("while the table cannot be read", () => {
+  test("what is in memory stays, for hours; afterwards the new one is seen", async () => {
+    const { snapshot, plans, table, clock } = aMemory(older);
+    await snapshot();
+    table.broken = true;
+    table.stored = newer;
+    clock.nowMs = NOON + 5 * 3_600_000;
+    expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
+    table.broken = false;
+    expect(await snapshot()).toBe(newer);
+  });
+
+  test("nothing is made up where nothing is in memory: the error is the caller's", async () => {
+    const { snapshot, plans, table } = aMemory(older);
+    table.broken = true;
+    await expect(snapshot()).rejects.toThrow();
+    await expect(plans()).rejects.toThrow();
+  });
+});
+
+describe("where no catalog was ever fetched", () => {
+  test("there is none, and the table is asked each time so that the first one is seen at once", async () => {
+    const { snapshot, plans, table } = aMemory(undefined);
+    expect([await snapshot(), await plans()]).toEqual([undefined, undefined]);
+    expect(table.reads).toBe(2);
+    table.stored = older;
+    expect((await plans())?.plans.size).toBe(1);
+  });
+});
+
+test("a catalog that vanished from the table stays in memory", async () => {
+  const { snapshot, table, clock } = aMemory(older);
+  await snapshot();
+  table.stored = undefined;
+  clock.nowMs = NOON + 60_000;
+  expect(await snapshot()).toBe(older);
+});

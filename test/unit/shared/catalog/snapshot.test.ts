@@ -1,0 +1,57 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { builtInPlans, builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { catalogOf, indexPlans, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
+import { catalogSchema } from "../../../../shared/contract/catalog.ts";
+import { documentText } from "../../../../shared/lambda/prepared-document.ts";
+import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+
+describe("a snapshot", () => {
+  test("holds the whole success envelope, zipped", () => {
+    const catalog = aCatalog();
+    const { gzip } = snapshotOf(catalog, NOON);
+    const body: unknown = JSON.parse(gunzipSync(gzip).toString("utf8"));
+    expect(body).toEqual({ status: true, message: expect.any(String), data: catalog });
+    expect(JSON.parse(documentText(snapshotOf(catalog, NOON)))).toEqual(body);
+  });
+
+  test("gives its catalog back as it was", () => {
+    const catalog = aCatalog(30);
+    expect(catalogOf(snapshotOf(catalog, NOON))).toEqual(catalog);
+  });
+
+  test("has a weak tag of 22 characters that is the same an hour later and another when 1 price is another", () => {
+    const { etag } = snapshotOf(aCatalog(), NOON);
+    expect(etag).toMatch(/^W\/"[A-Za-z0-9_-]{22}"$/);
+    expect(snapshotOf(aCatalog(), NOON + 3_600_000).etag).toBe(etag);
+    const repriced = aCatalog(4, {
+      data_plans: [...aCatalog(3).data_plans, aPlan({ id: 104, name: "4GB", price: 500.01 })],
+    });
+    expect(repriced.data_plans).toHaveLength(4);
+    expect(snapshotOf(repriced, NOON).etag).not.toBe(etag);
+  });
+});
+
+test("plans and networks are found by their ids, and others are not", () => {
+  const { networks, plans } = indexPlans(aCatalog(2));
+  expect([networks.get(1)?.code, plans.get(102)?.name]).toEqual(["mtn", "2GB"]);
+  expect([networks.get(2), plans.get(103)]).toEqual([undefined, undefined]);
+});
+
+test("each price with 2 decimals from 0.01 to 2,000 NGN is a price: 200,000 of 200,000", () => {
+  const price = catalogSchema.shape.data_plans.element.shape.price;
+  const refused: number[] = [];
+  for (let kobo = 1; kobo <= 200_000; kobo += 1) if (!price.safeParse(kobo / 100).success) refused.push(kobo);
+  expect(refused).toEqual([]);
+});
+
+test("each entry of the built-in catalog is usable, and what is listed can be bought", () => {
+  const listed = catalogOf(builtInSnapshot);
+  expect(usableCatalog(listed)).toEqual({ catalog: listed, dropped: [] });
+  expect(listed.data_plans.length).toBeGreaterThan(0);
+  expect([...builtInPlans.plans.values()]).toEqual(listed.data_plans);
+  expect([...builtInPlans.networks.values()]).toEqual(listed.networks);
+});

@@ -1,0 +1,330 @@
+import { describe, expect, test } from "vitest";
+import {
+  bvnAdvancedResult,
+  bvnBasicResult,
+  bvnRetrieveResult,
+  ninAdvancedResult,
+  ninBasicResult,
+  ninRetrieveResult,
+} from "../../../../shared/contract/identity.ts";
+import { type DateReading, normaliseRecord } from "../../../../shared/identity/normalise-record.ts";
+
+const known = { nin: "12345678901" };
+const dateReading: DateReading = {
+  order: "day-first",
+  nowMs: Date.parse("2026-11-21T12:00:00.000Z"),
+  unreadable: () => undefined,
+};
+const basic = (record: Readonly<Record<string, unknown>>) =>
+  normaliseRecord({ first_name: "Ngozi", ...record }, ninBasicResult, known, dateReading);
+const advanced = (record: Readonly<Record<string, unknown>>) =>
+  normaliseRecord({ first_name: "Ngozi", ...record }, ninAdvancedResult, known, dateReading);
+const advancedBvn = (record: Readonly<Record<string, unknown>>) =>
+  normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" }, dateReading);
+
+const nobody = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
+
+describe("names of fields", () => {
+  const spellings: readonly (readonly [string, string])[] = [
+    ["first_name", "first_name"],
+    ["firstName", "first_name"],
+    ["firstname", "first_name"],
+    ["FIRSTNAME", "first_name"],
+    ["First Name", "first_name"],
+    ["first-name", "first_name"],
+    ["last_name", "last_name"],
+    ["lastName", "last_name"],
+    ["surname", "last_name"],
+    ["Surname", "last_name"],
+    ["middle_name", "middle_name"],
+    ["middlename", "middle_name"],
+    ["middleName", "middle_name"],
+    ["otherNames", "middle_name"],
+  ];
+  test.each(spellings)("%s is read as %s", (sent, ours) => {
+    expect(normaliseRecord({ [sent]: "Ada" }, ninBasicResult, known, dateReading)).toEqual({
+      ...nobody,
+      [ours]: "Ada",
+    });
+  });
+
+  const advancedSpellings: readonly (readonly [string, string, string])[] = [
+    ["birthdate", "1974-01-06", "date_of_birth"],
+    ["dateOfBirth", "1974-01-06", "date_of_birth"],
+    ["dob", "1974-01-06", "date_of_birth"],
+    ["sex", "F", "gender"],
+    ["phoneNumber", "08031234567", "phone_number"],
+    ["telephoneno", "08031234567", "phone_number"],
+    ["phone", "08031234567", "phone_number"],
+    ["base64Image", "aGk=", "photo"],
+    ["image", "aGk=", "photo"],
+    ["maritalStatus", "Single", "marital_status"],
+    ["residentialAddress", "1 Mock Street", "residential_address"],
+    ["residence_address", "1 Mock Street", "residential_address"],
+    ["stateOfOrigin", "Kano", "state_of_origin"],
+    ["self_origin_state", "Kano", "state_of_origin"],
+    ["lgaOfOrigin", "Mock North", "lga_of_origin"],
+    ["self_origin_lga", "Mock North", "lga_of_origin"],
+  ];
+  test.each(advancedSpellings)("%s is read as %s", (sent, value, ours) => {
+    const result = advanced({ [sent]: value });
+    expect(result).toMatchObject({ [ours]: value });
+    expect(result).not.toHaveProperty(sent);
+  });
+
+  test("of a BVN's own fields are read in camel case too", () => {
+    const record = { enrollmentBank: "Mock Bank", registrationDate: "14-February-2016", watchListed: "NO" };
+    const ours = { enrollment_bank: "Mock Bank", registration_date: "2016-02-14", watch_listed: false };
+    expect(advancedBvn(record)).toMatchObject(ours);
+  });
+
+  test("two spellings at once: the first that says something counts", () => {
+    const record = { firstName: "", first_name: "  ", givenName: "Ada", last_name: null, surname: "Obi" };
+    expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toMatchObject({
+      first_name: "Ada",
+      last_name: "Obi",
+    });
+  });
+});
+
+describe("dates", () => {
+  const dates: readonly (readonly [unknown, string | null])[] = [
+    ["1974-01-06", "1974-01-06"],
+    ["06-01-1974", "1974-01-06"],
+    ["06/01/1974", "1974-01-06"],
+    ["6/1/1974", "1974-01-06"],
+    ["06.01.1974", "1974-01-06"],
+    ["01-January-1907", "1907-01-01"],
+    ["31-December-1999", "1999-12-31"],
+    ["01-Jan-1990", "1990-01-01"],
+    ["1 JAN 1990", "1990-01-01"],
+    ["09-Sept-1990", "1990-09-09"],
+    [" 06-01-1974 ", "1974-01-06"],
+    // Midnight in Lagos.
+    ["1997-12-30T23:00:00.000Z", "1997-12-31"],
+    ["1997-12-30T23:00:00Z", "1997-12-31"],
+    ["1997-12-31T00:00:00.000+01:00", "1997-12-31"],
+    // Midnight in UTC is one o'clock in Lagos, on the same day.
+    ["1997-12-31T00:00:00.000Z", "1997-12-31"],
+    ["1997-12-30T22:59:59.999Z", "1997-12-30"],
+    // No zone is said: the day as it is written.
+    ["1997-12-30T23:00:00", "1997-12-30"],
+    ["1997-12-30 23:00:00", "1997-12-30"],
+    ["2000-02-29", "2000-02-29"],
+    ["29-02-2000", "2000-02-29"],
+    ["1900-02-29", null],
+    ["29-02-2023", null],
+    ["30-02-1990", null],
+    ["31-April-1990", null],
+    ["00-00-0000", null],
+    ["0000-00-00", null],
+    ["13-13-1990", null],
+    ["12-31-1990", null],
+    ["06-01-74", "1974-01-06"],
+    ["1990", null],
+    ["unknown", null],
+    ["01-Foo-1990", null],
+    ["1997-12-30T99:00:00Z", null],
+    ["9999-12-31T23:59:59Z", null],
+    ["", null],
+    [null, null],
+    [19_740_106, null],
+    [true, null],
+    [{}, null],
+    [["06-01-1974"], null],
+  ];
+  test.each(dates)("%j is %s", (sent, expected) => {
+    expect(basic({ date_of_birth: sent })).toMatchObject({ first_name: "Ngozi", date_of_birth: expected });
+  });
+
+  test("that cannot be read are reported by field and shape, and nothing else is", () => {
+    const reported: unknown[] = [];
+    const unreadable: DateReading["unreadable"] = (field, shape) => void reported.push([field, shape]);
+    const read = (record: Readonly<Record<string, unknown>>) =>
+      normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, known, { ...dateReading, unreadable });
+    read({ dob: "31/02/1990", registration_date: "Ngozi 07" });
+    read({ dob: 19_740_106 });
+    read({ dob: "unknown", birthdate: "06-01-1974" });
+    read({ dob: "", birthdate: null, registration_date: {} });
+    read({ dob: "06-01-1974", title: "31/02/1990" });
+    expect(reported).toEqual([
+      ["date_of_birth", "99/99/9999"],
+      ["registration_date", "aaaaa 99"],
+      ["date_of_birth", "99999999"],
+    ]);
+  });
+
+  test("each day from 1900 to 2030 is read the same in six styles", () => {
+    const month = new Intl.DateTimeFormat("en-GB", { month: "long", timeZone: "UTC" });
+    const wrong: string[] = [];
+    for (let atMs = Date.UTC(1900, 0, 1); atMs < Date.UTC(2031, 0, 1); atMs += 86_400_000) {
+      const day = new Date(atMs);
+      const iso = day.toISOString().slice(0, 10);
+      const [year = "", number = "", date = ""] = iso.split("-");
+      const styles = [
+        iso,
+        `${date}-${number}-${year}`,
+        `${Number(date)}/${Number(number)}/${year}`,
+        `${date}-${month.format(day)}-${year}`,
+        `${date}-${month.format(day).slice(0, 3).toUpperCase()}-${year}`,
+        new Date(atMs - 3_600_000).toISOString(),
+      ];
+      wrong.push(...styles.filter((style) => basic({ date_of_birth: style })?.date_of_birth !== iso));
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("other values", () => {
+  test.each([
+    ["f", "F"],
+    ["F", "F"],
+    ["Female", "F"],
+    ["FEMALE", "F"],
+    ["m", "M"],
+    ["Male", "M"],
+    [" male ", "M"],
+    ["", null],
+    ["unknown", null],
+    ["X", null],
+    [null, null],
+    [1, null],
+    [{}, null],
+  ])("gender %j is %s", (sent, expected) => {
+    expect(basic({ gender: sent })).toMatchObject({ gender: expected });
+  });
+
+  test.each([
+    ["/9j/4AAQ", "/9j/4AAQ"],
+    ["data:image/jpeg;base64,/9j/4AAQ", "/9j/4AAQ"],
+    ["data:image/png;base64,iVBOR", "iVBOR"],
+    ["data:;base64,iVBOR", "iVBOR"],
+    ["data:image/jpeg;base64,", null],
+    ["", null],
+    [null, null],
+  ])("photo %j is %s", (sent, expected) => {
+    expect(advanced({ photo: sent })).toMatchObject({ photo: expected });
+  });
+
+  test.each([
+    ["NO", false],
+    ["no", false],
+    ["false", false],
+    [false, false],
+    ["0", false],
+    [0, false],
+    ["YES", true],
+    [true, true],
+    ["True", true],
+    [1, true],
+    ["perhaps", null],
+    ["", null],
+    [undefined, null],
+  ])("watch_listed %j is %s", (sent, expected) => {
+    expect(advancedBvn({ watch_listed: sent })).toMatchObject({ watch_listed: expected });
+  });
+
+  test("text is trimmed; empty text, lists and objects are null; a number is written out", () => {
+    const record = { last_name: "  Obi ", middle_name: "   ", email: ["a"], title: {}, phone_number: 8_031_234_567 };
+    expect(advanced(record)).toMatchObject({
+      last_name: "Obi",
+      middle_name: null,
+      email: null,
+      title: null,
+      phone_number: "8031234567",
+    });
+  });
+
+  test("a photo of 5 MB with a data: prefix is read within a second", () => {
+    const photo = "A".repeat(5_000_000);
+    const startMs = performance.now();
+    expect(advanced({ photo: `data:image/jpeg;base64,${photo}` })?.photo === photo).toBe(true);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+});
+
+describe("what is absent and what is beyond", () => {
+  const five = ["first_name", "last_name", "middle_name", "gender", "date_of_birth"];
+  const shapes = [
+    ["basic NIN", ninBasicResult, { nin: "1" }, five],
+    ["basic BVN", bvnBasicResult, { bvn: "1" }, [...five, "phone_number"]],
+    ["NIN retrieval", ninRetrieveResult, { phone_number: "1" }, ["nin", ...five, "phone_number"]],
+    ["BVN retrieval", bvnRetrieveResult, { phone_number: "1" }, ["bvn", ...five, "phone_number"]],
+  ] as const;
+  test.each(shapes)(
+    "a %s result has exactly its fields: the asked number, the name, and null",
+    (_name, schema, asked, fields) => {
+      const result = normaliseRecord(
+        { surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" },
+        schema,
+        asked,
+        dateReading,
+      );
+      const expected = fields.map((name) => [
+        name,
+        name === "last_name" ? "Obi" : (Object.entries(asked).find(([key]) => key === name)?.[1] ?? null),
+      ]);
+      expect(result).toEqual(Object.fromEntries(expected));
+    },
+  );
+
+  test("unknown fields are passed through as they are, for advanced results only", () => {
+    const beyond = { trackingId: "x", nested: { list: [1, null] }, "odd name": false };
+    expect(advanced(beyond)).toMatchObject(beyond);
+    expect(advancedBvn(beyond)).toMatchObject(beyond);
+    for (const name of Object.keys(beyond)) expect(basic(beyond)).not.toHaveProperty(name);
+  });
+
+  test("what another kind of record calls a field of its own is passed through by this kind", () => {
+    const ofBvn = { bvn: "22345678901", enrollment_bank: "Mock Bank", watch_listed: "NO", registration_date: "x" };
+    expect(advanced(ofBvn)).toMatchObject(ofBvn);
+    expect(advancedBvn({ nin: "12345678901" })).toMatchObject({ nin: "12345678901" });
+  });
+
+  test("a spelling of ours whose value could not be read does not come through the back door", () => {
+    const result = advanced({ birthdate: "00-00-0000", photo: 7 });
+    expect(result).toMatchObject({ date_of_birth: null });
+    expect(result).not.toHaveProperty("birthdate");
+  });
+
+  test("a field __proto__ does not change what the result is", () => {
+    const record: Record<string, unknown> = JSON.parse(
+      '{"first_name":"Ngozi","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+    );
+    const result = normaliseRecord(record, ninAdvancedResult, known, dateReading);
+    expect(result).toMatchObject({ first_name: "Ngozi", nin: "12345678901" });
+    expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+    expect(result).not.toHaveProperty("polluted");
+    expect({}).not.toHaveProperty("polluted");
+  });
+});
+
+describe("a record that says nothing about the person is none", () => {
+  test.each([
+    ["nothing at all", {}],
+    ["only the number that was asked for", { nin: "12345678901" }],
+    ["fields of null", { first_name: null, last_name: null, gender: null }],
+    ["fields of empty text", { firstName: "", surname: " ", gender: "?", birthdate: "00-00-0000" }],
+    ["only fields beyond ours", { message: "ok", trackingId: "x" }],
+  ])("%s", (_name, record) => {
+    expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toBeUndefined();
+    expect(normaliseRecord(record, ninAdvancedResult, known, dateReading)).toBeUndefined();
+  });
+
+  test("but one name is a record", () => {
+    expect(normaliseRecord({ surname: "Obi" }, ninBasicResult, known, dateReading)).toEqual({
+      ...nobody,
+      last_name: "Obi",
+    });
+  });
+
+  test("but for a retrieval the number that was sought is one", () => {
+    const asked = { phone_number: "08031234567" };
+    expect(normaliseRecord({ nin: "12345678901" }, ninRetrieveResult, asked, dateReading)).toEqual({
+      nin: "12345678901",
+      ...nobody,
+      ...asked,
+    });
+    expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked, dateReading)).toBeUndefined();
+  });
+});

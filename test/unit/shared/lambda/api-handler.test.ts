@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
+import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { type Admit, apiHandler, operation } from "../../../../shared/lambda/api-handler.ts";
+import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
+import { aLambdaContext } from "../../../builders/lambda-context.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const caller = { accountId: "acc_1", keyId: "key_1", mode: "live" } as const;
+const admitted: Admit = async () => ({ rate: { limit: 60, remaining: 41 }, caller });
+const transaction = { reference: "DATA_1", status: "success", amount: 500, description: "MTN 1GB" } as const;
+
+type Purchase = Parameters<typeof operation<typeof routes.buyData.input, typeof routes.buyData.data>>[1];
+const bought: Purchase = async () => ({ message: "Delivered", data: { transaction } });
+
+const answerSchema = z.object({
+  statusCode: z.number(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string().optional(),
+  isBase64Encoded: z.boolean().optional(),
+});
+
+/** Sends one request to a function that serves nothing but data purchases. Any function of one operation will do. */
+const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
+  const handler = apiHandler("list-catalog", admit, { listCatalog: operation(routes.buyData, run) });
+  return async (changes: ApiEventChanges = {}) => {
+    const event = anApiEvent({
+      method: "POST",
+      path: "/v1/vtu/data/purchase",
+      body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08031234567" }),
+      ...changes,
+    });
+    const answer = answerSchema.parse(await handler(event, aLambdaContext()));
+    return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
+  };
+};
+const ask = (run?: Purchase, admit?: Admit) => purchaseHandler(run, admit)();
+
+describe("a success", () => {
+  test("is 200 with status, message and data, the rate of the key and the request's id", async () => {
+    const { statusCode, headers, json } = await ask();
+    expect(statusCode).toBe(200);
+    expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
+    expect(headers).toEqual({
+      "content-type": "application/json; charset=utf-8",
+      "x-ratelimit-limit": "60",
+      "x-ratelimit-remaining": "41",
+      "x-request-id": "req-0001",
+    });
+  });
+
+  test("keeps the operation's own headers", async () => {
+    const { headers } = await ask(async () => ({
+      message: "Delivered",
+      data: { transaction },
+      headers: { "x-transaction-reference": "DATA_1" },
+    }));
+    expect(headers).toMatchObject({ "x-transaction-reference": "DATA_1", "x-ratelimit-remaining": "41" });
+  });
+
+  test("hands the operation the parsed input, the caller and the time that is left", async () => {
+    const calls: Parameters<Purchase>[0][] = [];
+    await ask(async (call) => {
+      calls.push(call);
+      return bought(call);
+    });
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.input).toEqual({ network_id: 1, plan_id: 101, phone_number: "08031234567" });
+    expect(calls[0]?.caller).toEqual(caller);
+    expect(calls[0]?.deadline.remainingMs()).toBe(29_000);
+  });
+
+  test("holds no field that the route does not name", async () => {
+    const leaky = { ...transaction, attempt: "secret" };
+    const { json } = await ask(async () => ({ message: "Delivered", data: { transaction: leaky } }));
+    expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
+  });
+
+  test("of an order that the route's schema does not allow is not answered: the order is charged", async () => {
+    const answered = ask(async () => ({
+      message: "Delivered",
+      data: { transaction: { ...transaction, amount: Number.NaN } },
+    }));
+    await expect(answered).rejects.toBeInstanceOf(OutcomeUnknown);
+  });
+});
+
+test("a prepared answer is sent byte by byte, with its own headers and the common ones; a 304 has no body", async () => {
+  const zipped = await ask(async () => ({
+    statusCode: 200,
+    body: "H4sI",
+    isBase64Encoded: true,
+    headers: { etag: 'W/"1"', "content-encoding": "gzip" },
+  }));
+  expect(zipped).toMatchObject({ statusCode: 200, body: "H4sI", isBase64Encoded: true });
+  expect(zipped.headers).toMatchObject({ etag: 'W/"1"', "content-encoding": "gzip", "x-ratelimit-remaining": "41" });
+
+  const unchanged = await ask(async () => ({ statusCode: 304, headers: { etag: 'W/"1"' } }));
+  expect(unchanged).toMatchObject({ statusCode: 304 });
+  expect(unchanged.body).toBeUndefined();
+  expect(unchanged.headers).toMatchObject({ "x-ratelimit-limit": "60", "x-request-id": "req-0001" });
+});
+
+describe("each of the table's errors, thrown by an operation, is the error envelope with its code", () => {
+  test.for(errorCodes)("%s", async (code) => {
+    const { statusCode, headers, json } = await ask(async () => {
+      throw new ServiceError(code);
+    });
+    expect(statusCode).toBe(errors[code].status);
+    expect([400, 401, 403, 404, 422, 429, 500, 502, 503, 504]).toContain(statusCode);
+    expect(errorEnvelope.parse(json())).toEqual({ status: false, message: errors[code].message });
+    expect(headers).toEqual({
+      "content-type": "application/json; charset=utf-8",
+      "x-error-code": code,
+      "x-ratelimit-limit": "60",
+      "x-ratelimit-remaining": "41",
+      "x-request-id": "req-0001",
+    });
+  });
+});
+
+test("an error's fields, wait, reference and replay become `errors` and 3 headers", async () => {
+  const { headers, json } = await ask(async () => {
+    throw new ServiceError("validation_failed", {
+      fields: { phone_number: ["Was refused by the provider"] },
+      retryAfterS: 7,
+      transactionReference: "DATA_1",
+      replayed: true,
+    });
+  });
+  expect(json()).toMatchObject({ status: false, errors: { phone_number: ["Was refused by the provider"] } });
+  expect(headers).toMatchObject({
+    "retry-after": "7",
+    "x-transaction-reference": "DATA_1",
+    "idempotent-replayed": "true",
+  });
+});
+
+test("an unknown route is 404 not_found with the catalog group's 120 of 120, and nobody is admitted", async () => {
+  const admit = vi.fn(admitted);
+  const send = purchaseHandler(bought, admit);
+  const { statusCode, headers } = await send({ routeKey: "$default" });
+  expect(statusCode).toBe(404);
+  expect(headers).toMatchObject({
+    "x-error-code": "not_found",
+    "x-ratelimit-limit": "120",
+    "x-ratelimit-remaining": "120",
+    "x-request-id": "req-0001",
+  });
+  expect(admit).not.toHaveBeenCalled();
+});
+
+test("a key that was not recognised gets 401 with the route's own 60 of 60", async () => {
+  const { statusCode, headers } = await ask(bought, async () => {
+    throw new ServiceError("invalid_api_key");
+  });
+  expect(statusCode).toBe(401);
+  expect(headers).toMatchObject({ "x-ratelimit-limit": "60", "x-ratelimit-remaining": "60" });
+});
+
+test("a refusal by the gate is answered with the rate that was counted, and its body is not looked at", async () => {
+  const run = vi.fn(bought);
+  const send = purchaseHandler(run, async () => ({
+    rate: { limit: 60, remaining: 3 },
+    refusal: new ServiceError("ip_not_whitelisted", { message: "The IP address 198.51.100.9 is not whitelisted" }),
+  }));
+  const { statusCode, headers, json } = await send({ body: "{" });
+  expect(statusCode).toBe(403);
+  expect(json()).toEqual({ status: false, message: "The IP address 198.51.100.9 is not whitelisted" });
+  expect(headers).toMatchObject({ "x-error-code": "ip_not_whitelisted", "x-ratelimit-remaining": "3" });
+  expect(run).not.toHaveBeenCalled();
+});
+
+test("a bad body is 400 and a wrong field 422, both with the rate that was counted", async () => {
+  const send = purchaseHandler();
+  const bad = await send({ body: "{" });
+  expect([bad.statusCode, bad.headers["x-error-code"]]).toEqual([400, "invalid_json"]);
+  expect(bad.headers["x-ratelimit-remaining"]).toBe("41");
+  const wrong = await send({ body: '{"network_id":1,"plan_id":101,"phone_number":"0803"}' });
+  expect([wrong.statusCode, wrong.headers["x-error-code"]]).toEqual([422, "validation_failed"]);
+  expect(Object.keys(errorEnvelope.parse(wrong.json()).errors ?? {})).toEqual(["phone_number"]);
+});
+
+describe("an error that nobody foresaw", () => {
+  const secret = "08031234567 of Ada";
+  const thrown: readonly (readonly [string, unknown])[] = [
+    ["an Error", new Error(secret)],
+    ["a TypeError with a cause", new TypeError(secret, { cause: new Error(secret) })],
+    ["a string", secret],
+    ["undefined", undefined],
+  ];
+
+  /** Reads the wallet: a request that is no order. */
+  const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
+    const handler = apiHandler("list-catalog", admit, { listCatalog: operation(routes.getWallet, run) });
+    const answer = answerSchema.parse(
+      await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
+    );
+    return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
+  };
+  const linesOf = async (run: () => Promise<unknown>): Promise<string> => {
+    const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+    await run();
+    const text = JSON.stringify(lines.mock.calls);
+    expect(text).toContain("request.broke");
+    return text;
+  };
+
+  test.for(thrown)(
+    "%s is 500 internal_error, and its message is neither in the answer nor in the log",
+    async ([, error]) => {
+      const said = await linesOf(async () => {
+        const { statusCode, headers, body } = await readWallet(async () => {
+          throw error;
+        });
+        expect(statusCode).toBe(500);
+        expect(headers).toMatchObject({ "x-error-code": "internal_error", "x-request-id": "req-0001" });
+        expect(body).not.toContain("Ada");
+      });
+      expect(said).not.toContain("Ada");
+    },
+  );
+
+  test.for(thrown)("%s of an order is not answered, and its message leaves in no way", async ([, error]) => {
+    const said = await linesOf(async () => {
+      const answered = ask(async () => {
+        throw error;
+      });
+      await expect(answered).rejects.toMatchObject({
+        name: "OutcomeUnknown",
+        message: expect.not.stringContaining("Ada"),
+      });
+    });
+    expect(said).toContain("request.unanswered");
+    expect(said).not.toContain("Ada");
+  });
+
+  test("in the gate is 500 too, and not answered before an order", async () => {
+    vi.spyOn(console, "log").mockImplementation(() => {});
+    const gate: Admit = async () => {
+      throw new Error("DynamoDB is away");
+    };
+    const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), gate);
+    expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
+    await expect(ask(bought, gate)).rejects.toBeInstanceOf(OutcomeUnknown);
+  });
+
+  test("before the debit of an order, where nothing was written, is internal_error and an alarm", async () => {
+    const said = await linesOf(async () => {
+      const { statusCode, headers } = await ask(async () => {
+        throw new ServiceError("internal_error", {}, { cause: new Error(secret) });
+      });
+      expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
+    });
+    expect(said).not.toContain("Ada");
+  });
+});
+
+test("a write whose outcome is not known rejects the invocation: no error of ours leaves", async () => {
+  const unknown = new OutcomeUnknown("in doubt");
+  await expect(
+    ask(async () => {
+      throw unknown;
+    }),
+  ).rejects.toBe(unknown);
+});
+
+test("nothing of one request is left in the next one of the same process", async () => {
+  const send = purchaseHandler();
+  const first = await send();
+  const second = await send({ routeKey: "GET /v1/nothing", requestId: "req-0002" });
+  expect([first.headers["x-request-id"], second.headers["x-request-id"]]).toEqual(["req-0001", "req-0002"]);
+  expect(second.headers).toMatchObject({ "x-ratelimit-limit": "120", "x-ratelimit-remaining": "120" });
+});
+
+test("one request is one log line of at most 400 bytes, without its body, key or phone number", async () => {
+  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+  await purchaseHandler()({ headers: { authorization: "Bearer live_secret" } });
+  expect(lines).toHaveBeenCalledTimes(1);
+  const line = String(lines.mock.calls[0]?.[0]);
+  expect(Buffer.byteLength(line)).toBeLessThanOrEqual(400);
+  expect(line).not.toMatch(/live_secret|08031234567/);
+  expect(JSON.parse(line)).toMatchObject({ request_id: "req-0001", status: 200, account: "acc_1", mode: "live" });
+});

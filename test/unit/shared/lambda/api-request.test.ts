@@ -1,0 +1,365 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
+import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
+import { apiEvent, parseInput } from "../../../../shared/lambda/api-request.ts";
+import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
+
+const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };
+
+const posted = (changes: ApiEventChanges) =>
+  apiEvent.parse(anApiEvent({ method: "POST", path: "/v1/vtu/data/purchase", ...changes }));
+const parseBody = (body: string | undefined, changes: ApiEventChanges = {}) =>
+  parseInput(dataPurchaseRequest, posted({ ...(body !== undefined && { body }), ...changes }));
+const parseOrder = (fields: Readonly<Record<string, unknown>>, changes: ApiEventChanges = {}) =>
+  parseBody(JSON.stringify({ ...order, ...fields }), changes);
+
+/** The code, and the fields that are to blame. */
+const refusalOf = (parse: () => unknown): { code: string; fields: readonly string[]; message: string } => {
+  try {
+    parse();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { code: error.code, fields: Object.keys(error.details.fields ?? {}), message: error.message };
+  }
+  throw new Error("It was accepted");
+};
+
+const messagesOf = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch (error) {
+    return error instanceof ServiceError ? error.details.fields : error;
+  }
+};
+
+/** A good body of exactly so many bytes, most of them in one field that nobody reads. */
+const bodyOfBytes = (bytes: number, filler = "x"): string => {
+  const head = `${JSON.stringify(order).slice(0, -1)},"note":"`;
+  const room = bytes - head.length - '"}'.length;
+  const count = Math.floor(room / Buffer.byteLength(filler));
+  return `${head}${filler.repeat(count)}"}${" ".repeat(room - count * Buffer.byteLength(filler))}`;
+};
+
+describe("a purchase whose reference contains the recipient's phone number is refused on reference", () => {
+  test.for(["08031234567", "order-0803-123-4567", "2348031234567", "8031234567.1"])("%s", (reference) => {
+    const refused = { code: "validation_failed", fields: ["reference"] };
+    expect(refusalOf(() => parseOrder({ reference }))).toMatchObject(refused);
+    expect(refusalOf(() => parseOrder({}, { headers: { "idempotency-key": reference } }))).toMatchObject(refused);
+    const topUp = { network: "mtn", phone_number: "08031234567", amount: 100, reference };
+    expect(refusalOf(() => parseInput(airtimePurchaseRequest, posted({ body: JSON.stringify(topUp) })))).toMatchObject(
+      refused,
+    );
+  });
+
+  test("but not where the phone number is wrong itself: that alone is the fault", () => {
+    for (const phoneNumber of ["", "1", "order"]) {
+      expect(refusalOf(() => parseOrder({ phone_number: phoneNumber, reference: "order-1" })).fields).toEqual([
+        "phone_number",
+      ]);
+    }
+  });
+
+  test("but not where it holds another number, or a part of this one", () => {
+    for (const reference of ["08031234568", "803123456", "order-1042"]) {
+      expect(parseOrder({ reference })).toEqual({ ...order, reference });
+    }
+  });
+});
+
+/** `{"a":{"a":...1}}` with so many braces. */
+const nested = (braces: number): string => `${'{"a":'.repeat(braces)}1${"}".repeat(braces)}`;
+
+test("a good body gives its 3 fields, and an unknown fourth is ignored", () => {
+  expect(parseOrder({ note: "for Ada" })).toEqual(order);
+});
+
+describe("a body is refused with invalid_json that", () => {
+  test.for([
+    ["is absent", undefined],
+    ["is empty", ""],
+    ["is blank", "  "],
+    ["is a single brace", "{"],
+    ["is an array", "[]"],
+    ["is an array of orders", JSON.stringify([order])],
+    ["is null", "null"],
+    ["is a string", '"order"'],
+    ["is a number", "7"],
+    ["is true", "true"],
+    ["is a form", "network_id=1&plan_id=101"],
+    ["has a comma too many", '{"network_id":1,}'],
+    ["has something behind the object", `${JSON.stringify(order)}x`],
+    ["is two objects", `${JSON.stringify(order)}${JSON.stringify(order)}`],
+    ["begins with two byte order marks", `\uFEFF\uFEFF${JSON.stringify(order)}`],
+    ["is of 17 KB", bodyOfBytes(17 * 1_024)],
+    ["is of 16 KB and 1 byte", bodyOfBytes(16_385)],
+    ["is of 16 KB and 1 byte in characters of 2 bytes", bodyOfBytes(16_385, "é")],
+    [
+      "has a field __proto__",
+      '{"network_id":1,"plan_id":101,"phone_number":"08031234567","__proto__":{"reference":"a"}}',
+    ],
+    ["has a field __proto__ inside another", '{"network_id":1,"meta":{"deep":[{"__proto__":1}]}}'],
+    ["is nested 17 levels deep", `{"network_id":1,"meta":${nested(16)}}`],
+    ["is nested 17 levels deep, the last of them empty", `{"network_id":1,"meta":${"[".repeat(16)}${"]".repeat(16)}}`],
+    ["is nested 2,600 levels deep", `{"network_id":1,"meta":${nested(2_600)}}`],
+    ["is an object in 8,000 arrays", `{"meta":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
+  ] as const)("%s", ([, body]) => {
+    expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "invalid_json", fields: [] });
+  });
+});
+
+describe("a body is accepted that", () => {
+  test.for([
+    ["is of exactly 16 KB", bodyOfBytes(16_384)],
+    ["is of exactly 16 KB in characters of 2 bytes", bodyOfBytes(16_384, "é")],
+    ["is nested 16 levels deep", `${JSON.stringify(order).slice(0, -1)},"meta":${nested(15)}}`],
+    [
+      "is nested 16 levels deep, the last of them empty",
+      `${JSON.stringify(order).slice(0, -1)},"meta":${"[".repeat(15)}${"]".repeat(15)}}`,
+    ],
+    ["begins with a byte order mark", `\uFEFF${JSON.stringify(order)}`],
+    ["is JSON, whatever its Content-Encoding says", JSON.stringify(order), { "content-encoding": "gzip" }],
+    ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
+    ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
+  ] as const)("%s", ([, body, headers = {}]) => {
+    expect(parseBody(body, { headers })).toEqual(order);
+  });
+});
+
+describe("a body in base64", () => {
+  const inBase64 = (text: string): string => Buffer.from(text).toString("base64");
+
+  test("is read as the bytes that it stands for", () => {
+    expect(parseBody(inBase64(JSON.stringify(order)), { isBase64Encoded: true })).toEqual(order);
+  });
+
+  test("may stand for 16 KB although it is longer itself, and not for 16 KB and 1 byte", () => {
+    expect(parseBody(inBase64(bodyOfBytes(16_384)), { isBase64Encoded: true })).toEqual(order);
+    const parse = () => parseBody(inBase64(bodyOfBytes(16_385)), { isBase64Encoded: true });
+    expect(refusalOf(parse).code).toBe("invalid_json");
+  });
+
+  test("is refused with invalid_json where it is no base64, or stands for something else than JSON", () => {
+    for (const body of ["***", JSON.stringify(order), inBase64("{"), inBase64("[]"), ""]) {
+      expect(refusalOf(() => parseBody(body, { isBase64Encoded: true })).code, body).toBe("invalid_json");
+    }
+  });
+});
+
+describe("a compressed body is refused with invalid_json and told to come uncompressed", () => {
+  const sentence = "The request body is compressed: send it uncompressed, without Content-Encoding";
+  const zipped = gzipSync(JSON.stringify(order));
+  test.for([
+    ["as base64", { body: zipped.toString("base64"), isBase64Encoded: true, headers: { "content-encoding": "gzip" } }],
+    ["as text", { body: zipped.toString("utf8"), headers: { "content-encoding": "gzip" } }],
+    ["as brotli", { body: "garbage", headers: { "content-encoding": "br" } }],
+    ["without a Content-Encoding", { body: zipped.toString("base64"), isBase64Encoded: true }],
+  ] as const)("%s", ([, changes]) => {
+    const refusal = refusalOf(() => parseInput(dataPurchaseRequest, posted(changes)));
+    expect(refusal).toMatchObject({ code: "invalid_json", message: sentence });
+  });
+
+  test("but a broken body that is not compressed is not told so", () => {
+    const refusal = refusalOf(() => parseBody("{", { headers: { "content-encoding": "identity" } }));
+    expect(refusal.message).toBe("The request body is not valid JSON");
+  });
+});
+
+test("the refusal of a body never quotes it", () => {
+  const { message } = refusalOf(() => parseBody('{"nin": 12345678901, "phone_number": 08031234567}'));
+  expect(message).not.toMatch(/1234|0803|nin|phone/);
+});
+
+describe("a missing field is 400, before any wrong value is looked at", () => {
+  test("all 3 are missing from an empty object, and all 3 are named", () => {
+    expect(refusalOf(() => parseBody("{}"))).toMatchObject({
+      code: "missing_parameter",
+      fields: ["network_id", "plan_id", "phone_number"],
+    });
+  });
+
+  test("1 is missing and 1 is wrong: only the missing one is named", () => {
+    expect(refusalOf(() => parseBody('{"network_id":"one","plan_id":101}'))).toMatchObject({
+      code: "missing_parameter",
+      fields: ["phone_number"],
+    });
+  });
+});
+
+describe("a wrong value is 422 with a message at its field", () => {
+  const wrong: readonly (readonly [field: string, values: readonly unknown[]])[] = [
+    ["network_id", ["1", "mtn", 1.5, 0, -1, true, null, [], [1], {}, 2 ** 53]],
+    ["plan_id", ["101", 101.5, 0, -101, false, null, {}]],
+    [
+      "phone_number",
+      [
+        ...[8031234567, "", "0803123456", "080312345678", "8031234567", "+2348031234567", "2348031234567"],
+        ...["06031234567", "08231234567", "18031234567", " 08031234567", "08031234567 ", "08031234567\n"],
+        ...["0803 123 4567", "0803-123-4567", "0803123456a", "０８０３１２３４５６７", null, true, ["08031234567"], {}],
+      ],
+    ],
+    ["reference", ["", "a".repeat(101), "a b", "a/b", "a#b", "é", "order\n1", "<script>", 7, null, true, ["a"], {}]],
+  ];
+
+  test.for(wrong)("%s", ([field, values]) => {
+    expect(values.length).toBeGreaterThan(5);
+    for (const value of values) {
+      const refusal = refusalOf(() => parseOrder({ [field]: value }));
+      expect(refusal, JSON.stringify(value)).toMatchObject({ code: "validation_failed", fields: [field] });
+    }
+  });
+
+  test("3 wrong fields are all named at once", () => {
+    expect(refusalOf(() => parseOrder({ network_id: "1", plan_id: "101", phone_number: "0803" })).fields).toEqual([
+      "network_id",
+      "plan_id",
+      "phone_number",
+    ]);
+  });
+
+  test("the messages are arrays of sentences and do not repeat the value", () => {
+    try {
+      parseOrder({ phone_number: "0803123456x" });
+      expect.unreachable();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const messages = error.details.fields?.phone_number ?? [];
+      expect(messages).toHaveLength(1);
+      expect(messages.join()).not.toContain("0803123456x");
+    }
+  });
+});
+
+test.for(["07000000000", "08031234567", "09199999999", "07100000000"])(
+  "the number %s is accepted as it is",
+  (phoneNumber) => {
+    expect(parseOrder({ phone_number: phoneNumber }).phone_number).toBe(phoneNumber);
+  },
+);
+
+test.for(["a", "ORDER-1", "a.b_c:d-e", "0", "a".repeat(100)])("the reference %s is accepted as it is", (reference) => {
+  expect(parseOrder({ reference }).reference).toBe(reference);
+});
+
+describe("the header Idempotency-Key", () => {
+  const withKey = (key: string): ApiEventChanges => ({ headers: { "idempotency-key": key } });
+
+  test("alone is the reference", () => {
+    expect(parseOrder({}, withKey("order-1")).reference).toBe("order-1");
+  });
+
+  test("in quotation marks is 422 at reference, with a message that says to send it without them", () => {
+    const parse = () => parseOrder({}, withKey('"order-1"'));
+    expect(refusalOf(parse)).toMatchObject({ code: "validation_failed", fields: ["reference"] });
+    expect(messagesOf(parse)).toEqual({ reference: ["Send the Idempotency-Key without quotation marks"] });
+  });
+
+  test("may stand beside the same reference", () => {
+    expect(parseOrder({ reference: "order-1" }, withKey("order-1")).reference).toBe("order-1");
+  });
+
+  test.for([
+    ["another reference", "order-2"],
+    ["the same in another case", "ORDER-1"],
+    ["an empty reference", ""],
+    ["a reference that is null", null],
+  ] as const)("beside %s is 422 at reference", ([, reference]) => {
+    expect(refusalOf(() => parseOrder({ reference }, withKey("order-1")))).toMatchObject({
+      code: "validation_failed",
+      fields: ["reference"],
+    });
+  });
+
+  test.for([
+    ["empty", ""],
+    ["of 101 characters", "a".repeat(101)],
+    ["with a blank", "order 1"],
+    ["sent twice, as API Gateway joins it", "order-1,order-1"],
+    ["in quotes", '"order-1"'],
+  ] as const)("%s is 422 at reference", ([, key]) => {
+    expect(refusalOf(() => parseOrder({}, withKey(key)))).toMatchObject({
+      code: "validation_failed",
+      fields: ["reference"],
+    });
+  });
+
+  test("does not hide that a field is missing: that comes first", () => {
+    const parse = () => parseBody('{"network_id":1,"plan_id":101,"reference":"b"}', withKey("a"));
+    expect(refusalOf(parse)).toMatchObject({ code: "missing_parameter", fields: ["phone_number"] });
+  });
+
+  test("means nothing to a body that has no reference", () => {
+    const schema = z.object({ network_id: z.int() });
+    expect(parseInput(schema, posted({ body: '{"network_id":1}', ...withKey("a b") }))).toEqual({ network_id: 1 });
+  });
+
+  test("means nothing to a GET, whose reference is in its path", () => {
+    const request = apiEvent.parse(anApiEvent({ pathParameters: { reference: "order-2" }, ...withKey("order-1") }));
+    expect(parseInput(transactionPath, request)).toEqual({ reference: "order-2" });
+  });
+});
+
+describe("the parameters of a GET", () => {
+  const parseQuery = (query: Record<string, string>) =>
+    parseInput(transactionQuery, apiEvent.parse(anApiEvent({ query })));
+
+  test("are read from the query, and a body is not looked at", () => {
+    const request = apiEvent.parse(anApiEvent({ query: { status: "failed" }, body: "{" }));
+    expect(parseInput(transactionQuery, request)).toEqual({ status: "failed" });
+  });
+
+  test("in the path win over the query, so that ?reference= changes nothing", () => {
+    const request = apiEvent.parse(anApiEvent({ query: { reference: "b" }, pathParameters: { reference: "a" } }));
+    expect(parseInput(transactionPath, request)).toEqual({ reference: "a" });
+  });
+
+  test.for([
+    ["status", "done"],
+    ["type", "sms"],
+    ["from", "yesterday"],
+    ["from", "2026-02-30"],
+    ["to", "21.11.2026"],
+    ["to", "2026-11-21T09:30:00"],
+    ["cursor", "a".repeat(401)],
+  ] as const)("%s=%s is 422 at that parameter", ([name, value]) => {
+    expect(refusalOf(() => parseQuery({ [name]: value }))).toMatchObject({ code: "validation_failed", fields: [name] });
+  });
+
+  test("take a date, a time in UTC and a time with an offset", () => {
+    for (const from of [
+      "2026-11-21",
+      "2026-11-21T09:30:00Z",
+      "2026-11-21T09:30:00.123Z",
+      "2026-11-21T09:30:00+01:00",
+    ]) {
+      expect(parseQuery({ from }).from).toBe(from);
+    }
+  });
+});
+
+test("a query parameter without a value counts as absent", () => {
+  const request = apiEvent.parse(anApiEvent({ path: "/v1/transactions", query: { status: "", type: "data" } }));
+  expect(parseInput(transactionQuery, request)).toEqual({ type: "data" });
+});
+
+describe("a time whose + was not encoded, so that it arrived as a space,", () => {
+  const listed = (query: Readonly<Record<string, string>>) =>
+    parseInput(transactionQuery, apiEvent.parse(anApiEvent({ query })));
+
+  test.for(["2026-11-21T09:30:00 01:00", "2026-11-21T09:30 01:00", "2026-11-21T09:30:00.5 0100"])(
+    "is 422 with a message that says how to encode it: %s",
+    (moment) => {
+      const message = "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00";
+      expect(messagesOf(() => listed({ from: moment, to: moment }))).toEqual({ from: [message], to: [message] });
+    },
+  );
+
+  test("is told apart from other text with a space", () => {
+    for (const moment of ["2026-11-21 09:30", "yesterday 01:00", " 01:00"]) {
+      expect(JSON.stringify(messagesOf(() => listed({ from: moment })))).toContain("Must be a date such as");
+    }
+    expect(listed({ from: "2026-11-21T09:30:00+01:00" })).toMatchObject({ from: "2026-11-21T09:30:00+01:00" });
+  });
+});

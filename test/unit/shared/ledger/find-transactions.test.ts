@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { transactionQuery } from "../../../../shared/contract/transaction.ts";
+import { decodeCursor, encodeCursor } from "../../../../shared/ledger/find-transactions.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
+
+describe("a cursor", () => {
+  test("leads back to the place that it was made of", () => {
+    expect(decodeCursor(encodeCursor(place))).toEqual(place);
+  });
+
+  test("made of a whole transaction holds its place and nothing else of it", () => {
+    const cursor = encodeCursor(aTransactionRow());
+    expect(decodeCursor(cursor)).toEqual(place);
+    expect(Buffer.from(cursor, "base64url").toString()).not.toMatch(/08031234567|acc_1|order-1/);
+  });
+
+  test("goes through a query as it is, and fits into the 400 characters that are accepted", () => {
+    const cursor = encodeCursor(place);
+    expect(encodeURIComponent(cursor)).toBe(cursor);
+    expect(transactionQuery.parse({ cursor }).cursor).toBe(cursor);
+  });
+});
+
+describe("a text is no cursor that is", () => {
+  const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+  test.for([
+    ["empty", ""],
+    ["plain", "next"],
+    ["base64 of no JSON", Buffer.from("{").toString("base64url")],
+    ["null", encoded(null)],
+    ["an array", encoded([place])],
+    ["without a time", encoded({ pk: place.pk })],
+    ["without a key", encoded({ created_at: place.created_at })],
+    ["of a number as key", encoded({ ...place, pk: 7 })],
+    ["of a time that is none", encoded({ ...place, created_at: "yesterday" })],
+    ["cut short", encodeCursor(place).slice(0, -8)],
+  ] as const)("%s", ([, text]) => {
+    expect(decodeCursor(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { describe, expect, test } from "vitest";
+import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+const $metadata = {};
+const transaction = aTransactionRow();
+const Item = marshall(transaction);
+const REFUSED = { Code: "ConditionalCheckFailed" };
+const PASSED = { Code: "None" };
+const cancelled = (...CancellationReasons: readonly { readonly Code?: string; readonly Item?: typeof Item }[]) =>
+  new TransactionCanceledException({ $metadata, message: "", CancellationReasons: [...CancellationReasons] });
+const named = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
+
+describe("an error of a ledger write", () => {
+  test("a single write's failed condition is a refusal, with the item as it was found", () => {
+    const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
+  });
+
+  test("a failed condition without an item is a refusal without a row", () => {
+    const error = new ConditionalCheckFailedException({ $metadata, message: "" });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", row: undefined });
+    expect(classifyWriteError(cancelled(REFUSED, PASSED))).toMatchObject({ kind: "refused", row: undefined });
+  });
+
+  test("that the transaction exists decides before a conflict on the wallet", () => {
+    const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
+  });
+
+  test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(
+    "%s at one item can be tried again, whatever the other's condition says",
+    (Code) => {
+      expect(classifyWriteError(cancelled({ Code }, REFUSED))).toEqual({ kind: "conflict" });
+      expect(classifyWriteError(cancelled(PASSED, { Code }))).toEqual({ kind: "conflict" });
+    },
+  );
+
+  test("an earlier copy that is still being carried out is neither lost nor refused", () => {
+    expect(classifyWriteError(named("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
+  });
+
+  test("a failed condition on the wallet alone is a refusal without a row", () => {
+    expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({ kind: "refused", row: undefined });
+  });
+
+  test.each([
+    "TransactionConflictException",
+    "ThrottlingException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+  ])("%s of the whole request can be tried again", (name) => {
+    expect(classifyWriteError(named(name))).toEqual({ kind: "conflict" });
+  });
+
+  test.each([
+    ["a cancellation that gives no reasons", new TransactionCanceledException({ $metadata, message: "" })],
+    ["a cancellation whose reasons name no code", cancelled({}, {})],
+    ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
+    ["a token that was sent with other parameters", named("IdempotentParameterMismatchException")],
+    ["a time-out", named("TimeoutError")],
+    ["something that is not an error", { name: "ThrottlingException" }],
+    ["nothing at all", undefined],
+  ])("%s says nothing about the write", (_name, error) => {
+    expect(classifyWriteError(error)).toEqual({ kind: "lost", error });
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { referenceField } from "../../../../shared/contract/fields.ts";
+import {
+  modeSchema,
+  transactionStatus,
+  transactionType,
+  transactionView,
+} from "../../../../shared/contract/transaction.ts";
+import {
+  isTransactionPk,
+  pkOfReference,
+  referenceOf,
+  transactionOwner,
+  transactionPk,
+  transactionSchema,
+  transactionToView,
+  transitions,
+} from "../../../../shared/ledger/transaction.ts";
+import { koboSchema } from "../../../../shared/platform/money.ts";
+import { aTransactionRow } from "../../../builders/transaction.ts";
+
+const ID = "0123456789ABCDEFGHJKMNPQRS";
+
+describe("our reference", () => {
+  test.for([
+    ["data", "DATA_"],
+    ["airtime", "AIRTIME_"],
+    ["nin_verification", "VERIFY_"],
+    ["bvn_verification", "VERIFY_"],
+    ["nin_retrieval", "RETRIEVE_"],
+    ["bvn_retrieval", "RETRIEVE_"],
+  ] as const)("of %s begins with %s, and in test mode with TEST_", ([type, prefix]) => {
+    expect(referenceOf(aTransactionRow({ type }))).toBe(`${prefix}${ID}`);
+    expect(referenceOf(aTransactionRow({ type, mode: "test" }))).toBe(`TEST_${ID}`);
+  });
+
+  test("leads back to its item, for all 6 types in both modes", () => {
+    const transactions = transactionType.options.flatMap((type) =>
+      modeSchema.options.map((mode) => aTransactionRow({ type, mode, pk: transactionPk(ID) })),
+    );
+    expect(transactions).toHaveLength(12);
+    for (const transaction of transactions)
+      expect(pkOfReference(referenceOf(transaction)), referenceOf(transaction)).toBe(`transaction#${ID}`);
+  });
+
+  test("is itself a reference that the lookup's path accepts", () => {
+    expect(referenceField.safeParse(referenceOf(aTransactionRow())).success).toBe(true);
+  });
+
+  test.for([
+    "order-1",
+    ID,
+    `_${ID}`,
+    `data_${ID}`,
+    `DATA_${ID.toLowerCase()}`,
+    `DATA_${ID.slice(1)}`,
+    `DATA_${ID}0`,
+    `DATA_${ID}\n`,
+    ` DATA_${ID}`,
+    `DATA-${ID}`,
+    `DATA_X_${ID}`,
+    "",
+  ])("is not %j: no item is looked for", (text) => {
+    expect(pkOfReference(text)).toBeUndefined();
+  });
+});
+
+test("a live and a test key of one account own different transactions", () => {
+  expect(transactionOwner("acc_1", "live")).toBe("acc_1#live");
+  expect(transactionOwner("acc_1", "test")).toBe("acc_1#test");
+});
+
+test("`success` and `failed` are final, and `processing` leads to either", () => {
+  expect(transitions).toEqual({ processing: ["success", "failed"], success: [], failed: [] });
+  expect(Object.keys(transitions)).toEqual(transactionStatus.options);
+});
+
+describe("a transaction as its owner sees it", () => {
+  test("has 11 fields, in NGN, and nothing of what we note for ourselves", () => {
+    const transaction = aTransactionRow({
+      upstream_reference: "DATA_UPSTREAM",
+      upstream_amount_kobo: koboSchema.parse(480_00),
+      amount_kobo: koboSchema.parse(485_50),
+    });
+    expect(transactionToView(transaction)).toEqual({
+      reference: `DATA_${ID}`,
+      status: "processing",
+      amount: 485.5,
+      description: "MTN 1GB data for 08031234567",
+      type: "data",
+      caller_reference: "order-1",
+      network: "MTN",
+      phone_number: "08031234567",
+      error_code: null,
+      created_at: "2026-11-21T09:30:00.000Z",
+      updated_at: "2026-11-21T09:30:00.000Z",
+    });
+  });
+
+  test("has null for what is absent, and the code of its failure", () => {
+    const {
+      caller_reference: _own,
+      network: _network,
+      phone_number: _phone,
+      open: _open,
+      ...row
+    } = aTransactionRow({
+      status: "failed",
+      failure: { code: "delivery_failed" },
+    });
+    const view = transactionToView(row);
+    expect(view).toMatchObject({ caller_reference: null, network: null, phone_number: null });
+    expect(view.error_code).toBe("delivery_failed");
+    expect(transactionView.safeParse(view).success).toBe(true);
+  });
+});
+
+test.for([
+  ["half a kobo", { amount_kobo: 0.5 }],
+  ["less than nothing", { amount_kobo: -1 }],
+  ["an unheard status", { status: "reversed" }],
+  ["an unheard mode", { mode: "sandbox" }],
+  ["no attempt", { attempt: undefined }],
+] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
+  expect(transactionSchema.safeParse({ ...aTransactionRow(), ...spoilt }).success).toBe(false);
+  expect(transactionSchema.safeParse(aTransactionRow()).success).toBe(true);
+});
+
+test("a transaction's key is told from the keys of what else the ledger keeps", () => {
+  expect(isTransactionPk(aTransactionRow().pk)).toBe(true);
+  for (const pk of ["wallet#acc_1", "event#transaction#1", "funding#acc_1#transaction#"]) {
+    expect(isTransactionPk(pk), pk).toBe(false);
+  }
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../../../../shared/platform/ip-range.ts";
+
+/** Ranges that must be readable. */
+const ranges = (...texts: readonly string[]): IpRange[] =>
+  texts.map((text) => {
+    const range = parseIpRange(text);
+    if (range === undefined) throw new Error(`${text} is no range`);
+    return range;
+  });
+
+describe("an address is let in", () => {
+  test.for([
+    ["203.0.113.7", "203.0.113.7"],
+    ["203.0.113.0/24", "203.0.113.0"],
+    ["203.0.113.0/24", "203.0.113.255"],
+    ["203.0.113.9/24", "203.0.113.77"],
+    ["10.0.0.0/8", "10.255.255.255"],
+    ["203.0.113.6/31", "203.0.113.6"],
+    ["203.0.113.6/31", "203.0.113.7"],
+    ["203.0.113.128/25", "203.0.113.128"],
+    ["0.0.0.0/0", "0.0.0.0"],
+    ["0.0.0.0/0", "255.255.255.255"],
+    ["0.0.0.0/1", "127.255.255.255"],
+    ["203.0.113.7", "::ffff:203.0.113.7"],
+    ["203.0.113.0/24", "::ffff:cb00:7109"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
+    ["2001:db8:1:2::/64", "2001:db8:1:2::"],
+    ["2001:db8:1:2::/64", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+    ["2001:db8:1:2::9/64", "2001:db8:1:2::7"],
+    ["2001:db8::4/127", "2001:db8::5"],
+    ["::/0", "2001:db8::1"],
+  ] as const)("by %s: %s", ([range, address]) => {
+    expect(isWithin(address, ranges(range))).toBe(true);
+  });
+});
+
+describe("an address is kept out", () => {
+  test.for([
+    ["203.0.113.7", "203.0.113.6"],
+    ["203.0.113.7", "203.0.113.8"],
+    ["203.0.113.0/24", "203.0.112.255"],
+    ["203.0.113.0/24", "203.0.114.0"],
+    ["203.0.113.6/31", "203.0.113.5"],
+    ["203.0.113.6/31", "203.0.113.8"],
+    ["203.0.113.128/25", "203.0.113.127"],
+    ["0.0.0.0/1", "128.0.0.0"],
+    ["203.0.113.7", "::ffff:203.0.113.8"],
+    ["0.0.0.0/0", "2001:db8::1"],
+    ["::/0", "203.0.113.7"],
+    ["::/0", "::ffff:203.0.113.7"],
+    ["2001:db8::1", "2001:db8::2"],
+    ["2001:db8:1:2::/64", "2001:db8:1:1:ffff:ffff:ffff:ffff"],
+    ["2001:db8:1:2::/64", "2001:db8:1:3::"],
+    ["2001:db8::4/127", "2001:db8::6"],
+    ["203.0.113.7", "203.0.113"],
+    ["203.0.113.7", ""],
+    ["0.0.0.0/0", "nobody"],
+  ] as const)("by %s: %s", ([range, address]) => {
+    expect(isWithin(address, ranges(range))).toBe(false);
+  });
+
+  test("by an empty whitelist, which means nobody", () => {
+    expect(isWithin("203.0.113.7", [])).toBe(false);
+  });
+});
+
+test("the last of 20 ranges lets in, as the first does", () => {
+  const twenty = ranges(...Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`));
+  expect([isWithin("203.0.113.0", twenty), isWithin("203.0.113.19", twenty)]).toEqual([true, true]);
+  expect(isWithin("203.0.113.20", twenty)).toBe(false);
+});
+
+test("an entry in the IPv4-mapped form either is refused or lets that IPv4 address in", () => {
+  for (const entry of ["::ffff:203.0.113.7", "::ffff:cb00:7107", "::ffff:203.0.113.7/128"]) {
+    const range = parseIpRange(entry);
+    expect(range === undefined || isWithin("203.0.113.7", [range]), entry).toBe(true);
+  }
+});
+
+describe("an entry is refused", () => {
+  test.for([
+    "",
+    " ",
+    "localhost",
+    "127.1",
+    "0x7f.1",
+    "0x7f000001",
+    "2130706433",
+    "0177.0.0.1",
+    "203.0.113.007",
+    "203.0.113",
+    "203.0.113.256",
+    "203.0.113.7.1",
+    " 203.0.113.7",
+    "203.0.113.7 ",
+    "203.0.113.7/33",
+    "203.0.113.7/-1",
+    "203.0.113.7/",
+    "203.0.113.7/a",
+    "203.0.113.7/1e1",
+    "203.0.113.0/255.255.255.0",
+    "203.0.113.0/24/24",
+    "203.0.113.0-203.0.113.9",
+    "203.0.113.*",
+    "2001:db8::/129",
+    "2001:db8::1::",
+    "[2001:db8::1]",
+    "fe80::1%eth0",
+    "fe80::1%eth0/64",
+    "/24",
+  ])('"%s"', (entry) => {
+    expect(parseIpRange(entry)).toBeUndefined();
+  });
+});
+
+describe("a range is written as", () => {
+  test.for([
+    ["203.0.113.7", "203.0.113.7"],
+    ["203.0.113.7/32", "203.0.113.7"],
+    ["203.0.113.7/24", "203.0.113.0/24"],
+    ["203.0.113.255/31", "203.0.113.254/31"],
+    ["203.0.113.7/0", "0.0.0.0/0"],
+    ["2001:DB8:0:0::1", "2001:db8::1"],
+    ["2001:db8::1/128", "2001:db8::1"],
+    ["2001:db8:1:2:3::4/64", "2001:db8:1:2::/64"],
+    ["2001:db8::ffff/121", "2001:db8::ff80/121"],
+  ] as const)("%s becomes %s, and that reads as the same range", ([text, written]) => {
+    const [range] = ranges(text);
+    expect(range && formatIpRange(range)).toBe(written);
+    expect(parseIpRange(written)).toEqual(range);
+  });
+});
+
+test("20 entries of the longest kind are 340 bytes, and 20 of IPv4 are 100", () => {
+  const bytes = (texts: readonly string[]): number => ranges(...texts).reduce((sum, range) => sum + range.length, 0);
+  expect(bytes(Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index}/128`))).toBe(340);
+  expect(bytes(Array.from({ length: 20 }, (_, index) => `203.0.113.${index}/32`))).toBe(100);
+});

@@ -1,0 +1,250 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
+import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
+import { alarmIfNotJson, receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
+
+const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const key = "k".repeat(32);
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
+
+/** What is answered to an event as it comes over the wire, and what the queue is given. */
+const receive = async (input: { event?: unknown; data?: unknown }, trusted = true) => {
+  const queued: { message: OutcomeMessage; delayS: number }[] = [];
+  const answer = await receiveUpstreamEvent({
+    outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
+    keyedHashes,
+    isVouchedFor: trusted,
+    clock: () => NOON_MS,
+  })({ input: upstreamEvent.parse(JSON.parse(JSON.stringify(input))), deadline: deadlineIn(1_000) });
+  return { answer, queued };
+};
+const aReport = (changes: Record<string, unknown>) => ({ event: "transaction.updated", data: { ...data, ...changes } });
+/** The log lines of the rest of the test: their event, and one field. */
+const logged = (field = "upstream_reference") => {
+  const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  onTestFinished(() => said.mockRestore());
+  return () =>
+    said.mock.calls.map(([text]) => {
+      const line = z.record(z.string(), z.unknown()).parse(JSON.parse(String(text)));
+      return [line.event, line[field]];
+    });
+};
+const update = (changes: Record<string, unknown> = {}, trusted = true) => receive(aReport(changes), trusted);
+
+describe("an event of the upstream", () => {
+  test.each([true, false])(
+    "is queued at once as it came, without its phone number (vouched for: %s)",
+    async (trusted) => {
+      const { answer, queued } = await update({}, trusted);
+      expect(answer.data).toEqual({ outcome: "accepted" });
+      const { hashSubject } = await keyedHashes();
+      const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
+      const event: UnsignedEvent = {
+        kind: "event",
+        mode: "live",
+        received_at: "2026-11-21T12:00:00.000Z",
+        reference: "U-1",
+        status: "success",
+        type: "data",
+        amount_kobo: koboFromNaira(500.5),
+        phone,
+      };
+      const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
+      expect(queued).toEqual([{ message, delayS: 0 }]);
+    },
+  );
+
+  test("whose amount carries floating-point noise is queued with the amount in whole kobo", async () => {
+    const { queued } = await update({ amount: 54.019999999999996 });
+    expect(queued[0]?.message).toMatchObject({ amount_kobo: 5_402 });
+  });
+
+  test.each([
+    ["500.00", 50_000],
+    ["500", 50_000],
+    [" 54.02 ", 5_402],
+    ["0", 0],
+    ["54.019999999999996", 5_402],
+  ])("whose amount is the text %j is queued with %i kobo, without an alarm", async (amount, amountKobo) => {
+    const alarms = logged();
+    const { queued } = await update({ amount });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", amount_kobo: amountKobo });
+    expect(alarms()).toEqual([]);
+  });
+
+  const wrongAmounts: readonly unknown[] = [
+    0.001,
+    "0.001",
+    "1,500.00",
+    "NGN 500",
+    "",
+    "5e2",
+    {},
+    { toString: 1 },
+    true,
+    1e22,
+  ];
+  test.for(wrongAmounts)(
+    "whose amount is %j, no whole number of kobo, is queued without an amount, and raises the alarm",
+    async (amount) => {
+      const alarms = logged();
+      const { queued } = await update({ amount });
+      expect(queued).toHaveLength(1);
+      expect(queued[0]?.message).toMatchObject({ kind: "event", status: "success" });
+      expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
+      expect(alarms()).toEqual([["status.amount_differs", "U-1"]]);
+    },
+  );
+
+  test.each([undefined, null])("whose amount is %s is queued without one, and without an alarm", async (amount) => {
+    const alarms = logged();
+    const { queued } = await update({ amount });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "U-1", status: "success" });
+    expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
+    expect(alarms()).toEqual([]);
+  });
+
+  test.each([undefined, null, 7, "x".repeat(41)])("whose type is %j is queued without one", async (type) => {
+    const { queued } = await update({ type });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "U-1" });
+    expect(queued[0]?.message).not.toHaveProperty("type");
+  });
+
+  test.each([
+    ["success", "success"],
+    [" Success\n", "success"],
+    ["successful", "success"],
+    ["SUCCESSFUL", "success"],
+    ["FAILED", "failed"],
+  ])("whose status is %j is queued as %s", async (sent, status) => {
+    const { queued } = await update({ status: sent });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", status });
+  });
+
+  test.each(["processing", "Pending"])("whose status is %s has not ended anything, and is ignored", async (status) => {
+    const { answer, queued } = await update({ status, reference: undefined });
+    expect(answer.data).toEqual({ outcome: "ignored" });
+    expect(queued).toEqual([]);
+  });
+
+  test("whose reference is a number is queued with it as text", async () => {
+    const { queued } = await update({ reference: 4_711 });
+    expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "4711" });
+  });
+
+  test.each(["transaction.updated", " Transaction.Updated "])("named %j is one that we know", async (event) => {
+    expect((await receive({ event, data })).queued).toMatchObject([{ message: { kind: "event" } }]);
+  });
+
+  test.each([undefined, null, "", 8_031_234_567, "x".repeat(21)])(
+    "whose phone number is %j is queued without one",
+    async (phoneNumber) => {
+      const { queued } = await update({ phone_number: phoneNumber });
+      expect(queued).toHaveLength(1);
+      expect(queued[0]?.message).not.toHaveProperty("phone");
+    },
+  );
+
+  test("that we do not know is ignored, whatever it carries", async () => {
+    const { answer, queued } = await receive({ event: "account.updated", data: {} });
+    expect(answer.data).toEqual({ outcome: "ignored" });
+    expect(queued).toEqual([]);
+  });
+
+  const unreadable: readonly (readonly [string, { event?: unknown; data?: unknown }, string | undefined])[] = [
+    ["status reversed", aReport({ status: "reversed" }), "U-1"],
+    ["status Partially_Refunded", aReport({ status: "Partially_Refunded" }), "U-1"],
+    ["status absent", aReport({ status: undefined }), "U-1"],
+    ["status number", aReport({ status: 7 }), "U-1"],
+    ["status text of 24 characters", aReport({ status: "Sent to Ada, 08031234567" }), "U-1"],
+    ["status text of 31 characters", aReport({ status: "x".repeat(31) }), "U-1"],
+    ["status text of 0 characters", aReport({ status: "" }), "U-1"],
+    ["status text of 4 characters", aReport({ status: "\u001b[2J" }), "U-1"],
+    ["reference absent, status failed", aReport({ reference: undefined, status: "failed" }), undefined],
+    ["reference null, status success", aReport({ reference: null }), undefined],
+    ["reference text of 0 characters, status success", aReport({ reference: "" }), undefined],
+    ["reference text of 101 characters, status success", aReport({ reference: "x".repeat(101) }), undefined],
+    ["reference number, status success", aReport({ reference: 4.7 }), undefined],
+    ["reference number, status success", aReport({ reference: 2 ** 53 }), undefined],
+    ["reference object, status list of 1", aReport({ reference: {}, status: ["failed"] }), undefined],
+    ["amount negative, status success", aReport({ amount: -500 }), "U-1"],
+    ["amount negative, status success", aReport({ amount: " -500.00" }), "U-1"],
+    ["data absent", { event: "transaction.updated" }, undefined],
+    ["data null", { event: "transaction.updated", data: null }, undefined],
+    ["data list of 1", { event: "transaction.updated", data: [data] }, undefined],
+    ["data text of 2 characters", { event: "transaction.updated", data: "{}" }, undefined],
+    ["event absent, status success", { data }, "U-1"],
+    ["event number, data absent", { event: 7 }, undefined],
+    ["event Transaction.Reversed, status success", { event: "Transaction.Reversed", data }, "U-1"],
+  ];
+  test.each(unreadable)(
+    "that cannot be read (%s) is queued as such, and accepted",
+    async (problem, input, reference) => {
+      const { answer, queued } = await receive(input);
+      expect(answer.data).toEqual({ outcome: "accepted" });
+      expect(queued).toEqual([
+        {
+          message: {
+            kind: "unreadable_event",
+            mode: "live",
+            digest: expect.stringMatching(/^[\w-]{43}$/),
+            ...(reference !== undefined && { reference }),
+            problem,
+          },
+          delayS: 0,
+        },
+      ]);
+      expect(outcomeMessage.parse(queued[0]?.message)).toEqual(queued[0]?.message);
+    },
+  );
+
+  test("that cannot be read has one digest however often it comes, and another if anything in it differs", async () => {
+    const digestOf = async (changes: Record<string, unknown>) => {
+      const [sent] = (await update({ status: "reversed", ...changes })).queued;
+      return sent?.message.kind === "unreadable_event" ? sent.message.digest : undefined;
+    };
+    const digests = [await digestOf({}), await digestOf({}), await digestOf({ amount: 1 })];
+    expect(digests[0]).toBe(digests[1]);
+    expect(digests[0]).not.toBe(digests[2]);
+  });
+
+  test("that cannot be read leaves nothing of a person in the queue", async () => {
+    const name = "Adaeze";
+    const { queued } = await update({ status: `Sent to ${name}`.padEnd(40), customer: name, phone_number: [name] });
+    expect(queued).toHaveLength(1);
+    expect(JSON.stringify(queued)).not.toContain(name);
+    expect(JSON.stringify(queued)).not.toContain("0803");
+  });
+});
+
+describe("a request of the upstream that is no JSON object", () => {
+  const route = routes.receiveUpstreamEvent;
+  const caller = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
+  const serving = (code: "invalid_json" | "provider_unavailable") =>
+    alarmIfNotJson({ route, serve: () => Promise.reject(new ServiceError(code)) }).serve(
+      caller,
+      apiEvent.parse({ routeKey: "", requestContext: { requestId: "r-1", http: { method: "POST", sourceIp: "::1" } } }),
+      deadlineIn(1_000),
+    );
+
+  test("is refused, so that it comes again, and raises an alarm that names the request", async () => {
+    const lines = logged("request_id");
+    await expect(serving("invalid_json")).rejects.toMatchObject({ code: "invalid_json" });
+    expect(lines()).toEqual([["status.event_refused", "r-1"]]);
+  });
+
+  test("raises no such alarm where something else is wrong", async () => {
+    const lines = logged();
+    await expect(serving("provider_unavailable")).rejects.toMatchObject({ code: "provider_unavailable" });
+    expect(lines()).toEqual([]);
+  });
+});

@@ -1,0 +1,225 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type * as z from "zod";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
+import type { Secret } from "../../../../shared/platform/secrets.ts";
+import { admitUpstream, isAuthenticated, type UpstreamGate } from "../../../../shared/upstream-events/upstream-gate.ts";
+import { upstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+
+const TOKEN = "t".repeat(43);
+const secretOf = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
+const rotating = (current: string | undefined, previous?: string) =>
+  rotatingSecret(secretOf(current), secretOf(previous));
+const aGate = (changes: Partial<UpstreamGate> = {}): UpstreamGate => ({
+  token: rotating(TOKEN),
+  ranges: parseIpRanges("203.0.113.0/24"),
+  ...changes,
+});
+const signedIn = (setting: z.input<typeof upstreamSignature>, key: string | undefined, previous?: string) => ({
+  signature: { scheme: upstreamSignature.parse(setting), key: rotating(key, previous) },
+});
+const HEX = { header: "X-Webhook-Signature", encoding: "hex" } as const;
+
+type Visit = { readonly token?: string; readonly sourceIp?: string; readonly headers?: Record<string, string> };
+const BODY = '{"event":"transaction.updated"}';
+
+const admit = (gate: UpstreamGate, { token = TOKEN, sourceIp = "203.0.113.9", headers = {} }: Visit = {}) => {
+  const path = `/v1/webhooks/upstream/${token}`;
+  const event = anApiEvent({ method: "POST", path, pathParameters: { token }, sourceIp, headers, body: BODY });
+  return admitUpstream(gate)(routes.receiveUpstreamEvent, apiEvent.parse(event));
+};
+const refusalOf = (gate: UpstreamGate, visit?: Visit): Promise<unknown> =>
+  admit(gate, visit).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** The code with which the gate refuses, or undefined where it lets in. */
+const enter = async (gate: UpstreamGate, visit?: Visit): Promise<string | undefined> => {
+  const error = await refusalOf(gate, visit);
+  return error instanceof ServiceError || error === undefined ? error?.code : String(error);
+};
+
+test("the current token from a listed address enters", async () => {
+  expect(await enter(aGate())).toBeUndefined();
+});
+
+test("the previous token enters while there is one, and no other does", async () => {
+  const token = rotating("n".repeat(43), TOKEN);
+  expect(await enter(aGate({ token }))).toBeUndefined();
+  expect(await enter(aGate({ token }), { token: "o".repeat(43) })).toBe("not_found");
+});
+
+test.each([
+  ["absent", undefined],
+  ["of 31 characters", "t".repeat(31)],
+])("a token that is %s closes the entrance with 503, and never opens it", async (_name, value) => {
+  const gate = aGate({ token: rotating(value) });
+  expect(await enter(gate, { token: value ?? "" })).toBe("provider_unavailable");
+});
+
+test("an address beside the list is refused with 403; without a list any address enters", async () => {
+  expect(await enter(aGate(), { sourceIp: "203.0.114.9" })).toBe("ip_not_whitelisted");
+  expect(await enter(aGate({ ranges: [] }), { sourceIp: "203.0.114.9" })).toBeUndefined();
+});
+
+test.each([
+  ["absent", undefined],
+  ["of 31 characters", "h".repeat(31)],
+])("a signing key that is %s closes the entrance with 503 where signatures are configured", async (_name, key) => {
+  expect(await enter(aGate(signedIn(HEX, key)))).toBe("provider_unavailable");
+});
+
+test.each([
+  ["a token that is too short", { token: rotating("t") }],
+  ["a signing key that is too short", signedIn(HEX, "h")],
+])("whom %s keeps out is told to come back in a minute", async (_name, changes) => {
+  expect(await refusalOf(aGate(changes))).toMatchObject({ details: { retryAfterS: 60 } });
+});
+
+test("secrets of 32 characters are long enough", async () => {
+  const token = rotating("t".repeat(32), "p".repeat(32));
+  expect(await enter(aGate({ token }), { token: "t".repeat(32) })).toBeUndefined();
+  expect(await enter(aGate({ token }), { token: "p".repeat(32) })).toBeUndefined();
+});
+
+test("a previous token of 31 characters does not enter, and an empty one neither", async () => {
+  for (const previous of ["p".repeat(31), ""]) {
+    const token = rotating(TOKEN, previous);
+    expect(await enter(aGate({ token }), { token: previous })).toBe("not_found");
+  }
+});
+
+test("a path without a token is not found", async () => {
+  const event = anApiEvent({ method: "POST", path: "/v1/webhooks/upstream/", body: BODY });
+  const entered = admitUpstream(aGate())(routes.receiveUpstreamEvent, apiEvent.parse(event));
+  await expect(entered).rejects.toMatchObject({ code: "not_found" });
+});
+
+const KEY = "h".repeat(32);
+const PREVIOUS_KEY = "p".repeat(32);
+const hmac = (key: string, body: string, encoding: "hex" | "base64"): string =>
+  createHmac("sha256", key).update(body).digest(encoding);
+
+test.each([
+  ["hexadecimal digits", HEX, hmac(KEY, BODY, "hex")],
+  ["hexadecimal digits in upper case", HEX, hmac(KEY, BODY, "hex").toUpperCase()],
+  ["hexadecimal digits after a prefix", { ...HEX, prefix: "sha256=" }, `sha256=${hmac(KEY, BODY, "hex")}`],
+  ["Base64", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64")],
+  ["the previous key's hexadecimal digits", HEX, hmac(PREVIOUS_KEY, BODY, "hex")],
+])("a signature over the body enters as %s, in the header that is configured", async (_name, setting, signature) => {
+  const gate = aGate(signedIn({ ...setting, header: "X-Provider-Signature" }, KEY, PREVIOUS_KEY));
+  expect(await enter(gate, { headers: { "x-provider-signature": signature } })).toBeUndefined();
+  expect(await enter(gate, { headers: { "x-webhook-signature": signature } })).toBe("invalid_api_key");
+});
+
+test.each([
+  ["no signature", HEX, undefined],
+  ["a signature over another body", HEX, hmac(KEY, `${BODY} `, "hex")],
+  ["another key's signature", HEX, hmac("o".repeat(32), BODY, "hex")],
+  ["a signature in another encoding", HEX, hmac(KEY, BODY, "base64")],
+  ["Base64 in another case", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64").toLowerCase()],
+  ["a signature without its prefix", { ...HEX, prefix: "sha256=" }, hmac(KEY, BODY, "hex")],
+])("%s does not enter where signatures are configured", async (_name, setting, signature) => {
+  const gate = aGate(signedIn(setting, KEY, PREVIOUS_KEY));
+  const headers = { ...(signature !== undefined && { "x-webhook-signature": signature }) };
+  expect(await enter(gate, { headers })).toBe("invalid_api_key");
+});
+
+test("a header is not looked at while signatures are not configured", async () => {
+  expect(await enter(aGate(), { headers: { "x-webhook-signature": "0".repeat(64) } })).toBeUndefined();
+});
+
+test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
+  const { group } = routes.receiveUpstreamEvent;
+  expect(await admit(aGate())).toEqual({
+    rate: { limit: rateGroups[group], remaining: rateGroups[group] },
+    caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
+  });
+});
+
+test("an event is vouched for by an address list or a configured signature, and not by the path alone", () => {
+  expect(isAuthenticated(aGate())).toBe(true);
+  expect(isAuthenticated(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
+  expect(isAuthenticated(aGate({ ranges: [] }))).toBe(false);
+});
+
+describe("after a rotation that this process has not seen", () => {
+  /** A gate whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
+  const aRotation = () => {
+    const vault = { token: "n".repeat(43), key: "m".repeat(43), isAway: false, requests: 0 };
+    const clock = { nowMs: 0 };
+    const cachedSecret = (before: string, latest: () => string | undefined): Secret => {
+      let cached: string | undefined = before;
+      return {
+        value: async () => cached,
+        refetch: async () => {
+          vault.requests += 1;
+          if (vault.isAway) throw new Error("away");
+          cached = latest();
+          return cached;
+        },
+      };
+    };
+    const pair = (before: string, latest: () => string) =>
+      rotatingSecret(
+        cachedSecret(before, latest),
+        cachedSecret("unused".repeat(8), () => before),
+        () => clock.nowMs,
+      );
+    const gate = aGate({
+      token: pair(TOKEN, () => vault.token),
+      signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => vault.key) },
+    });
+    const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });
+    return { vault, clock, gate, signed };
+  };
+
+  test("the new token and the new key enter at once, and the ones before still do", async () => {
+    const { vault, gate, signed } = aRotation();
+    expect(await enter(gate, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
+    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+    expect(vault.requests).toBe(4);
+  });
+
+  test("1,000 wrong tokens cause two requests to Secrets Manager in 5 s, and two more in the next", async () => {
+    const { vault, clock, gate } = aRotation();
+    const wrong = () => enter(gate, { token: "x".repeat(43) });
+    const codes = await Promise.all(Array.from({ length: 1_000 }, wrong));
+    expect(new Set(codes)).toEqual(new Set(["not_found"]));
+    expect(vault.requests).toBe(2);
+    clock.nowMs += 4_999;
+    await wrong();
+    expect(vault.requests).toBe(2);
+    clock.nowMs += 1;
+    await wrong();
+    expect(vault.requests).toBe(4);
+  });
+
+  test("1,000 wrong signatures cause two requests to Secrets Manager in 5 s", async () => {
+    const { vault, gate } = aRotation();
+    const wrong = () => enter(gate, { headers: { "x-webhook-signature": "0".repeat(64) } });
+    expect(new Set(await Promise.all(Array.from({ length: 1_000 }, wrong)))).toEqual(new Set(["invalid_api_key"]));
+    expect(vault.requests).toBe(2);
+  });
+
+  test("events that come together with the first one under the new token enter too", async () => {
+    const { vault, gate, signed } = aRotation();
+    const enterNew = () => enter(gate, { token: vault.token, ...signed(vault.key) });
+    expect(await Promise.all([enterNew(), enterNew(), enterNew()])).toEqual([undefined, undefined, undefined]);
+    expect(vault.requests).toBe(4);
+  });
+
+  test("a failing Secrets Manager refuses what is unknown, and the known token still enters", async () => {
+    const { vault, gate, signed } = aRotation();
+    vault.isAway = true;
+    expect(await enter(gate, { token: vault.token, ...signed(KEY) })).toBe("not_found");
+    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+  });
+});

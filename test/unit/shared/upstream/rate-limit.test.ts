@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { Exchange } from "../../../../shared/upstream/exchange.ts";
+import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const answered = (status: number, headers: Readonly<Record<string, string>> = {}): Exchange => ({
+  kind: "answered",
+  status,
+  headers,
+  body: "",
+});
+
+/** A limit with a clock that stands still until it is moved. */
+const limitAt = (startMs: number) => {
+  let nowMs = startMs;
+  return {
+    ...upstreamLimit(() => nowMs),
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+};
+
+describe("the group may be used at once", () => {
+  test.for([
+    ["nothing was asked yet", undefined],
+    ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
+    ["it says nothing of its limit", answered(200)],
+    ["it failed with 500", answered(500)],
+    ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
+    ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
+  ] as const)("while %s", ([, result]) => {
+    const { note, waitS } = limitAt(NOON);
+    if (result !== undefined) note("vtu", result);
+    expect(waitS("vtu")).toBe(0);
+  });
+});
+
+describe("the group has to wait", () => {
+  test("40 s, to the end of the minute, after a success with 0 left at :20", () => {
+    const { note, waitS } = limitAt(NOON + 20_000);
+    note("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
+    expect(waitS("vtu")).toBe(40);
+  });
+
+  test("7 s after a 429 with Retry-After 7, then 1 s, then no more", () => {
+    const { note, waitS, pass } = limitAt(NOON);
+    note("vtu", answered(429, { "retry-after": "7" }));
+    expect(waitS("vtu")).toBe(7);
+    pass(6_001);
+    expect(waitS("vtu")).toBe(1);
+    pass(998);
+    expect(waitS("vtu")).toBe(1);
+    pass(1);
+    expect(waitS("vtu")).toBe(0);
+  });
+
+  test("to the end of the minute after a 429 that does not say how long", () => {
+    const { note, waitS } = limitAt(NOON + 55_000);
+    note("vtu", answered(429));
+    expect(waitS("vtu")).toBe(5);
+  });
+
+  test("an hour at most, whatever a 429 says", () => {
+    const { note, waitS } = limitAt(NOON);
+    note("vtu", answered(429, { "retry-after": "99999" }));
+    expect(waitS("vtu")).toBe(3_600);
+  });
+});
+
+test("an exhausted catalog group keeps no purchase waiting, nor the other way round", () => {
+  const { note, waitS } = limitAt(NOON);
+  note("catalog", answered(429, { "retry-after": "30" }));
+  expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
+});
+
+describe("Retry-After", () => {
+  test.for([
+    ["0", 0],
+    ["1", 1],
+    ["120", 120],
+    ["3601", 3_600],
+  ] as const)("%s is %i s", ([text, seconds]) => {
+    expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
+  });
+
+  test.for(["", "-1", "1.5", "1e3", " 1", "soon", "999999", "Sat, 21 Nov 2026 12:00:10 GMT"])(
+    "%j says nothing that we could use",
+    (text) => {
+      expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
+    },
+  );
+
+  test("is absent where nothing was answered", () => {
+    expect(retryAfterS({ kind: "no_answer", reason: "timeout" })).toBeUndefined();
+    expect(retryAfterS(answered(429))).toBeUndefined();
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { type AddressRules, mayReach, parseEndpointUrl } from "../../../../shared/webhooks/address-guard.ts";
+
+const https = new URL("https://app.example.com/hook");
+const PUBLIC = "93.184.215.14";
+
+const rules = (changes: Partial<AddressRules> = {}): AddressRules => ({
+  allowed: [],
+  refusedHosts: ["api.airtime.example", "upstream.example:8443"],
+  resolve: async () => [PUBLIC],
+  ...changes,
+});
+
+test.each([
+  PUBLIC,
+  "8.8.8.8",
+  "100.63.255.255",
+  "100.128.0.1",
+  "172.15.0.1",
+  "172.32.0.1",
+  "192.167.1.1",
+  "223.255.255.1",
+])("the public address %s may be reached", (address) => expect(mayReach(https, address, [])).toBe(true));
+
+test.each(["2606:2800:21f:cb07:6820:80da:af6b:8b2c", "2a00:1450:4009:81f::200e"])(
+  "the public address %s may be reached",
+  (address) => expect(mayReach(https, address, [])).toBe(true),
+);
+
+test.each([
+  ["loopback", "127.0.0.1"],
+  ["loopback", "127.255.255.254"],
+  ["loopback", "::1"],
+  ["private", "10.0.0.1"],
+  ["private", "172.16.0.1"],
+  ["private", "172.31.255.255"],
+  ["private", "192.168.1.1"],
+  ["link-local", "169.254.0.1"],
+  ["the metadata service", "169.254.169.254"],
+  ["the metadata service", "fd00:ec2::254"],
+  ["the task metadata service", "169.254.170.2"],
+  ["link-local", "fe80::1"],
+  ["link-local with a zone", "fe80::1%eth0"],
+  ["shared (CGNAT)", "100.64.0.1"],
+  ["shared (CGNAT)", "100.127.255.255"],
+  ["unspecified", "0.0.0.0"],
+  ["this network", "0.1.2.3"],
+  ["unspecified", "::"],
+  ["multicast", "224.0.0.1"],
+  ["multicast", "239.255.255.255"],
+  ["multicast", "ff02::1"],
+  ["broadcast", "255.255.255.255"],
+  ["reserved", "240.0.0.1"],
+  ["protocol assignments", "192.0.0.1"],
+  ["documentation", "192.0.2.1"],
+  ["documentation", "198.51.100.1"],
+  ["documentation", "203.0.113.1"],
+  ["documentation", "2001:db8::1"],
+  ["documentation", "3fff::1"],
+  ["benchmark", "198.18.0.1"],
+  ["benchmark", "198.19.255.255"],
+  ["benchmark", "2001:2::1"],
+  ["6to4 relay", "192.88.99.1"],
+  ["IPv4-mapped", "::ffff:10.0.0.1"],
+  ["IPv4-mapped, of a public address", "::ffff:8.8.8.8"],
+  ["IPv4-compatible", "::10.0.0.1"],
+  ["IPv4-translated", "::ffff:0:10.0.0.1"],
+  ["NAT64", "64:ff9b::a00:1"],
+  ["local NAT64", "64:ff9b:1::a00:1"],
+  ["6to4", "2002:a00:1::1"],
+  ["Teredo", "2001::1"],
+  ["ORCHID", "2001:20::1"],
+  ["unique local", "fc00::1"],
+  ["unique local", "fdff::1"],
+  ["site-local", "fec0::1"],
+  ["discard", "100::1"],
+  ["not assigned", "4000::1"],
+  ["segment routing", "5f00::1"],
+  ["no address", "localhost"],
+  ["no address", ""],
+])("%s (%s) may not be reached", (_what, address) => expect(mayReach(https, address, [])).toBe(false));
+
+test("a public address is reached by https at port 443 only, an allowed one by http and at any port too", () => {
+  const allowed = parseIpRanges("10.20.0.0/16, fd12::/32");
+  for (const url of ["http://app.example.com/", "https://app.example.com:8443/", "http://app.example.com:443/"]) {
+    expect(mayReach(new URL(url), PUBLIC, allowed)).toBe(false);
+    expect(mayReach(new URL(url), "10.20.255.1", allowed)).toBe(true);
+    expect(mayReach(new URL(url), "fd12::7", allowed)).toBe(true);
+    expect(mayReach(new URL(url), "10.21.0.1", allowed)).toBe(false);
+  }
+});
+
+describe("the URL of an endpoint", () => {
+  test.each([
+    ["https://app.example.com/hooks?of=airtime", "https://app.example.com/hooks?of=airtime"],
+    ["https://APP.example.com:443", "https://app.example.com/"],
+    ["https://8.8.8.8/hook", "https://8.8.8.8/hook"],
+  ])("%s is taken as %s", async (text, href) => {
+    expect((await parseEndpointUrl(text, rules())).href).toBe(href);
+  });
+
+  test.each([
+    ["http://app.example.com/hook", "must begin with https://"],
+    ["ftp://app.example.com/hook", "must begin with https://"],
+    ["app.example.com/hook", "is no URL"],
+    ["", "is no URL"],
+    [`https://app.example.com/${"x".repeat(2_000)}`, "is no URL"],
+    ["https://user:pass@app.example.com/", "must not hold credentials"],
+    ["https://user@app.example.com/", "must not hold credentials"],
+    ["https://app.example.com:8443/", "must not name a port"],
+    ["https://localhost/hook", "no public address"],
+    ["https://LOCALHOST./hook", "no public address"],
+    ["https://app.localhost/hook", "no public address"],
+    ["https://127.0.0.1/hook", "no public address"],
+    ["https://169.254.169.254/latest/meta-data", "no public address"],
+    ["https://[::1]/hook", "no public address"],
+    ["https://[::ffff:127.0.0.1]/hook", "no public address"],
+    ["https://[64:ff9b::7f00:1]/hook", "no public address"],
+    ["https://0x7f.1/hook", "no public address"],
+    ["https://0177.0.0.1/hook", "no public address"],
+    ["https://2130706433/hook", "no public address"],
+    ["https://127.1/hook", "no public address"],
+    ["https://0/hook", "no public address"],
+    ["https://①②⑦.0.0.1/hook", "no public address"],
+    ["https://10.0.0.1./hook", "no public address"],
+    ["https://api.airtime.example/v1/webhooks", "no app's own host"],
+    ["https://API.airtime.example./v1/webhooks", "no app's own host"],
+    ["https://upstream.example:8443/v1", "no app's own host"],
+  ])("%s is refused: %s", async (text, sentence) => {
+    const phrase = sentence === "no app's own host" ? "is not an app's own host" : sentence;
+    await expect(parseEndpointUrl(text, rules())).rejects.toThrow(phrase);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ["a private address", ["10.0.0.1"]],
+    ["a public address and a private one", [PUBLIC, "10.0.0.1"]],
+    ["a public address and a NAT64 one", [PUBLIC, "64:ff9b::a00:1"]],
+    ["nothing", []],
+  ])("a name that resolves to %s is refused", async (_what, addresses) => {
+    const resolve = async () => addresses;
+    await expect(parseEndpointUrl("https://app.example.com/", rules({ resolve }))).rejects.toThrow(
+      addresses.length === 0 ? "does not resolve" : "no public address",
+    );
+  });
+
+  test("a name that cannot be resolved is refused", async () => {
+    const resolve = () => Promise.reject(new Error("ENOTFOUND"));
+    await expect(parseEndpointUrl("https://app.example.com/", rules({ resolve }))).rejects.toThrow("does not resolve");
+  });
+
+  test("a stage that allows loopback takes plain http at any port there, by name too", async () => {
+    const allowed = parseIpRanges("127.0.0.0/8,::1/128");
+    for (const url of ["http://127.0.0.1:3000/hook", "http://localhost:3000/hook", "http://[::1]:3000/hook"]) {
+      expect((await parseEndpointUrl(url, rules({ allowed }))).href).toBe(url);
+    }
+    await expect(parseEndpointUrl("http://10.0.0.1/", rules({ allowed }))).rejects.toThrow("no public address");
+  });
+});

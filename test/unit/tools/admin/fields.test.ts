@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  durationField,
+  nairaField,
+  nairaOrNoneField,
+  permissionsField,
+  signedNairaField,
+} from "../../../../tools/admin/fields.ts";
+
+test("an amount of NGN as people type it is the same in kobo, with no decimals, one or two", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), (kobo) => {
+      const text = `${Math.floor(kobo / 100)}.${String(kobo % 100).padStart(2, "0")}`;
+      expect(nairaField.parse(text)).toBe(kobo);
+      expect(nairaField.parse(text.replace(/\.?0{1,2}$/, "") || "0")).toBe(kobo);
+      expect(signedNairaField.parse(`-${text}`)).toBe(-kobo);
+      expect(signedNairaField.parse(`+${text}`)).toBe(kobo);
+    }),
+  );
+});
+
+test.for(["0", "0.00", "-5", "+5", "1.005", "1e3", "0x10", "5,000", " 5", "NaN", "12345678901", ""])(
+  "'%s' is no amount to fund with",
+  (text) => {
+    expect(nairaField.safeParse(text).success).toBe(false);
+  },
+);
+
+test("an amount or none is in kobo, 0 being none, and nothing else is taken", () => {
+  expect(["500.5", "0", "0.00"].map((text) => nairaOrNoneField.parse(text))).toEqual([500_50, undefined, undefined]);
+  for (const text of ["-5", "1.005", "none", ""]) expect(nairaOrNoneField.safeParse(text).success).toBe(false);
+});
+
+test.for([
+  ["0", 0],
+  ["90s", 90_000],
+  ["30m", 1_800_000],
+  ["24h", 86_400_000],
+  ["7d", 604_800_000],
+] as const)("%s are %i ms", ([text, ms]) => {
+  expect(durationField.parse(text)).toBe(ms);
+});
+
+test("permissions are those of the contract, each once", () => {
+  expect(permissionsField.parse("vtu, identity,vtu")).toEqual(["vtu", "identity"]);
+  for (const text of ["", "vtu,", "all"]) expect(permissionsField.safeParse(text).success).toBe(false);
+});

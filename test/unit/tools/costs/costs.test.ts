@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { projectRoot } from "../../../../infra/bundle/bundle.ts";
+import type { Budget } from "../../../../tools/costs/budgets.ts";
+import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { dollarsOf, type PriceName, priceNames, prices } from "../../../../tools/costs/prices.ts";
+import { usageOf } from "../../../../tools/costs/request-usage.ts";
+
+describe("a price", () => {
+  test.each(priceNames)("of %s names where and when it was read", (name) => {
+    const { dollars, per, unit, source } = prices[name];
+    expect(dollars).toBeGreaterThan(0);
+    expect(per).toBeGreaterThan(0);
+    expect(unit).not.toBe("");
+    expect(z.url({ protocol: /^https$/ }).safeParse(source.url).success).toBe(true);
+    expect(z.iso.date().safeParse(source.read).success).toBe(true);
+    expect(source.dated === "undated" || source.dated <= source.read).toBe(true);
+  });
+});
+
+/** Costs that a hand can follow: one function of 1 GB that calls out, and leaves a message for an app. */
+const budget: Budget = {
+  title: "an order",
+  runs: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", asks: "upstream" }],
+  writeUnits: { tables: 2, indexes: 1, refused: 4 },
+  readUnits: 0.5,
+  log: { events: ["request.answered"], bytes: 400 },
+  answerBytes: 1_000,
+};
+
+describe("a request", () => {
+  test("uses what its budget says, and the platform's part", () => {
+    expect(usageOf(budget)).toMatchObject({
+      apiRequests: 1,
+      lambdaRequests: 1,
+      // 10 ms of its own, 3 calls of 5 ms, 1 s of waiting.
+      lambdaGbSeconds: 1.025,
+      writeUnits: 7,
+      readUnits: 0.5,
+      queueRequests: 3,
+      fairQueueRequests: 3,
+      dataOutGb: 0.000003,
+      natGb: 0.000008,
+    });
+    // Our line, and Lambda's and the gateway's own.
+    expect(usageOf(budget).logGb).toBeGreaterThan(0.0000007);
+    expect(usageOf(budget).logGb).toBeLessThan(0.000001);
+  });
+
+  test("costs what each service charges for it, and nothing else", () => {
+    for (const { dollars, total } of requestCosts()) {
+      expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
+    }
+    expect(dollarsOf({ writeUnits: 7_000_000, queueRequests: 3_000_000, fairQueueRequests: 3_000_000 })).toBeCloseTo(
+      7 * 0.625 + 3 * 0.5,
+      9,
+    );
+  });
+});
+
+describe("a stage at rest", () => {
+  const [none, one, two, three] = restCosts();
+
+  test("pays for a NAT gateway and an address in each zone, and nothing more for the zones", () => {
+    const zone = 730 * (0.045 + 0.005);
+    expect(two && one && two.total - one.total).toBeCloseTo(zone, 9);
+    expect(three && two && three.total - two.total).toBeCloseTo(zone, 9);
+    expect(one && none && one.total - none.total).toBeCloseTo(zone, 9);
+  });
+
+  test("pays for the secrets, alarms, figures and the dashboard of its stacks", () => {
+    const used = (name: PriceName): number =>
+      (none?.parts ?? []).reduce((sum, { usage }) => sum + (usage[name] ?? 0), 0);
+    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([6, 4, 1]);
+    expect(used("alarms")).toBeGreaterThan(40);
+  });
+});
+
+describe("npm run costs", () => {
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, ["tools/costs/print.ts", ...args], { cwd: projectRoot });
+
+  test("prints the tables of docs/deployment.md", async () => {
+    const { stdout } = await run();
+    expect(stdout).toContain("| live purchase | 1.00 |");
+    expect(stdout).toContain("| NAT gateways |");
+  });
+
+  test("prints all that they are made from as JSON", async () => {
+    const { stdout } = await run("--json");
+    const printed = z
+      .object({
+        requests: z.array(z.looseObject({ title: z.string(), total: z.number() })),
+        atRest: z.array(z.looseObject({ egress: z.string(), total: z.number() })),
+        prices: z.record(z.string(), z.looseObject({ dollars: z.number() })),
+      })
+      .parse(JSON.parse(stdout));
+    expect(printed.requests.map(({ total }) => total)).toEqual(requestCosts().map(({ total }) => total));
+    expect(printed.atRest.map(({ egress }) => egress)).toEqual(["none", "1 zone", "2 zones", "3 zones"]);
+    expect(Object.keys(printed.prices)).toEqual(priceNames);
+  });
+
+  test("refuses another option with a sentence", async () => {
+    await expect(run("--yaml")).rejects.toMatchObject({
+      code: 1,
+      stderr: "The only option is --json: npm run costs -- --json.\n",
+    });
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
+
+describe("the layers", () => {
+  const files = layeredFiles();
+
+  test("hold every file", () => {
+    const folders = Object.keys(layers);
+    const outside = [...files.keys()].filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)));
+    expect(outside).toEqual([]);
+  });
+
+  test("are kept by every import", () => {
+    expect(files.size).toBeGreaterThan(200);
+    expect(violationsIn(files)).toEqual([]);
+  });
+
+  test("refuse an import of a layer above, of another room and of a test", () => {
+    const text = [
+      'import { place } from "../orders/place-order.ts";',
+      'import type { Money } from "../platform/money.ts";',
+      'import { transact } from "./transact.ts";',
+      'const late = await import("../../test/builders/until.ts");',
+    ].join("\n");
+    expect(violationsIn(new Map([["shared/ledger/wallet.ts", text]]))).toEqual([
+      { file: "shared/ledger/wallet.ts", imports: "shared/orders/place-order.ts" },
+      { file: "shared/ledger/wallet.ts", imports: "test/builders/until.ts" },
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { log, putMetrics } from "../../../../shared/platform/log.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const line = z.looseObject({
+  _aws: z.object({
+    Timestamp: z.int().positive(),
+    CloudWatchMetrics: z.tuple([
+      z.object({
+        Namespace: z.string(),
+        Dimensions: z.tuple([z.array(z.string())]),
+        Metrics: z.array(z.object({ Name: z.string(), Unit: z.string() })),
+      }),
+    ]),
+  }),
+});
+
+/** The line that a function of prod writes, as CloudWatch reads it. */
+const lineOf = (write: () => void): z.output<typeof line> => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-reconcile-ledger");
+  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  write();
+  expect(said).toHaveBeenCalledTimes(1);
+  return line.parse(JSON.parse(String(said.mock.calls[0]?.[0])));
+};
+
+/** The alarms that such a line can ring. */
+const ringing = (read: z.output<typeof line>, name: string) => {
+  const [{ Namespace, Dimensions }] = read._aws.CloudWatchMetrics;
+  const dimensions = new Map(Dimensions[0].map((dimension) => [dimension, read[dimension]]));
+  const alarmDimensions = z.array(z.object({ Name: z.string(), Value: z.unknown() }));
+  return alarms.filter(({ Properties }) => {
+    if (Properties.MetricName !== name || Properties.Namespace !== Namespace) return false;
+    const own = new Map(alarmDimensions.parse(Properties.Dimensions).map(({ Name, Value }) => [Name, Value]));
+    return own.size === dimensions.size && [...own].every(([key, value]) => dimensions.get(key) === value);
+  });
+};
+
+describe("a figure in a function's log", () => {
+  test.each([
+    ["OldestOpenSeconds", 2],
+    ["StuckTransactions", 1],
+    ["OldestUnrefundedSeconds", 1],
+    ["LedgerMismatches", 1],
+  ])("%s reaches its alarms", (name, count) => {
+    const read = lineOf(() => putMetrics({ [name]: 7 }, 1_700_000_000_000));
+    expect(read[name]).toBe(7);
+    expect(ringing(read, name)).toHaveLength(count);
+  });
+
+  test("an event of log.alarm reaches the alarm of that event, and is a line of the log as any other", () => {
+    const read = lineOf(() => log.alarm("order.left_open", { reference: "DATA_1" }));
+    expect(read).toMatchObject({ level: "error", event: "order.left_open", reference: "DATA_1", Alarms: 1 });
+    const [alarm, ...others] = ringing(read, "Alarms");
+    expect(alarm?.Properties.AlarmDescription).toContain("order.left_open: ");
+    expect(others).toEqual([]);
+  });
+});

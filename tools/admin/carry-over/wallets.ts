@@ -1,0 +1,128 @@
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { type AuditEntry, auditPut } from "../../../shared/ledger/audit.ts";
+import { readItems } from "../../../shared/ledger/batch-read.ts";
+import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import { type Ledger, transactWithRetry } from "../../../shared/ledger/transact.ts";
+import { type Wallet, walletPk, walletSchema } from "../../../shared/ledger/wallet.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
+import { type Item, scanTable } from "../table-scan.ts";
+import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
+
+/** What became of one wallet. */
+export type WalletResult = {
+  readonly account_id: string;
+  readonly result: "right" | "corrected" | "negative" | "changed_meanwhile" | "no_wallet";
+  readonly before_kobo: number | undefined;
+  readonly after_kobo: number;
+};
+
+type Sums = {
+  /** Of everything. */
+  total_kobo: number;
+  /** Of what the account's checkpoint stands for. */
+  checked_kobo: number;
+  isCheckedOpen: boolean;
+};
+
+/**
+ * Computes every balance anew: fundings and adjustments, less transactions that are not `failed`. The table itself is read,
+ * strongly, because its indexes lag behind what was just copied. `moved` is added to what is found there, for a dry run.
+ */
+export const recomputeWallets = async (
+  ledger: Ledger,
+  accountIds: ReadonlySet<string>,
+  options: {
+    /** Absent in a dry run. */
+    readonly audit?: (accountId: string, details: AuditEntry["details"]) => AuditEntry;
+    readonly moved: ReadonlyMap<string, number>;
+    readonly logProgress: (sentence: string) => void;
+    /** Receives each item of the table that the balances are computed from. */
+    readonly onItem?: (item: Item) => void;
+  },
+): Promise<readonly WalletResult[]> => {
+  // Before the sums: whatever changes a balance from here on raises its version.
+  const keys = [...accountIds].map((accountId) => ({ pk: walletPk(accountId) }));
+  const wallets = new Map((await readItems(ledger, keys, walletSchema)).map((row) => [row.account_id, row]));
+  const checkpoints = new Map<string, Checkpoint>();
+  for (const accountId of accountIds) checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
+  const sums = new Map<string, Sums>();
+  await scanTable(ledger.db, ledger.table, {
+    take: async (items) => {
+      for (const item of items) {
+        options.onItem?.(item);
+        const change = balanceChangeOf(item);
+        if (change !== undefined) add(sums, change, checkpoints.get(change.accountId));
+      }
+    },
+    logProgress: options.logProgress,
+    projection: balanceChangeProjection,
+  });
+
+  const results: WalletResult[] = [];
+  for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.moved.keys()])) {
+    const sum = sums.get(account_id) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
+    const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.moved.get(account_id) ?? 0));
+    const wallet = wallets.get(account_id);
+    const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
+    // In a dry run the wallet of a new account is not there yet.
+    if (wallet === undefined) {
+      const willBeCopied = options.audit === undefined && accountIds.has(account_id);
+      results.push({ ...known, result: willBeCopied ? "corrected" : "no_wallet" });
+    } else if (afterKobo < 0) {
+      results.push({ ...known, result: "negative" });
+    } else {
+      const checkpoint = checkpoints.get(account_id);
+      const isChecked = checkpoint?.sum_kobo === sum.checked_kobo && !sum.isCheckedOpen;
+      const result = await correct(ledger, wallet, afterKobo, isChecked ? undefined : checkpoint, options.audit);
+      results.push({ ...known, result });
+    }
+  }
+  return results;
+};
+
+const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
+  const { accountId, at, kobo, isOpen } = change;
+  const sum = sums.get(accountId) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
+  sums.set(accountId, sum);
+  sum.total_kobo += kobo;
+  if (checkpoint === undefined || at > checkpoint.up_to) return;
+  sum.checked_kobo += kobo;
+  sum.isCheckedOpen ||= isOpen;
+};
+
+/** Sets the balance if it is wrong, and takes away a checkpoint that what was carried over has made wrong. */
+const correct = async (
+  { db, table, clock }: Ledger,
+  wallet: Wallet,
+  balanceKobo: number,
+  wrongCheckpoint: Checkpoint | undefined,
+  audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
+): Promise<WalletResult["result"]> => {
+  const isRight = wallet.balance_kobo === balanceKobo;
+  if (audit === undefined || (isRight && wrongCheckpoint === undefined)) return isRight ? "right" : "corrected";
+  const details = { before_kobo: wallet.balance_kobo, after_kobo: balanceKobo };
+  try {
+    await transactWithRetry({ db }, [
+      {
+        Update: {
+          TableName: table,
+          Key: { pk: wallet.pk },
+          UpdateExpression: "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
+          ConditionExpression: "version = :read",
+          ExpressionAttributeValues: {
+            ":balance": balanceKobo,
+            ":one": 1,
+            ":now": isoTime(clock()),
+            ":read": wallet.version,
+          },
+        },
+      },
+      ...(wrongCheckpoint ? [{ Delete: { TableName: table, Key: { pk: wrongCheckpoint.pk } } }] : []),
+      ...(isRight ? [] : [auditPut(table, audit(wallet.account_id, details))]),
+    ]);
+    return isRight ? "right" : "corrected";
+  } catch (error) {
+    if (error instanceof TransactionCanceledException) return "changed_meanwhile";
+    throw error;
+  }
+};

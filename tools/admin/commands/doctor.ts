@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { checks, type DoctorCheck, type Finding } from "../checks.ts";
+import { addCommand, type Report } from "../command.ts";
+import type { AdminContext } from "../context.ts";
+import { table } from "../print.ts";
+
+export const addDoctor = (program: Command): void => {
+  addCommand(program, {
+    usage: "doctor",
+    readOnly: true,
+    summary: "look at everything that the service depends on, and say what to do; exit code 1 if something is wrong",
+    example: "doctor",
+    input: z.object({}),
+    run: examine,
+  });
+};
+
+/** A check that breaks is a finding too. */
+const find = async (desk: AdminContext, check: DoctorCheck): Promise<Finding> => {
+  try {
+    return await check(desk);
+  } catch (error) {
+    const found = `could not be looked at (${error instanceof Error ? error.name : "unknown"})`;
+    const todo = desk.target.isLocal
+      ? "Is the service running?"
+      : "Does it stand, and do your AWS credentials allow this?";
+    return { state: "wrong", found, todo };
+  }
+};
+
+const examine = async (desk: AdminContext): Promise<Report> => {
+  const findings = await Promise.all(
+    Object.entries(checks).map(async ([check, look]) => ({ check, ...(await find(desk, look)) })),
+  );
+  const ok = findings.every(({ state }) => state !== "wrong");
+  return {
+    ok,
+    json: { ok, checks: findings },
+    text: table(
+      ["check", "", "found", "what to do"],
+      findings.map(({ check, state, found, todo }) => [check, state, found, todo]),
+    ),
+  };
+};

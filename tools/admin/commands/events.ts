@@ -1,0 +1,133 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { referenceOf } from "../../../shared/ledger/transaction.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
+import {
+  findEvent,
+  listEvents,
+  type StoredEvent,
+  saysOf,
+  storedEventId,
+} from "../../../shared/upstream-events/stored-event.ts";
+import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
+import { type AdminContext, actorOf } from "../context.ts";
+import { whyField } from "../fields.ts";
+import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
+import { requireDecidable } from "../transactions.ts";
+import { endedView } from "./transactions.ts";
+
+const listInput = z.object({
+  state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"),
+});
+
+const matchInput = z.object({
+  event: z.string(),
+  reference: z.string(),
+  why: whyField,
+  althoughDifferent: z.boolean().default(false),
+});
+
+export const addEvents = (program: Command): void => {
+  const group = addGroup(program, "events", "What the upstream reported and no machine could apply");
+  addCommand(group, {
+    usage: "list",
+    readOnly: true,
+    summary: "the events that wait for a decision, oldest first, and why they do",
+    example: "list",
+    options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
+    input: listInput,
+    run: list,
+  });
+  addCommand(group, {
+    usage: "match <event> <reference>",
+    summary: "have an event end the transaction that it is about",
+    example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
+    options: [
+      whyRequired,
+      { flags: "--although-different", text: "match although type, amount or phone number differ" },
+    ],
+    input: matchInput,
+    run: match,
+  });
+  addCommand(group, {
+    usage: "discard <event>",
+    summary: "close an event without applying it",
+    example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
+    options: [whyRequired],
+    input: z.object({ event: z.string(), why: whyField }),
+    run: async (desk, { event, why }) => {
+      await discardEvent(desk.ledger, await requireEvent(desk, event), { ...actorOf(desk), why });
+      const json = { event, state: "discarded" };
+      return { json, text: fields(json) };
+    },
+  });
+};
+
+const match = async (desk: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
+  const { event, reference, why, althoughDifferent: acceptsDifferences } = input;
+  const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
+  const decision = { ...actorOf(desk), why };
+  const differences = await matchEvent(desk.ledger, found, row, decision, { acceptsDifferences });
+  const json = { ...(await endedView(desk, row)), differences };
+  const list = differences.map(
+    ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
+  );
+  return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };
+};
+
+const requireEvent = async (desk: AdminContext, id: string): Promise<StoredEvent> => {
+  const event = await findEvent(desk.ledger, id);
+  if (event === undefined) throw new OperatorError(`There is no event ${id}`);
+  return event;
+};
+
+/** The transaction that an event is about, as people call it. */
+const referenceAbout = async (desk: AdminContext, { transaction }: StoredEvent): Promise<string | null> => {
+  const row = transaction === undefined ? undefined : await readTransaction(desk.ledger, transaction);
+  return row === undefined ? null : referenceOf(row);
+};
+
+const detailsOf = (event: StoredEvent) =>
+  event.reason === "unreadable"
+    ? { type: null, amount_kobo: undefined, phone_number: null }
+    : { type: event.type ?? null, amount_kobo: event.amount_kobo, phone_number: event.phone_masked ?? null };
+
+const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
+  const events = (await listEvents(desk.ledger, "0000")).filter((event) => state === "all" || event.state === state);
+  const views = await Promise.all(
+    events.map(async (event) => ({
+      event: storedEventId(event),
+      at: event.created_at,
+      state: event.state,
+      reason: event.reason,
+      upstream_reference: event.reference ?? null,
+      says: saysOf(event),
+      ...detailsOf(event),
+      transaction: await referenceAbout(desk, event),
+    })),
+  );
+  return {
+    json: {
+      events: views.map(({ amount_kobo, ...view }) => ({
+        ...view,
+        amount: orNull(amount_kobo, nairaNumber),
+      })),
+    },
+    text: table(
+      ["event", "at", "why it waits", "upstream reference", "says", "type", "amount", "phone number", "transaction"],
+      views.map((view) => [
+        view.event,
+        view.at,
+        view.state === "open" ? view.reason : view.state,
+        view.upstream_reference,
+        view.says,
+        view.type,
+        orNull(view.amount_kobo, naira),
+        view.phone_number,
+        view.transaction,
+      ]),
+    ),
+  };
+};

@@ -1,0 +1,77 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
+import { changeWhitelist } from "../../../shared/access/accounts.ts";
+import { formatIpRange, parseIpRange } from "../../../shared/platform/ip-range.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { audited } from "../context.ts";
+import { accountField, whyField } from "../fields.ts";
+import { table } from "../print.ts";
+
+const rangeField = z.string().refine((text) => parseIpRange(text) !== undefined, {
+  error: ({ input }) => `"${input}" is no IP address or CIDR range`,
+});
+const change = z.object({ account: accountField, range: z.array(rangeField), why: whyField.optional() });
+
+export const addIps = (program: Command): void => {
+  const group = addGroup(program, "ips", "Addresses from which an account may call");
+  addCommand(group, {
+    usage: "allow <account> <range...>",
+    summary: "let requests in from addresses or CIDR ranges, for all keys of the account at once",
+    example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
+    options: [why],
+    input: change,
+    run: async (desk, { account, range, why }) => {
+      const store = audited(desk, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
+      return whitelist(
+        await changeWhitelist(store, account, (before) => {
+          const present = new Set(before.map(canonical));
+          const added = range.filter((entry) => !present.has(canonical(entry)));
+          return added.length === 0 ? undefined : [...before, ...added];
+        }),
+      );
+    },
+  });
+  addCommand(group, {
+    usage: "disallow <account> <range...>",
+    summary: "take addresses or CIDR ranges off the list, as they stand in it",
+    example: "disallow acc_0123456789abcdef01 203.0.113.7",
+    options: [why],
+    input: change,
+    run: async (desk, { account, range, why }) => {
+      const store = audited(desk, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
+      return whitelist(
+        await changeWhitelist(store, account, (before) => {
+          const present = new Set(before.map(canonical));
+          const unknown = range.find((entry) => !present.has(canonical(entry)));
+          if (unknown !== undefined) throw new OperatorError(`${unknown} is not on the list of ${account}`);
+          const removed = new Set(range.map(canonical));
+          return before.filter((entry) => !removed.has(canonical(entry)));
+        }),
+      );
+    },
+  });
+  addCommand(group, {
+    usage: "list <account>",
+    readOnly: true,
+    summary: "the addresses from which an account may call; none means nobody",
+    example: "list acc_0123456789abcdef01",
+    input: z.object({ account: accountField }),
+    run: async (desk, { account }) => whitelist(await requireAccount(desk.accounts, account)),
+  });
+};
+
+/** Two spellings of one range are the same. */
+const canonical = (text: string): string => {
+  const range = parseIpRange(text);
+  return range === undefined ? text : formatIpRange(range);
+};
+
+const whitelist = ({ account_id, whitelist }: Account): Report => ({
+  json: { account_id, ips: whitelist },
+  text: table(
+    ["address or range"],
+    whitelist.map((entry) => [entry]),
+  ),
+});

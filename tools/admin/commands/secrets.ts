@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import type { Command } from "commander";
+import * as z from "zod";
+import { SERVICE } from "../../../shared/ledger/audit.ts";
+import type { environment } from "../../../shared/platform/env.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
+import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { type AdminContext, recordAudited } from "../context.ts";
+import { whyField } from "../fields.ts";
+import { duration, table } from "../print.ts";
+import { readStdin } from "../stdin.ts";
+
+type SecretSpec = {
+  readonly id: Extract<keyof typeof environment.shape, `${string}_SECRET_ID`>;
+  readonly is: string;
+  /** `filled` by the operator, `generated` and rotated here, or `fixed` for ever. */
+  readonly kind: "filled" | "generated" | "fixed";
+  readonly lengthMin?: number;
+  /** The upstream presents it: an event that fits no known version has the functions fetch it again. */
+  readonly isPresented?: true;
+};
+
+const LENGTH_MIN = 32;
+
+/** Every secret by the name that commands give it. */
+const known: Readonly<Record<string, SecretSpec>> = {
+  "upstream-key": { id: "UPSTREAM_KEY_SECRET_ID", is: "our live key at the upstream", kind: "filled" },
+  "upstream-webhook-hmac": {
+    id: "UPSTREAM_HMAC_SECRET_ID",
+    is: "with which the upstream signs its events",
+    kind: "filled",
+    lengthMin: LENGTH_MIN,
+    isPresented: true,
+  },
+  "webhook-token": {
+    id: "WEBHOOK_TOKEN_SECRET_ID",
+    is: "ends the path of the upstream's events",
+    kind: "generated",
+    isPresented: true,
+  },
+  "replay-key": { id: "REPLAY_KEY_SECRET_ID", is: "seals identity results for 10 minutes", kind: "generated" },
+  "reference-key": { id: "REFERENCE_KEY_SECRET_ID", is: "names transactions", kind: "fixed" },
+  "webhook-key": { id: "WEBHOOK_KEY_SECRET_ID", is: "seals the accounts' webhook secrets", kind: "fixed" },
+};
+
+export const addSecrets = (program: Command): void => {
+  const group = addGroup(program, "secrets", "The service's secrets; values come from standard input");
+  addCommand(group, {
+    usage: "list",
+    readOnly: true,
+    summary: "which secrets there are, who sets them, and whether they are set; not their values",
+    example: "list",
+    input: z.object({}),
+    run: list,
+  });
+  addCommand(group, {
+    usage: "set <name>",
+    summary: "set upstream-key or upstream-webhook-hmac to a value read from standard input",
+    example: "set upstream-key < key.txt",
+    options: [why],
+    input: z.object({ name: z.string(), why: whyField.optional() }),
+    run: async (desk, { name, why }) => {
+      const spec = specOf(name);
+      if (spec.kind !== "filled") throw new OperatorError(`${name} is not set by hand${hintOf(name, spec)}`);
+      const value = await readStdin(name);
+      if (!/^[\x21-\x7e]+$/.test(value))
+        throw new OperatorError(`${name} must be one line of printable ASCII without blanks`);
+      const { lengthMin = 1 } = spec;
+      if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
+      if ((await secret(desk.secrets, desk.target.environment[spec.id]).value()) === value) return unchanged(name);
+      return put(desk, name, value, { action: "secrets set", why });
+    },
+  });
+  addCommand(group, {
+    usage: "rotate <name>",
+    summary: "make a new webhook-token or replay-key",
+    example: "rotate webhook-token",
+    options: [why],
+    input: z.object({ name: z.string(), why: whyField.optional() }),
+    run: async (desk, { name, why }) => {
+      const spec = specOf(name);
+      if (spec.kind !== "generated") throw new OperatorError(`${name} is not rotated here${hintOf(name, spec)}`);
+      return put(desk, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
+    },
+  });
+};
+
+const specOf = (name: string): SecretSpec => {
+  const spec = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (spec === undefined)
+    throw new OperatorError(`There is no secret ${name}: there are ${Object.keys(known).join(", ")}`);
+  return spec;
+};
+
+const hintOf = (name: string, { kind, is }: SecretSpec): string => {
+  if (kind === "filled") return `: secrets set ${name} sets it`;
+  return kind === "generated" ? `: secrets rotate ${name} makes it` : `, for it ${is}, and that must stay as it is`;
+};
+
+const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
+  const rows = await Promise.all(
+    Object.entries(known).map(async ([name, { id, is, kind }]) => ({
+      name,
+      is,
+      kind,
+      set: (await secret(secrets, target.environment[id]).value()) !== undefined,
+    })),
+  );
+  return {
+    json: { secrets: rows },
+    text: table(
+      ["secret", "what it is", "kind", "set"],
+      rows.map(({ name, is, kind, set }) => [name, is, kind, set ? "yes" : "no"]),
+    ),
+  };
+};
+
+/** Another version of the same value would push the previous version out, which is still accepted. */
+const unchanged = (name: string): Report => ({
+  json: { name, changed: false },
+  text: `${name} has this value already: nothing was changed.`,
+});
+
+const put = async (
+  desk: AdminContext,
+  name: string,
+  value: string,
+  auditFields: { readonly action: string; readonly why: string | undefined },
+): Promise<Report> => {
+  const { environment } = desk.target;
+  await recordAudited(desk, SERVICE, { ...auditFields, details: { name } });
+  const { id, isPresented } = specOf(name);
+  const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
+  // If the answer is lost, the token may be set already, and a second rotation would end the URL that the upstream calls.
+  if (url !== undefined) process.stderr.write(`About to set the upstream's new URL: ${url}\n`);
+  const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
+  await desk.secrets.send(command);
+  const seen = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
+  const lines = [
+    `${name} is set. The functions see it ${seen}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
+    ...(url === undefined
+      ? []
+      : [`The upstream's new URL, from then on: ${url}`, "The one before is taken until the next rotation."]),
+  ];
+  return { json: { name, changed: true, ...(url && { webhook_url: url }) }, text: lines.join("\n") };
+};

@@ -1,0 +1,137 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
+import {
+  disableEndpoint,
+  type EndpointStore,
+  enableEndpoint,
+  findEndpoint,
+  rotateSecret,
+  setEndpoint,
+} from "../../../shared/webhooks/endpoint.ts";
+import { createPost } from "../../../shared/webhooks/post-webhook.ts";
+import { signatureHeaders, webhookId } from "../../../shared/webhooks/signature.ts";
+import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
+import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { type AdminContext, type AuditFields, audited, recordAudited } from "../context.ts";
+import { accountField, whyField } from "../fields.ts";
+import { fields } from "../print.ts";
+
+const account = z.object({ account: accountField });
+const change = account.extend({ why: whyField.optional() });
+
+export const addWebhook = (program: Command): void => {
+  const group = addGroup(program, "webhook", "Where an account is told how its transactions end");
+  addCommand(group, {
+    usage: "set <account> <url>",
+    summary: "set the URL and switch it on; shows the secret with which events are signed",
+    example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
+    options: [why],
+    input: change.extend({ url: z.string() }),
+    run: async (desk, { account, url, why }) => {
+      const store = recorded(desk, { action: "webhook set", why, details: { url } });
+      const { webhookSecret, ...set } = await setEndpoint(store, desk.addressRules, account, url);
+      const json = { account_id: account, ...set, webhook_secret: webhookSecret };
+      return { json, text: fields(json) };
+    },
+  });
+  addCommand(group, {
+    usage: "show <account>",
+    readOnly: true,
+    summary: "the URL, whether it is switched on, and since when it fails; not its secret",
+    example: "show acc_0123456789abcdef01",
+    input: account,
+    run: show,
+  });
+  addCommand(group, {
+    usage: "test <account>",
+    summary: "post a signed event webhook.test to the URL, once; exit code 1 if it is not taken",
+    example: "test acc_0123456789abcdef01",
+    input: account,
+    run: test,
+  });
+  addCommand(group, {
+    usage: "disable <account>",
+    summary: "tell nothing any more; what ends meanwhile is on record",
+    example: "disable acc_0123456789abcdef01",
+    options: [why],
+    input: change,
+    run: async (desk, { account, why }) => {
+      await disableEndpoint(recorded(desk, { action: "webhook disable", why }), account);
+      return show(desk, { account });
+    },
+  });
+  addCommand(group, {
+    usage: "enable <account>",
+    summary: "tell again from now on; announce repeats what was missed",
+    example: "enable acc_0123456789abcdef01",
+    options: [why],
+    input: change,
+    run: async (desk, { account, why }) => {
+      await enableEndpoint(recorded(desk, { action: "webhook enable", why }), account);
+      return show(desk, { account });
+    },
+  });
+  addSecret(group);
+};
+
+const addSecret = (webhook: Command): void => {
+  const group = addGroup(webhook, "secret", "The secret with which an account's events are signed");
+  addCommand(group, {
+    usage: "rotate <account>",
+    summary: "make a new secret; for 24 hours events bear both signatures",
+    example: "rotate acc_0123456789abcdef01",
+    options: [why],
+    input: change,
+    run: async (desk, { account, why }) => {
+      const store = recorded(desk, { action: "webhook secret rotate", why });
+      const { webhookSecret, previousUntil = null } = await rotateSecret(store, account);
+      const json = { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
+      return { json, text: fields(json) };
+    },
+  });
+};
+
+const recorded = (desk: AdminContext, auditFields: AuditFields): EndpointStore => ({
+  ...desk.endpoints,
+  accounts: audited(desk, () => auditFields),
+});
+
+const view = ({ account_id, webhook }: Account) => ({
+  account_id,
+  url: webhook?.url ?? null,
+  status: webhook?.url === undefined ? "none" : webhook.status,
+  failing_since: webhook?.failing_since ?? null,
+  previous_secret_until: webhook?.previous_until ?? null,
+});
+
+const show = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const json = view(await requireAccount(desk.accounts, account));
+  return { json, text: fields(json) };
+};
+
+const test = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const endpoint = await findEndpoint(desk.endpoints, account);
+  if (endpoint?.url === undefined) throw new OperatorError(`Account ${account} has no webhook endpoint`);
+  await recordAudited(desk, account, { action: "webhook test", details: { url: endpoint.url } });
+  const atMs = desk.ledger.clock();
+  const id = webhookId(account, isoTime(atMs));
+  const body = testEventBody(account, isoTime(atMs));
+  const headers = {
+    "content-type": "application/json",
+    ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
+  };
+  const result = await createPost(desk.addressRules)({ url: endpoint.url, headers, body });
+  const ok = result.kind === "answered" && result.status >= 200 && result.status <= 299;
+  const json = {
+    account_id: account,
+    url: endpoint.url,
+    webhook_id: id,
+    ok,
+    http_status: result.status ?? null,
+    reason: result.kind === "failed" ? result.reason : null,
+  };
+  return { ok, json, text: fields({ ...json, ok: ok ? "taken" : "not taken" }) };
+};

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import type * as z from "zod";
+import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
+import { assertStage } from "../../infra/stages.ts";
+import { environment } from "../../shared/platform/env.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { readJsonFile } from "../local/json-file.ts";
+import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
+import { adminDetails, adminFileOf } from "../local/service-file.ts";
+
+/** The service that is operated: where it answers, and what its functions are told of tables, queues, secrets and addresses. */
+export type Target = {
+  readonly name: string;
+  /** The upstream is called from this machine; a stage calls it from its own addresses only. */
+  readonly isLocal: boolean;
+  /** With its `/v1`. */
+  readonly baseUrl: string;
+  readonly environment: z.output<typeof environment>;
+};
+
+/** The service on this machine. The SDK's clients of this process talk to its parts of AWS from then on. */
+export const localTarget = (serviceFile: string): Target => {
+  const path = adminFileOf(serviceFile);
+  if (!existsSync(path)) {
+    throw new OperatorError(`No service is running here, for there is no ${path}: npm start, or name a SERVICE_FILE`);
+  }
+  const details = readJsonFile(path, adminDetails);
+  if (details === undefined) throw new OperatorError(`${path} went away: the service is ending`);
+  setEnvironment(localAwsEnvironment(details.endpoints));
+  return {
+    name: "local",
+    isLocal: true,
+    baseUrl: details.base_url,
+    environment: environment.parse(details.environment),
+  };
+};
+
+/** A deployed stage, found by the outputs of its service's stack, with the AWS credentials of whoever operates it. */
+export const stageTarget = async (stage: string): Promise<Target> => {
+  assertStage(stage);
+  const outputs = await outputsOf(stage);
+  const values = Object.keys(environment.shape).map((variable) => [variable, outputs.get(outputOf(variable)) ?? ""]);
+  const parsed = environment.safeParse(Object.fromEntries(values));
+  const baseUrl = outputs.get(API_URL_OUTPUT);
+  if (!parsed.success || baseUrl === undefined) {
+    throw notFound(stage, "the stack was deployed by another version: deploy it again");
+  }
+  return { name: stage, isLocal: false, baseUrl, environment: parsed.data };
+};
+
+const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined, string | undefined>> => {
+  const StackName = stackName(stage, "Service");
+  const client = new CloudFormationClient({ maxAttempts: 2 });
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
+    return new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    if (name === "CredentialsProviderError") throw notFound(stage, "there are no AWS credentials here");
+    if (message === "Region is missing") throw notFound(stage, "there is no AWS region here, set AWS_REGION");
+    if (message.endsWith("does not exist")) throw notFound(stage, `there is no stack ${StackName}, deploy it first`);
+    throw notFound(stage, message);
+  } finally {
+    client.destroy();
+  }
+};
+
+const notFound = (stage: string, reason: string): OperatorError =>
+  new OperatorError(`The outputs of stage ${stage} could not be found: ${reason}`);

@@ -1,0 +1,13 @@
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { bundleOptions, functionEntry } from "../../infra/bundle/bundle.ts";
+import type { FunctionName } from "../../infra/functions.ts";
+
+export type BundleSize = { readonly bytes: number; readonly gzipBytes: number };
+
+/** How large a function's bundle is, as it is and in gzip. */
+export const bundleSize = async (name: FunctionName): Promise<BundleSize> => {
+  const { outputFiles } = await build({ ...bundleOptions, entryPoints: [functionEntry(name)], write: false });
+  const contents = outputFiles[0]?.contents ?? new Uint8Array();
+  return { bytes: contents.length, gzipBytes: gzipSync(contents).length };
+};

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { markdownTable } from "./markdown.ts";
+
+/**
+ * Which folders a folder may import, itself aside. `shared` stands for all of its rooms. test/ may import everything, and nothing
+ * imports test/.
+ */
+export const layers: Readonly<Record<string, readonly string[]>> = {
+  "shared/contract": [],
+  "shared/platform": ["shared/contract"],
+  "shared/lambda": ["shared/contract", "shared/platform"],
+  "shared/ledger": ["shared/contract", "shared/platform", "shared/lambda"],
+  "shared/upstream": ["shared/contract", "shared/platform"],
+  "shared/catalog": ["shared/contract", "shared/platform", "shared/lambda", "shared/upstream"],
+  "shared/access": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger"],
+  "shared/orders": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger", "shared/upstream"],
+  "shared/purchase": [
+    "shared/contract",
+    "shared/platform",
+    "shared/lambda",
+    "shared/ledger",
+    "shared/upstream",
+    "shared/catalog",
+    "shared/orders",
+  ],
+  "shared/identity": [
+    "shared/contract",
+    "shared/platform",
+    "shared/lambda",
+    "shared/ledger",
+    "shared/upstream",
+    "shared/orders",
+  ],
+  "shared/upstream-events": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger", "shared/orders"],
+  "shared/webhooks": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger", "shared/access"],
+  "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
+  functions: ["shared"],
+  infra: ["shared", "functions"],
+  // Independent of the service, so that it can disagree with it.
+  "tools/simulator": [],
+  "tools/costs": ["shared", "infra", "tools/docs"],
+  "tools/docs": ["shared", "infra", "tools/costs"],
+  "tools/deploy": ["infra"],
+  "tools/local": ["shared", "infra", "tools/simulator"],
+  "tools/admin": ["shared", "infra", "tools/local"],
+};
+
+export type Violation = { readonly file: string; readonly imports: string };
+
+/** The folder of the table that holds a file; the whole path of a file that none holds. */
+const folderOf = (file: string): string => Object.keys(layers).find((folder) => file.startsWith(`${folder}/`)) ?? file;
+
+const isAllowed = (from: string, to: string): boolean =>
+  from === to || (layers[from] ?? []).some((folder) => to === folder || to.startsWith(`${folder}/`));
+
+/** Relative imports, static and dynamic. */
+const IMPORT = /(?:from|import\(?)\s*"(\.{1,2}\/[^"]+)"/g;
+
+/** The imports among `files` (paths from the root, with their text) that the table does not allow. */
+export const violationsIn = (files: ReadonlyMap<string, string>): readonly Violation[] =>
+  [...files].flatMap(([file, text]) =>
+    [...text.matchAll(IMPORT)]
+      .map(([, specifier = ""]) => join(dirname(file), specifier))
+      .filter((imported) => !isAllowed(folderOf(file), folderOf(imported)))
+      .map((imports) => ({ file, imports })),
+  );
+
+/** Every TypeScript file that the table speaks of. */
+export const layeredFiles = (): ReadonlyMap<string, string> =>
+  new Map(
+    ["shared", "functions", "infra", "tools"].flatMap((top) =>
+      readdirSync(join(projectRoot, top), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts"))
+        .map((name): [string, string] => [join(top, name), readFileSync(join(projectRoot, top, name), "utf8")]),
+    ),
+  );
+
+export const layerTable = (): string =>
+  markdownTable([
+    ["folder", "may import"],
+    ...Object.entries(layers).map(([folder, allowed]) => [
+      `\`${folder}\``,
+      allowed.map((name) => `\`${name.replace("shared/", "")}\``).join(", ") || "nothing",
+    ]),
+  ]);

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import { functionTable } from "./function-table.ts";
+import { layerTable } from "./layers.ts";
+import { withSection } from "./markdown.ts";
+import { requestTable } from "./request-table.ts";
+
+/** The parts of documents that `npm run tables` writes, each between two marks. */
+export const sections = {
+  layers: { file: "architecture.md", render: layerTable },
+  functions: { file: "architecture.md", render: functionTable },
+  requests: { file: "architecture.md", render: requestTable },
+  "cost of requests": { file: "deployment.md", render: requestCostTable },
+  assumptions: { file: "deployment.md", render: assumptions },
+  "cost at rest": { file: "deployment.md", render: restCostTable },
+  prices: { file: "deployment.md", render: priceTable },
+} as const satisfies Record<string, { file: string; render: (before: string) => string | Promise<string> }>;
+export type SectionName = keyof typeof sections;
+
+export const sectionNames: readonly SectionName[] = Object.keys(sections).filter(
+  (name): name is SectionName => name in sections,
+);
+
+/** A section's document, as it is and as it should be. */
+export const documentOf = async (name: SectionName) => {
+  const { file, render } = sections[name];
+  const url = new URL(`../../docs/${file}`, import.meta.url);
+  const is = readFileSync(url, "utf8");
+  return { url, is, shouldBe: await withSection(is, name, render) };
+};

@@ -1,0 +1,105 @@
+import { mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+// biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
+import { DatabaseSync } from "node:sqlite";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { makeFolder } from "./make-folder.ts";
+import { errorText } from "./settings.ts";
+
+/** Marks the directory as the runner's, and is held locked while one runs: the kernel lets go of it even after a kill -9. */
+const LOCK_FILE = "runner.lock";
+/** A runner that is just ending lets go within this time. */
+const LOCK_MS_MAX = 3_000;
+
+/** Everything that the runner writes into its directory. */
+const files = {
+  tables: "tables.db",
+  tablesProcess: "dynoxide.pid",
+  tablesLog: "dynoxide.log",
+  queues: "queues",
+  ledgerStream: "ledger-stream.json",
+  secrets: "secrets.json",
+  demoAccount: "demo-account.json",
+  upstream: "upstream.json",
+} as const;
+const sqliteFiles = [files.tables, join(files.queues, "fauxqs.db")];
+const plainFiles = [
+  files.tablesProcess,
+  files.tablesLog,
+  files.ledgerStream,
+  files.secrets,
+  files.demoAccount,
+  files.upstream,
+];
+
+export type DataDir = {
+  readonly path: string;
+  readonly file: (name: keyof typeof files) => string;
+  /** Deletes what the runner wrote, and nothing else. */
+  readonly forget: () => void;
+  readonly close: () => void;
+};
+
+/** Opens the directory in which everything durable is kept, for this runner alone. Without a path: a temporary one. */
+export const openDataDir = (chosen: string | undefined): DataDir => {
+  const path = chosen === undefined ? mkdtempSync(join(tmpdir(), "local-runner-")) : resolve(chosen);
+  const entries = entriesOf(path);
+  if (entries.length > 0 && !entries.includes(LOCK_FILE)) {
+    throw new SettingsError(`${path} holds files of something else: choose another DATA_DIR.`);
+  }
+  const lock = lockFile(path);
+  return {
+    path,
+    file: (name) => join(path, files[name]),
+    forget: () => {
+      for (const name of sqliteFiles.flatMap((name) =>
+        ["", "-wal", "-shm", "-journal"].map((part) => `${name}${part}`),
+      )) {
+        rmSync(join(path, name), { force: true });
+      }
+      for (const name of plainFiles) rmSync(join(path, name), { force: true });
+      removeIfEmpty(join(path, files.queues));
+    },
+    close: () => {
+      lock.close();
+      if (chosen === undefined) rmSync(path, { recursive: true, force: true });
+    },
+  };
+};
+
+const entriesOf = (path: string): string[] => {
+  try {
+    makeFolder(path);
+    return readdirSync(path);
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
+  }
+};
+
+const lockFile = (path: string): DatabaseSync => {
+  const database = openLockFile(path);
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    throw new SettingsError(`Another npm start uses ${path}: end it, or choose another DATA_DIR.`, { cause: error });
+  }
+};
+
+const openLockFile = (path: string): DatabaseSync => {
+  try {
+    return new DatabaseSync(join(path, LOCK_FILE), { timeout: LOCK_MS_MAX });
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR ${path} cannot be used: ${errorText(error)}.`, { cause: error });
+  }
+};
+
+const removeIfEmpty = (path: string): void => {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Absent, or somebody put a file of their own into it.
+  }
+};

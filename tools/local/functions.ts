@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import type { Context } from "aws-lambda";
+import * as z from "zod";
+import { API_FUNCTION_TIMEOUT_S, type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { ACCOUNT_ID, REGION } from "./local-aws.ts";
+
+const MEMORY_MB = "512";
+
+type InvocationContext = Omit<Context, "done" | "fail" | "succeed">;
+type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
+
+/** Runs one function with an event, as Lambda does. */
+export type Invoke = (functionName: string, event: unknown) => Promise<unknown>;
+
+/** The function did not answer in its time. */
+export class FunctionTimedOut extends Error {
+  override readonly name = "FunctionTimedOut";
+}
+
+const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof value === "function") });
+let loads = 0;
+
+/**
+ * Loads functions/<name>/handler.ts of each name and returns what invokes them, in this process. Set the environment first: the
+ * handlers read it as they load. Each call loads them anew, so that a second service in one process gets an environment of its own.
+ */
+export const loadFunctions = async (names: Iterable<string>, folder: URL): Promise<Invoke> => {
+  loads += 1;
+  const loaded = [...new Set(names)].map(async (name): Promise<[string, Handler]> => {
+    const url = new URL(`${name}/handler.ts?load=${loads}`, folder);
+    const module: unknown = await import(/* @vite-ignore */ url.href);
+    return [name, handlerModule.parse(module).handler];
+  });
+  return invokeWith(new Map(await Promise.all(loaded)));
+};
+
+/** Invokes the given handlers with a Lambda context whose clock runs down: in the function's own time on AWS, unless it is said. */
+export const invokeWith =
+  (handlers: ReadonlyMap<string, Handler>, chosenTimeoutMs?: number): Invoke =>
+  async (functionName, event) => {
+    const handler = handlers.get(functionName);
+    if (handler === undefined) throw new Error(`There is no function ${functionName}`);
+    const timeoutMs = chosenTimeoutMs ?? timeoutOfMs(functionName);
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
+    try {
+      return await Promise.race([handler(event, contextOf(functionName, timeoutMs)), timeout.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
+
+const timeoutOfMs = (functionName: string): number =>
+  (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
+
+const contextOf = (functionName: string, timeoutMs: number): InvocationContext => {
+  const endMs = Date.now() + timeoutMs;
+  return {
+    awsRequestId: randomUUID(),
+    callbackWaitsForEmptyEventLoop: true,
+    functionName,
+    functionVersion: "$LATEST",
+    invokedFunctionArn: `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${functionName}`,
+    logGroupName: `/aws/lambda/${functionName}`,
+    logStreamName: "local",
+    memoryLimitInMB: MEMORY_MB,
+    getRemainingTimeInMillis: () => Math.max(0, endMs - Date.now()),
+  };
+};

@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { ACCOUNT_ID } from "./local-aws.ts";
+
+/** What the gateway needs to know of a route; the path is in API Gateway's spelling. */
+export type GatewayRoute = { readonly method: string; readonly path: string; readonly function: string };
+
+/** Where a request goes: a route of the table, or `$default`. */
+type Target = {
+  readonly functionName: string;
+  readonly routeKey: string;
+  readonly pathParameters?: Readonly<Record<string, string>>;
+};
+
+const API_ID = "local";
+/** Headers that concern one connection and stay behind at a gateway. */
+const HOP_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "proxy-connection"]);
+const TEXT_TYPES = /^\s*(text\/|application\/json\s*(;|$))/i;
+const PARAMETER = /^\{(\w+)\}$/;
+
+/** Finds a request's route; what no route fits, or is not even a URL, goes to the default function. */
+export const router = (routes: readonly GatewayRoute[], defaultFunction: string) => {
+  const known = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+  return (method: string, rawPath: string): Target => {
+    const path = decoded(rawPath);
+    for (const { route, pattern } of path === undefined ? [] : known) {
+      if (route.method !== method) continue;
+      const pathParameters = matched(pattern, path ?? []);
+      if (pathParameters === undefined) continue;
+      const routeKey = `${route.method} ${route.path}`;
+      const hasAny = Object.keys(pathParameters).length > 0;
+      return { functionName: route.function, routeKey, ...(hasAny && { pathParameters }) };
+    }
+    return { functionName: defaultFunction, routeKey: "$default" };
+  };
+};
+
+/** The path's segments, decoded one by one so that an encoded slash stays inside its own; undefined if malformed. */
+const decoded = (rawPath: string): string[] | undefined => {
+  try {
+    return rawPath.split("/").map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+};
+
+const matched = (pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined => {
+  if (pattern.length !== path.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [position, part] of pattern.entries()) {
+    const segment = path[position] ?? "";
+    const name = PARAMETER.exec(part)?.[1];
+    if (name === undefined ? segment !== part : segment === "") return undefined;
+    if (name !== undefined) parameters[name] = segment;
+  }
+  return parameters;
+};
+
+/** A request's path and query, both as they were sent. */
+export const splitTarget = (request: IncomingMessage): { readonly path: string; readonly query: string } => {
+  const target = request.url ?? "/";
+  const local = target.startsWith("/") ? target : absoluteForm(target);
+  const mark = local.indexOf("?");
+  return mark < 0 ? { path: local, query: "" } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+};
+
+/** `GET http://host/path` is how proxies are spoken to; anything else that does not begin with a slash has no path. */
+const absoluteForm = (target: string): string => {
+  const url = URL.parse(target);
+  return url === null ? "/" : `${url.pathname}${url.search}`;
+};
+
+/** The event that API Gateway makes of a request. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs", 2.0. */
+export const eventOf = (request: IncomingMessage, body: Buffer, target: Target): APIGatewayProxyEventV2 => {
+  const { path, query } = splitTarget(request);
+  // Unlike a REST API, an HTTP API hands the path over decoded.
+  const rawPath = decoded(path)?.join("/") ?? path;
+  const sourceIp = peerOf(request);
+  const { headers, cookies } = headersOf(request, sourceIp);
+  const queryStringParameters = queryOf(query);
+  const timeEpoch = Date.now();
+  const domainName = headers.host ?? "";
+  return {
+    version: "2.0",
+    routeKey: target.routeKey,
+    rawPath,
+    rawQueryString: query,
+    ...(cookies.length > 0 && { cookies }),
+    headers,
+    ...(Object.keys(queryStringParameters).length > 0 && { queryStringParameters }),
+    requestContext: {
+      accountId: ACCOUNT_ID,
+      apiId: API_ID,
+      domainName,
+      domainPrefix: domainName.split(".")[0] ?? "",
+      http: {
+        method: request.method ?? "GET",
+        path: rawPath,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp,
+        userAgent: headers["user-agent"] ?? "",
+      },
+      requestId: randomUUID(),
+      routeKey: target.routeKey,
+      stage: "$default",
+      time: clfTime(timeEpoch),
+      timeEpoch,
+    },
+    ...(target.pathParameters && { pathParameters: { ...target.pathParameters } }),
+    ...bodyOf(body, headers["content-type"] ?? ""),
+  };
+};
+
+/** The address at the other end of the socket, an IPv4 one as such: headers can say what they like. */
+const peerOf = (request: IncomingMessage): string => (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
+
+const headersOf = (request: IncomingMessage, sourceIp: string) => {
+  const cookies: string[] = [];
+  const joined = new Map<string, string>();
+  for (let position = 0; position + 1 < request.rawHeaders.length; position += 2) {
+    const name = request.rawHeaders[position]?.toLowerCase() ?? "";
+    const value = request.rawHeaders[position + 1] ?? "";
+    const before = joined.get(name);
+    if (name === "cookie") cookies.push(...value.split(";").map((cookie) => cookie.trim()));
+    else if (!HOP_HEADERS.has(name)) joined.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  const forwarded = joined.get("x-forwarded-for");
+  joined.set("x-forwarded-for", forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`);
+  joined.set("x-forwarded-proto", "http");
+  joined.set("x-forwarded-port", String(request.socket.localPort ?? ""));
+  const headers: Record<string, string> = Object.fromEntries(joined);
+  return { headers, cookies };
+};
+
+const queryOf = (query: string): Record<string, string> => {
+  const joined = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(joined);
+};
+
+const bodyOf = (body: Buffer, contentType: string): Pick<APIGatewayProxyEventV2, "body" | "isBase64Encoded"> => {
+  if (body.length === 0) return { isBase64Encoded: false };
+  const isText = TEXT_TYPES.test(contentType);
+  return { body: body.toString(isText ? "utf8" : "base64"), isBase64Encoded: !isText };
+};
+
+/** The Common Log Format's time, such as 12/Mar/2026:19:03:58 +0000. */
+const clfTime = (atMs: number): string => {
+  const [, day, month, year, time] = new Date(atMs).toUTCString().split(" ");
+  return `${day}/${month}/${year}:${time} +0000`;
+};

@@ -1,0 +1,99 @@
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DeleteTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  ResourceNotFoundException,
+} from "@aws-sdk/client-dynamodb";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts";
+import { localClient } from "./local-aws.ts";
+
+/** The tables' names on this machine. */
+export const tableNames = {
+  access: "local-access",
+  ledger: "local-ledger",
+  cache: "local-cache",
+} as const satisfies Record<keyof typeof tables, string>;
+
+/**
+ * Makes the tables of infra/tables.ts that are not there yet. Their time-to-live is left out: emulators do not sweep
+ * dependably, and expiry is checked on read in any case.
+ */
+export const createTables = (endpoint: string): Promise<void> =>
+  withClient(endpoint, async (client) => {
+    await Promise.all(
+      Object.entries<TableShape>(tables).map(([noun, shape]) => createTable(client, `local-${noun}`, shape)),
+    );
+  });
+
+/** Empties the cache: what it holds came from another upstream. */
+export const dropCacheTable = (endpoint: string): Promise<void> =>
+  withClient(endpoint, async (client) => {
+    try {
+      await client.send(new DeleteTableCommand({ TableName: tableNames.cache }));
+    } catch (error) {
+      if (!(error instanceof ResourceNotFoundException)) throw error;
+    }
+  });
+
+const withClient = async (endpoint: string, work: (client: DynamoDBClient) => Promise<void>): Promise<void> => {
+  const client = new DynamoDBClient(localClient(endpoint));
+  try {
+    await work(client);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") {
+      throw new SettingsError(`Nothing answers at DYNAMODB_ENDPOINT ${endpoint}.`, { cause: error });
+    }
+    throw error;
+  } finally {
+    client.destroy();
+  }
+};
+
+const createTable = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
+  try {
+    await client.send(new CreateTableCommand(tableDefinition(name, shape)));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+    await requireShape(client, name, shape);
+  }
+};
+
+/** A table of an earlier version of the code may lack an index or its stream, which would show much later and look like a bug. */
+const requireShape = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+  const present = new Set(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName));
+  const hasStream = Table?.StreamSpecification?.StreamEnabled === true;
+  if (shape.indexes.some((index) => !present.has(index.name)) || (shape.stream && !hasStream)) {
+    throw new SettingsError(`The table ${name} was made by another version: npm start -- --fresh begins anew.`);
+  }
+};
+
+/** What creates a table of that name in an emulator. */
+export const tableDefinition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
+  const attributes = new Set([partition, ...indexes.flatMap((index) => keysOf(index))]);
+  return {
+    TableName: name,
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: [...attributes].map((attribute) => ({ AttributeName: attribute, AttributeType: "S" })),
+    KeySchema: [{ AttributeName: partition, KeyType: "HASH" }],
+    ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(indexDefinition) }),
+    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } }),
+  };
+};
+
+const keysOf = ({ partition, sort }: TableIndex) => (sort === undefined ? [partition] : [partition, sort]);
+
+const indexDefinition = ({ name, partition, sort, includes }: TableIndex) => ({
+  IndexName: name,
+  KeySchema: [
+    { AttributeName: partition, KeyType: "HASH" as const },
+    ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: "RANGE" as const }]),
+  ],
+  Projection: includes
+    ? { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...includes] }
+    : { ProjectionType: "KEYS_ONLY" as const },
+});
