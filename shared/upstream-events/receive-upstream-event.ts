@@ -34,7 +34,7 @@ export const receiveUpstreamEvent =
     }
     const { reference, status, amountKobo, type, phoneNumber } = read;
     // Whatever its transaction costs, this is another amount.
-    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: reference });
+    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: reference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -62,7 +62,7 @@ export const alarmIfNotJson = (bound: Operation): Operation => ({
       return await bound.serve(caller, request, deadline);
     } catch (error) {
       if (error instanceof ServiceError && error.code === "invalid_json") {
-        log.alarm("status.event_refused", { request_id: request.requestContext.requestId });
+        log.alarm("upstream_event.refused", { request_id: request.requestContext.requestId });
       }
       throw error;
     }
