@@ -2,7 +2,7 @@ import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictDynamoDb, strictDynamoDb } from "../../strict/dynamodb.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { forwardTo } from "../../strict/wire.ts";
-import { SPEED_UP, advance } from "./clock.ts";
+import { advance, SPEED_UP } from "./clock.ts";
 import { runs } from "./effects.ts";
 
 /** What one message of a queue meets on its way. */
