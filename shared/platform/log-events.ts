@@ -267,7 +267,7 @@ export const logEvents = {
       http_status: "number?",
       answer_bytes: "number?",
       duration_ms: "number",
-      settlement: "string",
+      next_step: "string",
     },
     meaning: "A webhook was sent once to an app's endpoint.",
     action: "None.",
