@@ -98,5 +98,5 @@ const removeStaleCounters = async (
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
   });
   // The request is counted and its key is known: it does not fail for want of tidiness. The next one tries again.
-  await db.send(removal).catch((error: unknown) => log.warn("counters.not_removed", errorFields(error)));
+  await db.send(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
 };

@@ -130,7 +130,7 @@ const answering = (): middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContex
       // Nobody answers: the caller meets the platform's own 5xx, which says what we know. See OutcomeUnknown.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
-      log.warn("request.unanswered", fields);
+      log.warn("request.outcome_unknown", fields);
       request.error = error;
       return;
     }
@@ -147,7 +147,7 @@ const answerable = (error: unknown, progress: Progress | undefined): ServiceErro
   if (error instanceof OutcomeUnknown) return error;
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
-  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(cause) });
+  log.alarm("request.failed", { request_id: progress?.requestId, ...errorFields(cause) });
   if (error instanceof ServiceError) return error;
   if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order broke");
   return new ServiceError("internal_error");

@@ -42,14 +42,14 @@ export const queueHandler = <Message extends z.ZodType>(
     },
   );
 
-const resultFields = (result: MessageResult): LogFields =>
+const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">, "message_id"> =>
   result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
 const attempt = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
   try {
     return await apply();
   } catch (error) {
-    log.error("message.broke", errorFields(error));
+    log.error("message.failed", errorFields(error));
     return { kind: "retry", reason: "error" };
   }
 };

@@ -22,7 +22,7 @@ const receive = async (input: { event?: unknown; data?: unknown }, trusted = tru
   const answer = await receiveUpstreamEvent({
     outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
     keyedHashes,
-    isVouchedFor: trusted,
+    isAuthenticated: trusted,
     clock: () => NOON_MS,
   })({ input: upstreamEvent.parse(JSON.parse(JSON.stringify(input))), deadline: deadlineIn(1_000) });
   return { answer, queued };
@@ -101,7 +101,7 @@ describe("an event of the upstream", () => {
       expect(queued).toHaveLength(1);
       expect(queued[0]?.message).toMatchObject({ kind: "event", status: "success" });
       expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
-      expect(alarms()).toEqual([["status.amount_differs", "U-1"]]);
+      expect(alarms()).toEqual([["transaction.amount_differs", "U-1"]]);
     },
   );
 
@@ -239,7 +239,7 @@ describe("a request of the upstream that is no JSON object", () => {
   test("is refused, so that it comes again, and raises an alarm that names the request", async () => {
     const lines = logged("request_id");
     await expect(serving("invalid_json")).rejects.toMatchObject({ code: "invalid_json" });
-    expect(lines()).toEqual([["status.event_refused", "r-1"]]);
+    expect(lines()).toEqual([["upstream_event.refused", "r-1"]]);
   });
 
   test("raises no such alarm where something else is wrong", async () => {
