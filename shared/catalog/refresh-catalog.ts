@@ -15,7 +15,7 @@ const SHRINK_LIMIT = 0.5;
 /** What one DynamoDB item can hold beside its other attributes. */
 const GZIP_BYTES_MAX = 380_000;
 
-export type Refresh =
+export type RefreshResult =
   | { readonly kind: "fresh_enough" }
   | { readonly kind: "replaced"; readonly plans: number }
   /** The one before stays. */
@@ -32,7 +32,7 @@ export const refreshCatalog = async (
   { store, upstream, clock }: RefreshDeps,
   deadline: Deadline,
   when: "due" | "now" = "due",
-): Promise<Refresh> => {
+): Promise<RefreshResult> => {
   const before = await readable(store);
   const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
@@ -122,7 +122,7 @@ const readable = async (store: CatalogStore) => {
   }
 };
 
-const refuse = (reason: Extract<Refresh, { kind: "refused" }>["reason"], details: Details): Refresh => {
+const refuse = (reason: Extract<RefreshResult, { kind: "refused" }>["reason"], details: Details): RefreshResult => {
   log.alarm("catalog.refused", { reason, ...details });
   return { kind: "refused", reason };
 };

@@ -145,7 +145,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
           {
             order: deps.upstreamDates,
             nowMs: deps.ledger.clock(),
-            unreadable: (date, shape) =>
+            onUnreadable: (date, shape) =>
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
         );

@@ -12,13 +12,13 @@ import { parseEvent } from "./parse-event.ts";
 export type ReceiveDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
-  readonly isVouchedFor: boolean;
+  readonly isAuthenticated: boolean;
   readonly clock: Clock;
 };
 
 /** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or what could be read of it. */
 export const receiveUpstreamEvent =
-  ({ outcomeQueue, keyedHashes, isVouchedFor, clock }: ReceiveDeps) =>
+  ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
     const read = parseEvent(input);
     if (read.kind === "ignored") {
@@ -47,7 +47,7 @@ export const receiveUpstreamEvent =
         phone: { hmac: keyed.hashSubject("phone_number", phoneNumber), masked: masked(phoneNumber) },
       }),
     };
-    await outcomeQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
+    await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 

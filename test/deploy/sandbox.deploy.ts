@@ -183,7 +183,7 @@ test("the end of a purchase is told to the account's endpoint, once, signed, wit
   try {
     const { account_id, key } = await newCaller();
     const accounts = { db: store.db, ledgerTable };
-    const endpoints = { accounts, webhookKey: secret(secretsClient(), WebhookKeySecretId), clock: systemClock };
+    const endpoints = { accounts, webhookSealingKey: secret(secretsClient(), WebhookKeySecretId), clock: systemClock };
     const rules = { allowed: parseIpRanges(LOOPBACK), refusedHosts: [], resolve: systemResolve };
     const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, receiver.url);
 

@@ -28,9 +28,9 @@ import { applyOutcome } from "../../../shared/upstream-events/apply-upstream-eve
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import {
   EVENTS_OWNER,
+  eventSummary,
   listEvents,
   type StoredEvent,
-  saysOf,
   storedEventSchema,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../tools/local/queue-consumer.ts";
@@ -102,7 +102,7 @@ describe("the entrance", () => {
   ])("accepts an event %s, and keeps it for the operator", async (_name, body, problem) => {
     expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
     await vi.waitFor(async () => {
-      const kept = (await listEvents(service.ledger, "0000")).filter((each) => saysOf(each) === problem);
+      const kept = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === problem);
       expect(kept).toMatchObject([{ reason: "unreadable", state: "open" }]);
     }, 5_000);
   });

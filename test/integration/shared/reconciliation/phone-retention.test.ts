@@ -319,7 +319,7 @@ test("an order whose number is masked is replayed, found, listed, stated, proved
 
     // The stream's filter takes the masking for no end; an announcement by the operator tells the masked number.
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
-    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), repeat: "again" };
+    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
     await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
     const [first, second] = receiver.received;

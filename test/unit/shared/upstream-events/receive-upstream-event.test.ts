@@ -24,7 +24,7 @@ const receive = async (input: { event?: unknown; data?: unknown }, trusted = tru
   const answer = await receiveUpstreamEvent({
     outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
     keyedHashes,
-    isVouchedFor: trusted,
+    isAuthenticated: trusted,
     clock: () => NOON_MS,
   })({ input: upstreamEvent.parse(JSON.parse(JSON.stringify(input))), deadline: deadlineIn(1_000) });
   return { answer, queued };
