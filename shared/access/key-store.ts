@@ -99,5 +99,5 @@ const removeStaleCounters = async (
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
   });
   // The request is counted and its key is known, so that it does not fail because of this. The next request retries.
-  await db.send(removal).catch((error: unknown) => log.warn("counters.not_removed", errorFields(error)));
+  await db.send(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
 };

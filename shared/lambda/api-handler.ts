@@ -142,7 +142,7 @@ const responding: ApiMiddleware = {
       // The invocation fails, so that the caller gets the platform's own 5xx.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
-      log.warn("request.unanswered", fields);
+      log.warn("request.outcome_unknown", fields);
       request.error = error;
       return;
     }
@@ -159,7 +159,7 @@ const publicError = (error: unknown, progress: Progress | undefined): ServiceErr
   if (error instanceof OutcomeUnknown) return error;
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
-  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(cause) });
+  log.alarm("request.failed", { request_id: progress?.requestId, ...errorFields(cause) });
   if (error instanceof ServiceError) return error;
   if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order met an unexpected error");
   return new ServiceError("internal_error");

@@ -42,7 +42,7 @@ export const queueHandler =
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 
-const resultFields = (result: MessageResult): LogFields =>
+const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">, "message_id"> =>
   result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
 /** A message that cannot be parsed or applied is retried. */
@@ -50,7 +50,7 @@ const resultOf = async (apply: () => Promise<MessageResult>): Promise<MessageRes
   try {
     return await apply();
   } catch (error) {
-    log.error("message.broke", errorFields(error));
+    log.error("message.failed", errorFields(error));
     return { kind: "retry", reason: "error" };
   }
 };

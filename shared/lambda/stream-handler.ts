@@ -41,7 +41,7 @@ export const streamHandler =
           log.info("change.handled", { sequence_number: SequenceNumber, outcome });
           return [];
         } catch (error) {
-          log.error("change.broke", { sequence_number: SequenceNumber, ...errorFields(error) });
+          log.error("change.failed", { sequence_number: SequenceNumber, ...errorFields(error) });
           return [{ itemIdentifier: SequenceNumber }];
         }
       }),

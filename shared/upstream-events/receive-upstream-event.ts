@@ -34,7 +34,7 @@ export const receiveUpstreamEvent =
     }
     const { reference, status, amountKobo, type, phoneNumber } = read;
     // Whatever its transaction costs, this is another amount.
-    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: reference });
+    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: reference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -56,9 +56,9 @@ export const receiveUpstreamEvent =
  * again; it may have changed its format, and then no event arrives.
  */
 export const alarmIfNotJson: ApiMiddleware = {
-  onError: ({ error, context }) => {
-    if (error instanceof ServiceError && error.code === "invalid_json") {
-      log.alarm("status.event_refused", { request_id: context.progress?.requestId });
+  onError: ({ error, context: { progress } }) => {
+    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
+      log.alarm("upstream_event.refused", { request_id: progress.requestId });
     }
   },
 };

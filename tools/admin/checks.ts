@@ -90,7 +90,7 @@ const provenByCatalog = async ({ catalog, ledger }: AdminContext): Promise<Findi
   if (ageMs <= CATALOG_LATE_MS) return ok(`was taken ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
     "no catalog was fetched with it lately",
-    "Look for catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+    "Look for catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
   );
 };
 

@@ -74,7 +74,7 @@ const logLine = (): void =>
     key: caller.keyId,
     mode: caller.mode,
     reference: "DATA_7Z9K3QX1V5",
-    durationMs: 1,
+    duration_ms: 1,
   });
 
 export type StackPart = Exclude<keyof typeof works, "whole" | "direct">;

@@ -152,7 +152,7 @@ describe("a live check that finds a record", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     await work();
-    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("status.amount_differs"));
+    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("transaction.amount_differs"));
   };
 
   test.each([

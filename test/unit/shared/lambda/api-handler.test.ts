@@ -211,7 +211,7 @@ describe("an error that nobody foresaw", () => {
     const lines = vi.spyOn(console, "log").mockImplementation(() => {});
     await run();
     const text = JSON.stringify(lines.mock.calls);
-    expect(text).toContain("request.broke");
+    expect(text).toContain("request.failed");
     return text;
   };
 
@@ -240,7 +240,7 @@ describe("an error that nobody foresaw", () => {
         message: expect.not.stringContaining("Ada"),
       });
     });
-    expect(said).toContain("request.unanswered");
+    expect(said).toContain("request.outcome_unknown");
     expect(said).not.toContain("Ada");
   });
 

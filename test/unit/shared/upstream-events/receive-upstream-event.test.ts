@@ -103,7 +103,7 @@ describe("an event of the upstream", () => {
       expect(queued).toHaveLength(1);
       expect(queued[0]?.message).toMatchObject({ kind: "event", status: "success" });
       expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
-      expect(alarms()).toEqual([["status.amount_differs", "U-1"]]);
+      expect(alarms()).toEqual([["transaction.amount_differs", "U-1"]]);
     },
   );
 
@@ -246,7 +246,7 @@ describe("a request of the upstream that is no JSON object", () => {
     const lines = logged("request_id");
     expect(await respondTo("[]")).toBe("invalid_json");
     expect(lines()).toEqual([
-      ["status.event_refused", "r-1"],
+      ["upstream_event.refused", "r-1"],
       ["request.answered", "r-1"],
     ]);
   });
