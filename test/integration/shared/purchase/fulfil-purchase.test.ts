@@ -218,7 +218,7 @@ describe("trouble that is ours: 502 delivery_failed, refunded, none of the upstr
   const ours: readonly (readonly [string, Fault])[] = [
     ["401", { kind: "unauthorized", path }],
     ["403", refusal(403, "Your secret account")],
-    ["429 with a long wait", { kind: "rate_limited", path, retryAfterS: 4 }],
+    ["429 with a long wait", { kind: "rate_limited", path, retry_after_s: 4 }],
     ["our balance there is empty, as a 400", refusal(400, "Insufficient wallet balance")],
     ["our balance there is empty, as status false", refusal(200, "Insufficient wallet balance")],
   ];
@@ -232,18 +232,18 @@ describe("trouble that is ours: 502 delivery_failed, refunded, none of the upstr
     expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
     expect(await caller.balance()).toBe(1_000);
     // The limit that the upstream named must be over before the next case.
-    if (fault.kind === "rate_limited") await new Promise((wake) => setTimeout(wake, fault.retryAfterS * 1_000));
+    if (fault.kind === "rate_limited") await new Promise((wake) => setTimeout(wake, fault.retry_after_s * 1_000));
   });
 
   test("429 with Retry-After 1 is repeated once, and then delivered", async () => {
-    const { caller, answer } = await buyUnder({ kind: "rate_limited", path, retryAfterS: 1, times: 1 });
+    const { caller, answer } = await buyUnder({ kind: "rate_limited", path, retry_after_s: 1, times: 1 });
     expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
     expect(await caller.balance()).toBe(500);
   });
 
   test("while the upstream's limit is known to be exhausted: 503 with Retry-After, before any debit", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
-    const limited: Fault = { kind: "rate_limited", path, retryAfterS: 4, times: 1 };
+    const limited: Fault = { kind: "rate_limited", path, retry_after_s: 4, times: 1 };
     service.simulator.state.faults.add(limited);
     await service.call("POST", path, { key: caller.key, body: anOrder() });
     const orders = service.simulator.state.requests.length;
