@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { Call, Operation } from "../lambda/api-handler.ts";
+import type { ApiMiddleware, Call } from "../lambda/api-handler.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -52,22 +52,16 @@ export const receiveUpstreamEvent =
   };
 
 /**
- * Alarms where the upstream, past the gate, sends a body that is no JSON object. It is refused, so that a later copy may be
- * readable, but the upstream may have changed how it sends events, and then none arrives.
+ * Alarms when an authenticated upstream sends a body that is no JSON object. The event is refused, so that the upstream sends it
+ * again; it may have changed its format, and then no event arrives.
  */
-export const alarmIfNotJson = (bound: Operation): Operation => ({
-  ...bound,
-  serve: async (caller, request, deadline) => {
-    try {
-      return await bound.serve(caller, request, deadline);
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "invalid_json") {
-        log.alarm("upstream_event.refused", { request_id: request.requestContext.requestId });
-      }
-      throw error;
+export const alarmIfNotJson: ApiMiddleware = {
+  onError: ({ error, context: { progress } }) => {
+    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
+      log.alarm("upstream_event.refused", { request_id: progress.requestId });
     }
   },
-});
+};
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
 const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

@@ -173,7 +173,7 @@ const eventAnswer = async (
 
 /** Keys' limits are the interface's; how much runs at a time is the AWS account's. */
 const limits: DoctorCheck = async ({ target }) => {
-  const rates = Object.entries(rateGroups).map(([group, limit]) => `${limit} (${group})`);
+  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
   const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
