@@ -6,7 +6,7 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import { rotateSecret } from "../../shared/webhooks/endpoint.ts";
+import { rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
@@ -264,7 +264,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const keyId = await firstKeyId(stage);
       await stage.command(() => createKey(world.accounts, accountId, { mode: "live" }));
       await stage.command(() => rotateKey(world.accounts, accountId, keyId, 3_600_000));
-      await stage.command(() => rotateSecret(world.endpoints, accountId));
+      await stage.command(() => rotateWebhookSecret(world.endpoints, accountId));
       await buy()(stage);
       const unused = await newestKeyId(stage);
       await stage.command(() => revokeKey(world.accounts, accountId, unused));

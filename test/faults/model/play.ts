@@ -206,7 +206,7 @@ const tellMissed = async ({ world, actors }: Play): Promise<void> => {
   if (missing.length === 0) return;
   for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
   const { ledger, accounts, deliveryQueue: queue } = world;
-  const ever = { fromMs: 0, toMs: ledger.clock(), repeat: "missed", lookBackMs: 0 };
+  const ever = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
   await enqueueRange({ ledger, accounts, queue }, ever);
   await comeToRest(world);
 };

@@ -9,7 +9,7 @@ import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhooks/endpoint.ts";
+import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { advance } from "../world/clock.ts";
 import { faults } from "../world/effects.ts";
 import {
@@ -336,7 +336,7 @@ const changeEndpoint = stepOf("endpoint", to, async ({ world }, actor, change) =
     await disableEndpoint(world.endpoints, accountId);
   }
   if (change === "on") await enableEndpoint(world.endpoints, accountId);
-  if (change === "secret") await rotateSecret(world.endpoints, accountId);
+  if (change === "secret") await rotateWebhookSecret(world.endpoints, accountId);
 });
 
 /** Programs of what apps, operators, the upstream, time and chance may do. */

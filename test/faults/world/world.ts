@@ -168,7 +168,7 @@ export const openWorld = async (): Promise<World> => {
     db,
     ledger: { db, table: ledgerTable, clock: systemClock },
     accounts,
-    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
     tables,
     logged,

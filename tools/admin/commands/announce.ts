@@ -44,14 +44,14 @@ const announce = async (desk: AdminContext, { from, to, name, why }: z.output<ty
   const nowMs = desk.ledger.clock();
   const range = timeRange({ from, to: to ?? isoTime(nowMs) });
   if (range === undefined) throw new OperatorError("--to must not be before --from");
-  const repeat = name ?? `announce-${isoTime(nowMs)}`;
-  const details = { from: range.from, to: range.to, name: repeat };
+  const resendId = name ?? `announce-${isoTime(nowMs)}`;
+  const details = { from: range.from, to: range.to, name: resendId };
   await recordAudited(desk, SERVICE, { action: "announce", why, details });
   const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
-  const { announced } = await enqueueRange(
+  const { enqueued } = await enqueueRange(
     { ledger: desk.ledger, accounts: desk.accounts, queue },
-    { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), repeat },
+    { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), resendId },
   );
-  const text = fields({ ...details, "ends found": announced });
-  return { json: { ...details, announced }, text: `${text}\n\n${SENT_ONCE}` };
+  const text = fields({ ...details, "ends found": enqueued });
+  return { json: { ...details, announced: enqueued }, text: `${text}\n\n${SENT_ONCE}` };
 };

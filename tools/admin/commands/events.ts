@@ -5,10 +5,10 @@ import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
 import {
+  eventSummary,
   findEvent,
   listEvents,
   type StoredEvent,
-  saysOf,
   storedEventId,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
@@ -103,7 +103,7 @@ const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): 
       state: event.state,
       reason: event.reason,
       upstream_reference: event.reference ?? null,
-      says: saysOf(event),
+      says: eventSummary(event),
       ...detailsOf(event),
       transaction: await referenceAbout(desk, event),
     })),

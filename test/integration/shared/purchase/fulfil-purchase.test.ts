@@ -154,7 +154,7 @@ test("a purchase whose plan the upstream refuses is refunded and answered plan_u
 
 test("a purchase whose upstream answers 429 with Retry-After 1 is sent once more, and delivered", async () => {
   const before = requestCount();
-  const { caller, answer } = await buyUnder({ kind: "rate_limited", path, retryAfterS: 1, times: 1 });
+  const { caller, answer } = await buyUnder({ kind: "rate_limited", path, retry_after_s: 1, times: 1 });
   expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
   expect(await caller.balance()).toBe(500);
   expect(requestCount()).toBe(before + 1);
@@ -167,7 +167,7 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   beforeAll(async () => {
     limited = await startTestService();
     caller = await limited.newCaller({ naira: 1_000 });
-    limited.simulator.state.faults.add({ kind: "rate_limited", path, retryAfterS: 60, times: 1 });
+    limited.simulator.state.faults.add({ kind: "rate_limited", path, retry_after_s: 60, times: 1 });
   });
   afterAll(() => limited.stop());
 
