@@ -1,7 +1,7 @@
 import type { Ledger } from "../../shared/ledger/transact.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { confirmedReconciliation, type Reconciliation } from "../../shared/reconciliation/reconcile-wallet.ts";
-import { duration, naira, nairaNumber, orNull, table } from "./print.ts";
+import { duration, naira, nairaNumber, orNull, table } from "./views/print.ts";
 
 /** A wallet that was verified; `proof` is absent where it was too busy. */
 export type ReconciledWallet = { readonly account_id: string; readonly proof: Reconciliation | undefined };

@@ -4,11 +4,11 @@ import { type Account, accountIds, requireAccount } from "../../../shared/access
 import { createAccount, setAccountStatus } from "../../../shared/access/accounts.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
-import { actsTable, actView } from "../audit-view.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited } from "../context.ts";
 import { accountField, nameField, whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull, sections, table } from "../print.ts";
+import { actsTable, actView } from "../views/audit.ts";
+import { fields, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
 import { keysTable, keyView } from "./keys.ts";
 
 const account = z.object({ account: accountField });
@@ -22,8 +22,8 @@ export const addAccounts = (program: Command): void => {
     example: "create checkout",
     options: [why],
     input: z.object({ name: nameField, why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
-      const store = audited(desk, () => ({ action: "accounts create", why, details: { name } }));
+    run: async (context, { name, why }) => {
+      const store = audited(context, () => ({ action: "accounts create", why, details: { name } }));
       return one(await createAccount(store, { name, whitelist: [] }));
     },
   });
@@ -49,10 +49,10 @@ export const addAccounts = (program: Command): void => {
     example: 'restrict acc_0123456789abcdef01 --why "unpaid invoice 1042"',
     options: [why],
     input: change,
-    run: async (desk, { account, why }) =>
+    run: async (context, { account, why }) =>
       one(
         await setAccountStatus(
-          audited(desk, () => ({ action: "accounts restrict", why })),
+          audited(context, () => ({ action: "accounts restrict", why })),
           account,
           "restricted",
         ),
@@ -64,10 +64,10 @@ export const addAccounts = (program: Command): void => {
     example: "unrestrict acc_0123456789abcdef01",
     options: [why],
     input: change,
-    run: async (desk, { account, why }) =>
+    run: async (context, { account, why }) =>
       one(
         await setAccountStatus(
-          audited(desk, () => ({ action: "accounts unrestrict", why })),
+          audited(context, () => ({ action: "accounts unrestrict", why })),
           account,
           "active",
         ),
@@ -79,12 +79,12 @@ const view = ({ account_id, name, status, created_at }: Account) => ({ account_i
 
 const one = (row: Account): Report => ({ json: view(row), text: fields(view(row)) });
 
-const listAccounts = async (desk: AdminContext): Promise<Report> => {
+const listAccounts = async (context: AdminContext): Promise<Report> => {
   const accounts: (ReturnType<typeof view> & { readonly balance_kobo: number })[] = [];
-  for await (const accountId of accountIds(desk.accounts)) {
+  for await (const accountId of accountIds(context.accounts)) {
     const [row, { balance_kobo }] = await Promise.all([
-      requireAccount(desk.accounts, accountId),
-      readWallet(desk.ledger, accountId),
+      requireAccount(context.accounts, accountId),
+      readWallet(context.ledger, accountId),
     ]);
     accounts.push({ ...view(row), balance_kobo });
   }
@@ -99,14 +99,14 @@ const listAccounts = async (desk: AdminContext): Promise<Report> => {
   };
 };
 
-const showAccount = async (desk: AdminContext, { account }: z.output<typeof change>): Promise<Report> => {
-  const row = await requireAccount(desk.accounts, account);
+const showAccount = async (context: AdminContext, { account }: z.output<typeof change>): Promise<Report> => {
+  const row = await requireAccount(context.accounts, account);
   const [{ balance_kobo, low_balance_threshold_kobo }, acts] = await Promise.all([
-    readWallet(desk.ledger, account),
-    readAudit(desk.ledger, account),
+    readWallet(context.ledger, account),
+    readAudit(context.ledger, account),
   ]);
   const { url = null, status = null } = row.webhook ?? {};
-  const keys = row.keys.map((key) => keyView(key, desk.ledger.clock()));
+  const keys = row.keys.map((key) => keyView(key, context.ledger.clock()));
   return {
     json: {
       ...view(row),

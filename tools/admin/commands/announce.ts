@@ -8,12 +8,12 @@ import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
-import { momentField, whyField } from "../fields.ts";
-import { fields } from "../print.ts";
+import { timeField, whyField } from "../fields.ts";
+import { fields } from "../views/print.ts";
 
 const input = z.object({
-  from: momentField,
-  to: momentField.optional(),
+  from: timeField,
+  to: timeField.optional(),
   name: z
     .string()
     .regex(/^[\w.:-]{1,80}$/, "Must be 1 to 80 of the characters A-Z a-z 0-9 . _ : -")
@@ -40,16 +40,16 @@ export const addAnnounce = (program: Command): void => {
 
 const SENT_ONCE = "Those that this name announced already are not sent again.";
 
-const announce = async (desk: AdminContext, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
-  const nowMs = desk.ledger.clock();
+const announce = async (context: AdminContext, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
+  const nowMs = context.ledger.clock();
   const range = timeRange({ from, to: to ?? isoTime(nowMs) });
   if (range === undefined) throw new OperatorError("--to must not be before --from");
   const repeat = name ?? `announce-${isoTime(nowMs)}`;
   const details = { from: range.from, to: range.to, name: repeat };
-  await recordAudited(desk, SERVICE, { action: "announce", why, details });
-  const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
+  await recordAudited(context, SERVICE, { action: "announce", why, details });
+  const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const { announced } = await enqueueRange(
-    { ledger: desk.ledger, accounts: desk.accounts, queue },
+    { ledger: context.ledger, accounts: context.accounts, queue },
     { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), repeat },
   );
   const text = fields({ ...details, "ends found": announced });

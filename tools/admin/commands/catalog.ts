@@ -16,7 +16,7 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { duration, fields, sections, table } from "../print.ts";
+import { duration, fields, sections, table } from "../views/print.ts";
 
 const change = z.object({ why: whyField.optional() });
 /** The catalog's function has as long. */
@@ -75,12 +75,12 @@ const droppedTable = (dropped: readonly DroppedEntry[]): string =>
     dropped.map(({ kind, id, field }) => [kind, id, field]),
   );
 
-const show = async (desk: AdminContext): Promise<Report> => {
-  const [served, candidate] = await Promise.all([desk.catalog.read(), readCandidate(desk.catalog)]);
+const show = async (context: AdminContext): Promise<Report> => {
+  const [served, candidate] = await Promise.all([context.catalog.read(), readCandidate(context.catalog)]);
   if (served === undefined) {
     return { json: { served: null, refused: null }, text: "No catalog was fetched yet: doctor says why." };
   }
-  const nowMs = desk.ledger.clock();
+  const nowMs = context.ledger.clock();
   const { networks, data_plans } = catalogOf(served);
   const refused = candidate && outline(candidate, nowMs);
   return {
@@ -117,12 +117,12 @@ const assertLocal = ({ target }: AdminContext): void => {
   );
 };
 
-const diff = async (desk: AdminContext): Promise<Report> => {
-  assertLocal(desk);
-  const served = await desk.catalog.read();
+const diff = async (context: AdminContext): Promise<Report> => {
+  assertLocal(context);
+  const served = await context.catalog.read();
   const before = served ? catalogOf(served) : { networks: [], data_plans: [] };
-  const now = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
-  const candidate = await readCandidate(desk.catalog);
+  const now = await fetchCatalog(context.upstream, deadlineIn(PATIENCE_MS));
+  const candidate = await readCandidate(context.catalog);
   const refused = candidate && catalogOf(candidate);
   const isFetched = now.kind === "fetched";
   const upstream = isFetched
@@ -151,21 +151,21 @@ const changesText = (before: Catalog, after: Catalog): string => {
   return rows.length === 0 ? "No difference." : table(["what", "id", "network", "name", "price", "price before"], rows);
 };
 
-const refresh = async (desk: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
-  assertLocal(desk);
-  await recordAudited(desk, SERVICE, { action: "catalog refresh", why });
-  const { catalog: store, upstream } = desk;
-  const result = await refreshCatalog({ store, upstream, clock: desk.ledger.clock }, deadlineIn(PATIENCE_MS), "now");
+const refresh = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+  assertLocal(context);
+  await recordAudited(context, SERVICE, { action: "catalog refresh", why });
+  const { catalog: store, upstream } = context;
+  const result = await refreshCatalog({ store, upstream, clock: context.ledger.clock }, deadlineIn(PATIENCE_MS), "now");
   const ok = result.kind === "replaced";
   const isAcceptable = result.kind === "refused" && (result.reason === "halved" || result.reason === "empty");
   const next = isAcceptable ? ": catalog diff shows it, catalog accept serves it" : "";
   return { ok, json: result, text: `${fields(result)}${next}` };
 };
 
-const accept = async (desk: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
-  if ((await readCandidate(desk.catalog)) === undefined) throw nothingToAccept();
-  await recordAudited(desk, SERVICE, { action: "catalog accept", why });
-  const accepted = await acceptCandidate(desk.catalog);
+const accept = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+  if ((await readCandidate(context.catalog)) === undefined) throw nothingToAccept();
+  await recordAudited(context, SERVICE, { action: "catalog accept", why });
+  const accepted = await acceptCandidate(context.catalog);
   if (accepted === undefined) throw nothingToAccept();
   const json = { kind: "accepted", plans: accepted.data_plans.length };
   return { json, text: fields(json) };

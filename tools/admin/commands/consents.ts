@@ -6,8 +6,8 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
-import { fields } from "../print.ts";
-import { requireTransaction } from "../transactions.ts";
+import { requireTransaction } from "../lookup.ts";
+import { fields } from "../views/print.ts";
 
 const input = z.object({ reference: z.string(), account: accountField.optional() });
 
@@ -25,9 +25,9 @@ export const addConsents = (program: Command): void => {
 };
 
 /** Without the subject: its keyed hash tells an operator nothing. */
-const show = async (desk: AdminContext, { reference, account }: z.output<typeof input>): Promise<Report> => {
-  const transaction = await requireTransaction(desk, reference, account);
-  const consent = await readConsent(desk.ledger, transaction);
+const show = async (context: AdminContext, { reference, account }: z.output<typeof input>): Promise<Report> => {
+  const transaction = await requireTransaction(context, reference, account);
+  const consent = await readConsent(context.ledger, transaction);
   if (consent === undefined) throw new OperatorError(`${reference} is no identity check: it has no consent`);
   const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
   const json = {

@@ -12,9 +12,9 @@ import { deliveryQueue, finalStatus } from "../../../shared/webhooks/delivery-qu
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { deliveriesOf } from "../history.ts";
-import { fields, table } from "../print.ts";
-import { requireTransaction } from "../transactions.ts";
+import { requireTransaction } from "../lookup.ts";
+import { deliveriesOf } from "../transaction-history.ts";
+import { fields, table } from "../views/print.ts";
 
 /** Deliveries that the list shows. */
 const LATEST = 50;
@@ -57,12 +57,12 @@ const view = (delivery: Delivery) => ({
   attempts: delivery.attempts,
 });
 
-const list = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
-  const keys = await ownedKeys(desk.ledger, deliveriesOwner(account), ALL_TIMES);
-  const deliveries = await readItems(desk.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
+const list = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  await requireAccount(context.accounts, account);
+  const keys = await ownedKeys(context.ledger, deliveriesOwner(account), ALL_TIMES);
+  const deliveries = await readItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
   const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
-  const references = new Map((await readTransactions(desk.ledger, pks)).map((row) => [row.pk, referenceOf(row)]));
+  const references = new Map((await readTransactions(context.ledger, pks)).map((row) => [row.pk, referenceOf(row)]));
   const views = deliveries.map((row) => ({ reference: references.get(row.transaction) ?? null, ...view(row) }));
   return {
     json: { deliveries: views },
@@ -81,8 +81,8 @@ const list = async (desk: AdminContext, { account }: { readonly account: string 
   };
 };
 
-const show = async (desk: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {
-  const deliveries = (await deliveriesOf(desk, await requireTransaction(desk, reference))).map(view);
+const show = async (context: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {
+  const deliveries = (await deliveriesOf(context, await requireTransaction(context, reference))).map(view);
   return {
     json: { reference, deliveries },
     text: table(
@@ -100,16 +100,16 @@ const show = async (desk: AdminContext, { reference }: { readonly reference: str
 };
 
 const replay = async (
-  desk: AdminContext,
+  context: AdminContext,
   { reference, why }: { readonly reference: string; readonly why?: string | undefined },
 ): Promise<Report> => {
-  const transaction = await requireTransaction(desk, reference);
+  const transaction = await requireTransaction(context, reference);
   const status = finalStatus.safeParse(transaction.status).data;
   if (status === undefined)
     throw new OperatorError(`${reference} is still ${transaction.status}: there is no end to tell yet`);
-  const repeat = `replay-${isoTime(desk.ledger.clock())}`;
-  await recordAudited(desk, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
-  const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
+  const repeat = `replay-${isoTime(context.ledger.clock())}`;
+  await recordAudited(context, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
+  const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   await queue.send({ transaction: transaction.pk, status, repeat }, transaction.account_id);
   const json = { reference, status, repeat };
   return { json, text: fields(json) };

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { checks, type DoctorCheck, type Finding } from "../checks.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { table } from "../print.ts";
+import { checks, type DoctorCheck, type Finding } from "../doctor-checks.ts";
+import { table } from "../views/print.ts";
 
 export const addDoctor = (program: Command): void => {
   addCommand(program, {
@@ -17,21 +17,21 @@ export const addDoctor = (program: Command): void => {
 };
 
 /** A check that breaks is a finding too. */
-const find = async (desk: AdminContext, check: DoctorCheck): Promise<Finding> => {
+const find = async (context: AdminContext, check: DoctorCheck): Promise<Finding> => {
   try {
-    return await check(desk);
+    return await check(context);
   } catch (error) {
     const found = `could not be looked at (${error instanceof Error ? error.name : "unknown"})`;
-    const todo = desk.target.isLocal
+    const todo = context.target.isLocal
       ? "Is the service running?"
       : "Does it stand, and do your AWS credentials allow this?";
     return { state: "wrong", found, todo };
   }
 };
 
-const examine = async (desk: AdminContext): Promise<Report> => {
+const examine = async (context: AdminContext): Promise<Report> => {
   const findings = await Promise.all(
-    Object.entries(checks).map(async ([check, look]) => ({ check, ...(await find(desk, look)) })),
+    Object.entries(checks).map(async ([check, look]) => ({ check, ...(await find(context, look)) })),
   );
   const ok = findings.every(({ state }) => state !== "wrong");
   return {

@@ -12,10 +12,10 @@ import {
   storedEventId,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
-import { type AdminContext, actorOf } from "../context.ts";
+import { type AdminContext, actor } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
-import { requireDecidable } from "../transactions.ts";
+import { requireDecidable } from "../lookup.ts";
+import { fields, naira, nairaNumber, orNull, table } from "../views/print.ts";
 import { endedView } from "./transactions.ts";
 
 const listInput = z.object({
@@ -57,35 +57,35 @@ export const addEvents = (program: Command): void => {
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whyField }),
-    run: async (desk, { event, why }) => {
-      await discardEvent(desk.ledger, await requireEvent(desk, event), { ...actorOf(desk), why });
+    run: async (context, { event, why }) => {
+      await discardEvent(context.ledger, await requireEvent(context, event), { ...actor(context), why });
       const json = { event, state: "discarded" };
       return { json, text: fields(json) };
     },
   });
 };
 
-const match = async (desk: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
+const match = async (context: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
   const { event, reference, why, althoughDifferent: acceptsDifferences } = input;
-  const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
-  const decision = { ...actorOf(desk), why };
-  const differences = await matchEvent(desk.ledger, found, row, decision, { acceptsDifferences });
-  const json = { ...(await endedView(desk, row)), differences };
+  const [found, row] = [await requireEvent(context, event), await requireDecidable(context, reference)];
+  const decision = { ...actor(context), why };
+  const differences = await matchEvent(context.ledger, found, row, decision, { acceptsDifferences });
+  const json = { ...(await endedView(context, row)), differences };
   const list = differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
   );
   return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };
 };
 
-const requireEvent = async (desk: AdminContext, id: string): Promise<StoredEvent> => {
-  const event = await findEvent(desk.ledger, id);
+const requireEvent = async (context: AdminContext, id: string): Promise<StoredEvent> => {
+  const event = await findEvent(context.ledger, id);
   if (event === undefined) throw new OperatorError(`There is no event ${id}`);
   return event;
 };
 
 /** The transaction that an event is about, as people call it. */
-const referenceAbout = async (desk: AdminContext, { transaction }: StoredEvent): Promise<string | null> => {
-  const row = transaction === undefined ? undefined : await readTransaction(desk.ledger, transaction);
+const referenceAbout = async (context: AdminContext, { transaction }: StoredEvent): Promise<string | null> => {
+  const row = transaction === undefined ? undefined : await readTransaction(context.ledger, transaction);
   return row === undefined ? null : referenceOf(row);
 };
 
@@ -94,8 +94,8 @@ const detailsOf = (event: StoredEvent) =>
     ? { type: null, amount_kobo: undefined, phone_number: null }
     : { type: event.type ?? null, amount_kobo: event.amount_kobo, phone_number: event.phone_masked ?? null };
 
-const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
-  const events = (await listEvents(desk.ledger, "0000")).filter((event) => state === "all" || event.state === state);
+const list = async (context: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
+  const events = (await listEvents(context.ledger, "0000")).filter((event) => state === "all" || event.state === state);
   const views = await Promise.all(
     events.map(async (event) => ({
       event: storedEventId(event),
@@ -105,7 +105,7 @@ const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): 
       upstream_reference: event.reference ?? null,
       says: saysOf(event),
       ...detailsOf(event),
-      transaction: await referenceAbout(desk, event),
+      transaction: await referenceAbout(context, event),
     })),
   );
   return {

@@ -7,7 +7,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { audited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { table } from "../print.ts";
+import { table } from "../views/print.ts";
 
 const rangeField = z.string().refine((text) => parseIpRange(text) !== undefined, {
   error: ({ input }) => `"${input}" is no IP address or CIDR range`,
@@ -22,8 +22,8 @@ export const addIps = (program: Command): void => {
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
     input: change,
-    run: async (desk, { account, range, why }) => {
-      const store = audited(desk, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
+    run: async (context, { account, range, why }) => {
+      const store = audited(context, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
       return whitelist(
         await changeWhitelist(store, account, (before) => {
           const present = new Set(before.map(canonical));
@@ -39,8 +39,8 @@ export const addIps = (program: Command): void => {
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
     input: change,
-    run: async (desk, { account, range, why }) => {
-      const store = audited(desk, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
+    run: async (context, { account, range, why }) => {
+      const store = audited(context, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
       return whitelist(
         await changeWhitelist(store, account, (before) => {
           const present = new Set(before.map(canonical));
@@ -58,7 +58,7 @@ export const addIps = (program: Command): void => {
     summary: "the addresses from which an account may call; none means nobody",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
-    run: async (desk, { account }) => whitelist(await requireAccount(desk.accounts, account)),
+    run: async (context, { account }) => whitelist(await requireAccount(context.accounts, account)),
   });
 };
 

@@ -18,8 +18,8 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited, auditItem } from "../context.ts";
 import { accountField, durationField, permissionsField, whyField } from "../fields.ts";
-import { fields, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";
+import { fields, table } from "../views/print.ts";
 
 const keyField = z
   .string()
@@ -47,8 +47,8 @@ export const addKeys = (program: Command): void => {
       permissions: permissionsField,
       why: whyField.optional(),
     }),
-    run: async (desk, { account, mode, permissions, why }) => {
-      const store = audited(desk, ({ keys }) => ({
+    run: async (context, { account, mode, permissions, why }) => {
+      const store = audited(context, ({ keys }) => ({
         action: "keys create",
         why,
         details: { key_id: keys.at(-1)?.key_id ?? "", mode, permissions: permissions.join() },
@@ -62,9 +62,9 @@ export const addKeys = (program: Command): void => {
     summary: "an account's keys, without the keys themselves",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
-    run: async (desk, { account }) => {
-      const { keys } = await requireAccount(desk.accounts, account);
-      const views = keys.map((key) => keyView(key, desk.ledger.clock()));
+    run: async (context, { account }) => {
+      const { keys } = await requireAccount(context.accounts, account);
+      const views = keys.map((key) => keyView(key, context.ledger.clock()));
       return { json: { account_id: account, keys: views }, text: keysTable(views) };
     },
   });
@@ -77,10 +77,10 @@ export const addKeys = (program: Command): void => {
       why,
     ],
     input: z.object({ key: keyField, overlap: durationField, why: whyField.optional() }),
-    run: async (desk, { key, overlap, why }) => {
-      const { account_id, keys } = await ownerOf(desk, key);
+    run: async (context, { key, overlap, why }) => {
+      const { account_id, keys } = await ownerOf(context, key);
       assertNotRotated(keys.find(({ key_id }) => key_id === key));
-      const store = audited(desk, ({ keys }) => ({
+      const store = audited(context, ({ keys }) => ({
         action: "keys rotate",
         why,
         details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: key },
@@ -95,8 +95,8 @@ export const addKeys = (program: Command): void => {
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
     input: z.object({ key: keyField, why: whyField.optional() }),
-    run: async (desk, { key, why }) => {
-      const accountId = await revoke(desk, key, why);
+    run: async (context, { key, why }) => {
+      const accountId = await revoke(context, key, why);
       const json = { account_id: accountId, key_id: key, status: "revoked" };
       return { json, text: fields(json) };
     },
@@ -144,15 +144,15 @@ export const keysTable = (keys: readonly ReturnType<typeof keyView>[]): string =
     keys.map((key) => [key.key_id, key.mode, key.status, key.permissions.join(), key.created_at, key.expires_at]),
   );
 
-const ownerOf = async (desk: AdminContext, keyId: string): Promise<Account> => {
-  const account = await findOwner(desk, keyId);
+const ownerOf = async (context: AdminContext, keyId: string): Promise<Account> => {
+  const account = await findOwner(context, keyId);
   if (account === undefined) throw new OperatorError(`There is no key ${keyId}`);
   return account;
 };
 
-const findOwner = async (desk: AdminContext, keyId: string): Promise<Account | undefined> => {
-  for await (const accountId of accountIds(desk.accounts)) {
-    const account = await findAccount(desk.accounts, accountId);
+const findOwner = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
+  for await (const accountId of accountIds(context.accounts)) {
+    const account = await findAccount(context.accounts, accountId);
     if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
   }
   return undefined;
@@ -168,18 +168,19 @@ const assertNotRotated = (key: Key | undefined): void => {
 };
 
 /** A key that no account lists is looked for in the access table, which decides who is admitted. Resolves with its account. */
-const revoke = async (desk: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
+const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
-  const store = audited(desk, () => auditFields);
-  const owner = await findOwner(desk, keyId);
+  const store = audited(context, () => auditFields);
+  const owner = await findOwner(context, keyId);
   if (owner !== undefined) {
     await revokeKey(store, owner.account_id, keyId);
     return owner.account_id;
   }
-  for await (const row of scanKeyItems(desk.accounts)) {
+  for await (const row of scanKeyItems(context.accounts)) {
     if (row.key_id !== keyId) continue;
-    const account = await findAccount(desk.accounts, row.account_id);
-    if (account === undefined) await revokeOrphan(desk.accounts, row, () => auditItem(desk, SERVICE, auditFields));
+    const account = await findAccount(context.accounts, row.account_id);
+    if (account === undefined)
+      await revokeOrphan(context.accounts, row, () => auditItem(context, SERVICE, auditFields));
     else await revokeUnlistedKey(store, row);
     return row.account_id;
   }
@@ -187,16 +188,16 @@ const revoke = async (desk: AdminContext, keyId: string, why: string | undefined
 };
 
 const reconcile = async (
-  desk: AdminContext,
+  context: AdminContext,
   { dryRun, why }: { readonly dryRun: boolean; readonly why?: string | undefined },
 ): Promise<Report> => {
   const action = "keys reconcile";
   const findings = await reconcileKeys(
-    audited(desk, () => ({ action, why })),
+    audited(context, () => ({ action, why })),
     {
       isDryRun: dryRun,
       orphanAudit: ({ key_id, account_id }) =>
-        auditItem(desk, SERVICE, { action, why, details: { key_id, account_id } }),
+        auditItem(context, SERVICE, { action, why, details: { key_id, account_id } }),
     },
   );
   const rows = findings.map(({ account_id, key_id, found, result }) => [account_id, key_id, found, result]);
@@ -209,14 +210,14 @@ const reconcile = async (
   };
 };
 
-const find = async (desk: AdminContext): Promise<Report> => {
+const find = async (context: AdminContext): Promise<Report> => {
   const text = await readStdin("Key");
   if (!isWellFormedKey(text))
     throw new OperatorError("That is no key of this service: its form or its checksum is wrong");
-  const row = await findKey(desk.accounts.db, desk.accounts.accessTable, keyHash(text));
+  const row = await findKey(context.accounts.db, context.accounts.accessTable, keyHash(text));
   if (row === undefined) throw new OperatorError("Nobody has this key");
   const { account_id, key_id } = row;
-  const { name } = await requireAccount(desk.accounts, account_id);
+  const { name } = await requireAccount(context.accounts, account_id);
   const json = { account_id, name, key_id, status: row.status };
   return { json, text: fields(json) };
 };

@@ -11,7 +11,6 @@ import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, auditItem, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { logProgress, naira, nairaNumber, orNull, sections, table } from "../print.ts";
 import {
   notReconciled,
   type ReconciledWallet,
@@ -20,6 +19,7 @@ import {
   reconcileWallets,
 } from "../reconcile-wallets.ts";
 import { readItemMap } from "../table-scan.ts";
+import { logProgress, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
 
 const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a table");
 const input = z.object({
@@ -61,12 +61,12 @@ const carryOver = async (adopted: AdminContext, { from, to, dryRun, why }: z.out
   assertStopped(adopted);
   if (!dryRun && why === undefined) throw new OperatorError("--why is required unless --dry-run");
   const ledger = { ...adopted.ledger, table: to ?? adopted.ledger.table };
-  const desk = { ...adopted, ledger };
+  const context = { ...adopted, ledger };
   if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
   // A table that is not there is noticed before anything is written.
   for (const name of [from, ledger.table]) await readItemMap(ledger.db, name, [SERVICE]);
   const auditFields = { action: "ledger carry-over", why };
-  if (!dryRun) await recordAudited(desk, SERVICE, { ...auditFields, details: { from } });
+  if (!dryRun) await recordAudited(context, SERVICE, { ...auditFields, details: { from } });
 
   const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
@@ -79,7 +79,7 @@ const carryOver = async (adopted: AdminContext, { from, to, dryRun, why }: z.out
       const name = kindOf(pk)?.name ?? "other";
       totals.set(name, (totals.get(name) ?? 0) + 1);
     },
-    ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...auditFields, details }) }),
+    ...(!dryRun && { audit: (accountId, details) => auditItem(context, accountId, { ...auditFields, details }) }),
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
   const verified = dryRun ? [] : await reconcileWallets(ledger, present, logProgress);

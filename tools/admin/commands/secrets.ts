@@ -9,8 +9,8 @@ import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../share
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { duration, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";
+import { duration, table } from "../views/print.ts";
 
 type SecretSpec = {
   readonly id: Extract<keyof typeof environment.shape, `${string}_SECRET_ID`>;
@@ -61,7 +61,7 @@ export const addSecrets = (program: Command): void => {
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
+    run: async (context, { name, why }) => {
       const spec = specOf(name);
       if (spec.kind !== "filled") throw new OperatorError(`${name} is not set by hand${hintOf(name, spec)}`);
       const value = await readStdin(name);
@@ -69,8 +69,9 @@ export const addSecrets = (program: Command): void => {
         throw new OperatorError(`${name} must be one line of printable ASCII without blanks`);
       const { lengthMin = 1 } = spec;
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
-      if ((await secret(desk.secrets, desk.target.environment[spec.id]).value()) === value) return unchanged(name);
-      return put(desk, name, value, { action: "secrets set", why });
+      if ((await secret(context.secrets, context.target.environment[spec.id]).value()) === value)
+        return unchanged(name);
+      return put(context, name, value, { action: "secrets set", why });
     },
   });
   addCommand(group, {
@@ -79,10 +80,10 @@ export const addSecrets = (program: Command): void => {
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
+    run: async (context, { name, why }) => {
       const spec = specOf(name);
       if (spec.kind !== "generated") throw new OperatorError(`${name} is not rotated here${hintOf(name, spec)}`);
-      return put(desk, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
+      return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
     },
   });
 };
@@ -124,19 +125,19 @@ const unchanged = (name: string): Report => ({
 });
 
 const put = async (
-  desk: AdminContext,
+  context: AdminContext,
   name: string,
   value: string,
   auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
-  const { environment } = desk.target;
-  await recordAudited(desk, SERVICE, { ...auditFields, details: { name } });
+  const { environment } = context.target;
+  await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
   const { id, isPresented } = specOf(name);
-  const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
+  const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   // If the answer is lost, the token may be set already, and a second rotation would end the URL that the upstream calls.
   if (url !== undefined) process.stderr.write(`About to set the upstream's new URL: ${url}\n`);
   const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
-  await desk.secrets.send(command);
+  await context.secrets.send(command);
   const seen = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
     `${name} is set. The functions see it ${seen}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,

@@ -9,13 +9,13 @@ import { referenceOf, type Transaction } from "../../../shared/ledger/transactio
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { STUCK_MS } from "../checks.ts";
 import { addCommand, type Report, whyRequired } from "../command.ts";
-import { type AdminContext, actorOf } from "../context.ts";
+import { type AdminContext, actor } from "../context.ts";
+import { STUCK_MS } from "../doctor-checks.ts";
 import { accountField, durationField, whyField } from "../fields.ts";
-import { historyOf } from "../history.ts";
-import { fields, sections, table } from "../print.ts";
-import { requireDecidable, requireTransaction, transactionJson, transactionsTable } from "../transactions.ts";
+import { requireDecidable, requireTransaction, transactionJson, transactionsTable } from "../lookup.ts";
+import { historyOf } from "../transaction-history.ts";
+import { fields, sections, table } from "../views/print.ts";
 
 const listInput = z.object({
   stuck: z.boolean().default(false),
@@ -65,28 +65,28 @@ export const addTransactions = (program: Command): void => {
       status: z.enum(["success", "failed"], "Must be success or failed"),
       why: whyField,
     }),
-    run: async (desk, { reference, status, why }) => {
-      const transaction = await requireDecidable(desk, reference);
-      await resolveTransaction(desk.ledger, transaction, status, { ...actorOf(desk), why });
-      const json = await endedView(desk, transaction);
+    run: async (context, { reference, status, why }) => {
+      const transaction = await requireDecidable(context, reference);
+      await resolveTransaction(context.ledger, transaction, status, { ...actor(context), why });
+      const json = await endedView(context, transaction);
       return { json, text: fields(json) };
     },
   });
 };
 
 /** How a transaction stands after an operator's decision. */
-export const endedView = async (desk: AdminContext, before: Transaction) => {
-  const transaction = (await readTransaction(desk.ledger, before.pk)) ?? before;
+export const endedView = async (context: AdminContext, before: Transaction) => {
+  const transaction = (await readTransaction(context.ledger, before.pk)) ?? before;
   const { reference, account_id, status, amount } = transactionJson(transaction);
   const refunded = transaction.status === "failed" && transaction.mode === "live" ? amount : 0;
   return { reference, account_id, status, amount, refunded };
 };
 
-const list = async (desk: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
-  const transactions = input.stuck || input.open ? await open(desk, input) : await ofAccount(desk, input);
+const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
+  const transactions = input.stuck || input.open ? await open(context, input) : await ofAccount(context, input);
   return {
     json: { transactions: transactions.map(transactionJson) },
-    text: transactionsTable(transactions, desk.ledger.clock()),
+    text: transactionsTable(transactions, context.ledger.clock()),
   };
 };
 
@@ -99,21 +99,21 @@ const open = (
 };
 
 const ofAccount = async (
-  desk: AdminContext,
+  context: AdminContext,
   { account, mode, status }: z.output<typeof listInput>,
 ): Promise<readonly Transaction[]> => {
   if (account === undefined) throw new OperatorError("Either --stuck, --open or --account says which transactions");
-  await requireAccount(desk.accounts, account);
+  await requireAccount(context.accounts, account);
   const owner = { accountId: account, mode };
-  return (await listTransactions(desk.ledger, owner, { status }, ALL_TIMES, undefined)).transactions;
+  return (await listTransactions(context.ledger, owner, { status }, ALL_TIMES, undefined)).transactions;
 };
 
 const show = async (
-  desk: AdminContext,
+  context: AdminContext,
   { reference, account }: { readonly reference: string; readonly account?: string | undefined },
 ): Promise<Report> => {
-  const transaction = await requireTransaction(desk, reference, account);
-  const history = await historyOf(desk, transaction);
+  const transaction = await requireTransaction(context, reference, account);
+  const history = await historyOf(context, transaction);
   const json = transactionJson(transaction);
   return {
     json: { ...json, history },

@@ -14,15 +14,15 @@ import { type AdminContext, auditItem } from "../context.ts";
 import {
   accountField,
   entryIdField,
-  momentField,
+  timeField,
   nairaField,
   nairaOrNoneField,
   signedNairaField,
   whyField,
 } from "../fields.ts";
-import { fields, logProgress, naira, nairaNumber, orNull } from "../print.ts";
 import { notReconciled, reconciledJson, reconciledTable, reconcileWallets } from "../reconcile-wallets.ts";
-import { statementCsv, statementTable, statementView } from "../statement-print.ts";
+import { fields, logProgress, naira, nairaNumber, orNull } from "../views/print.ts";
+import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 
 const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
 
@@ -64,15 +64,15 @@ export const addWallet = (program: Command): void => {
     ],
     input: z.object({
       account: accountField,
-      from: momentField.optional(),
-      to: momentField.optional(),
+      from: timeField.optional(),
+      to: timeField.optional(),
       csv: z.boolean().default(false),
     }),
-    run: async (desk, { account, csv, from, to }) => {
-      await requireAccount(desk.accounts, account);
+    run: async (context, { account, csv, from, to }) => {
+      await requireAccount(context.accounts, account);
       const range = timeRange({ from, to });
       if (range === undefined) throw new OperatorError("--to must not be before --from");
-      const statement = await readStatement(desk.ledger, account, range);
+      const statement = await readStatement(context.ledger, account, range);
       return {
         json: statementView(account, statement),
         text: csv ? statementCsv(statement) : statementTable(statement),
@@ -87,9 +87,9 @@ export const addWallet = (program: Command): void => {
     example: "verify acc_0123456789abcdef01",
     options: [{ flags: "--all", text: "every account's, one after the other" }],
     input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),
-    run: async (desk, { account, all }) => {
+    run: async (context, { account, all }) => {
       if (all === (account !== undefined)) throw new OperatorError("Name an account, or say --all");
-      return account === undefined ? verifyAll(desk) : verify(desk, { account });
+      return account === undefined ? verifyAll(context) : verify(context, { account });
     },
   });
 };
@@ -101,37 +101,37 @@ type Wish = {
   readonly why?: string | undefined;
 };
 
-const fund = async (desk: AdminContext, { account, naira, id, why }: Wish): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+const fund = async (context: AdminContext, { account, naira, id, why }: Wish): Promise<Report> => {
+  await requireAccount(context.accounts, account);
   const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await fundWallet(
-    desk.ledger,
+    context.ledger,
     { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
-    auditItem(desk, account, auditFields),
+    auditItem(context, account, auditFields),
   );
-  return booked(desk, { account, naira, id }, booking);
+  return booked(context, { account, naira, id }, booking);
 };
 
 const adjust = async (
-  desk: AdminContext,
+  context: AdminContext,
   { account, naira, id, why }: Wish & { readonly why: string },
 ): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+  await requireAccount(context.accounts, account);
   const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
   const booking = await adjustWallet(
-    desk.ledger,
+    context.ledger,
     { accountId: account, adjustmentId: id, amount_kobo: naira, why },
-    auditItem(desk, account, auditFields),
+    auditItem(context, account, auditFields),
   );
-  return booked(desk, { account, naira, id }, booking);
+  return booked(context, { account, naira, id }, booking);
 };
 
 const booked = async (
-  desk: AdminContext,
+  context: AdminContext,
   { account, naira: kobo, id }: Wish,
   booking: EntryResult,
 ): Promise<Report> => {
-  const { balance_kobo } = await readWallet(desk.ledger, account);
+  const { balance_kobo } = await readWallet(context.ledger, account);
   if (booking.kind === "insufficient_balance") {
     throw new OperatorError(`The balance of ${account} is ${naira(balance_kobo)} NGN, and must not become negative`);
   }
@@ -171,12 +171,12 @@ const assertSameEntry = (entry: LedgerEntry, account: string, kobo: number): voi
 
 type Threshold = { readonly account: string; readonly naira: number | undefined; readonly why?: string | undefined };
 
-const setThreshold = async (desk: AdminContext, { account, naira: kobo, why }: Threshold): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+const setThreshold = async (context: AdminContext, { account, naira: kobo, why }: Threshold): Promise<Report> => {
+  await requireAccount(context.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
   const lowBalanceThreshold = orNull(kobo, nairaNumber);
   const auditFields = { action: "wallet threshold", why, details: { amount: lowBalanceThreshold ?? 0 } };
-  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, auditFields));
+  await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
   return {
     json: { account_id: account, low_balance_threshold: lowBalanceThreshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),
@@ -191,9 +191,9 @@ const verifyAll = async ({ ledger, accounts }: AdminContext): Promise<Report> =>
   return { ok, json: { ok, wallets: reconciledJson(wallets) }, text: reconciledTable(wallets) };
 };
 
-const verify = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
-  const [{ proof } = { proof: undefined }] = await reconcileWallets(desk.ledger, [account], logProgress);
+const verify = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  await requireAccount(context.accounts, account);
+  const [{ proof } = { proof: undefined }] = await reconcileWallets(context.ledger, [account], logProgress);
   if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
   const { balance_kobo, expected_kobo, difference_kobo } = proof;
   const ok = difference_kobo === 0;

@@ -17,7 +17,7 @@ import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, type AuditFields, audited, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { fields } from "../print.ts";
+import { fields } from "../views/print.ts";
 
 const account = z.object({ account: accountField });
 const change = account.extend({ why: whyField.optional() });
@@ -30,9 +30,9 @@ export const addWebhook = (program: Command): void => {
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
     options: [why],
     input: change.extend({ url: z.string() }),
-    run: async (desk, { account, url, why }) => {
-      const store = recorded(desk, { action: "webhook set", why, details: { url } });
-      const { webhookSecret, ...set } = await setEndpoint(store, desk.addressRules, account, url);
+    run: async (context, { account, url, why }) => {
+      const store = recorded(context, { action: "webhook set", why, details: { url } });
+      const { webhookSecret, ...set } = await setEndpoint(store, context.addressRules, account, url);
       const json = { account_id: account, ...set, webhook_secret: webhookSecret };
       return { json, text: fields(json) };
     },
@@ -58,9 +58,9 @@ export const addWebhook = (program: Command): void => {
     example: "disable acc_0123456789abcdef01",
     options: [why],
     input: change,
-    run: async (desk, { account, why }) => {
-      await disableEndpoint(recorded(desk, { action: "webhook disable", why }), account);
-      return show(desk, { account });
+    run: async (context, { account, why }) => {
+      await disableEndpoint(recorded(context, { action: "webhook disable", why }), account);
+      return show(context, { account });
     },
   });
   addCommand(group, {
@@ -69,9 +69,9 @@ export const addWebhook = (program: Command): void => {
     example: "enable acc_0123456789abcdef01",
     options: [why],
     input: change,
-    run: async (desk, { account, why }) => {
-      await enableEndpoint(recorded(desk, { action: "webhook enable", why }), account);
-      return show(desk, { account });
+    run: async (context, { account, why }) => {
+      await enableEndpoint(recorded(context, { action: "webhook enable", why }), account);
+      return show(context, { account });
     },
   });
   addSecret(group);
@@ -85,8 +85,8 @@ const addSecret = (webhook: Command): void => {
     example: "rotate acc_0123456789abcdef01",
     options: [why],
     input: change,
-    run: async (desk, { account, why }) => {
-      const store = recorded(desk, { action: "webhook secret rotate", why });
+    run: async (context, { account, why }) => {
+      const store = recorded(context, { action: "webhook secret rotate", why });
       const { webhookSecret, previousUntil = null } = await rotateSecret(store, account);
       const json = { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
       return { json, text: fields(json) };
@@ -94,9 +94,9 @@ const addSecret = (webhook: Command): void => {
   });
 };
 
-const recorded = (desk: AdminContext, auditFields: AuditFields): EndpointStore => ({
-  ...desk.endpoints,
-  accounts: audited(desk, () => auditFields),
+const recorded = (context: AdminContext, auditFields: AuditFields): EndpointStore => ({
+  ...context.endpoints,
+  accounts: audited(context, () => auditFields),
 });
 
 const view = ({ account_id, webhook }: Account) => ({
@@ -107,23 +107,23 @@ const view = ({ account_id, webhook }: Account) => ({
   previous_secret_until: webhook?.previous_until ?? null,
 });
 
-const show = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const json = view(await requireAccount(desk.accounts, account));
+const show = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const json = view(await requireAccount(context.accounts, account));
   return { json, text: fields(json) };
 };
 
-const test = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const endpoint = await findEndpoint(desk.endpoints, account);
+const test = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const endpoint = await findEndpoint(context.endpoints, account);
   if (endpoint?.url === undefined) throw new OperatorError(`Account ${account} has no webhook endpoint`);
-  await recordAudited(desk, account, { action: "webhook test", details: { url: endpoint.url } });
-  const atMs = desk.ledger.clock();
+  await recordAudited(context, account, { action: "webhook test", details: { url: endpoint.url } });
+  const atMs = context.ledger.clock();
   const id = webhookId(account, isoTime(atMs));
   const body = testEventBody(account, isoTime(atMs));
   const headers = {
     "content-type": "application/json",
     ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
   };
-  const result = await createPost(desk.addressRules)({ url: endpoint.url, headers, body });
+  const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
   const ok = result.kind === "answered" && result.status >= 200 && result.status <= 299;
   const json = {
     account_id: account,

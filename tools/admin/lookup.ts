@@ -7,34 +7,34 @@ import { secret } from "../../shared/platform/secrets.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { inFlightMs } from "../../shared/upstream-events/operator-resolution.ts";
 import type { AdminContext } from "./context.ts";
-import { duration, naira, table } from "./print.ts";
+import { duration, naira, table } from "./views/print.ts";
 
 /** The transaction with this reference: ours, with its account the caller's own, or the upstream's. */
 export const requireTransaction = async (
-  desk: AdminContext,
+  context: AdminContext,
   reference: string,
   account?: string | undefined,
 ): Promise<Transaction> => {
   const pk = pkOfReference(reference);
-  const ours = pk && (await readTransaction(desk.ledger, pk));
+  const ours = pk && (await readTransaction(context.ledger, pk));
   if (ours && referenceOf(ours) === reference) return ours;
-  const theirs = account === undefined ? undefined : await byCallerReference(desk, account, reference);
+  const theirs = account === undefined ? undefined : await byCallerReference(context, account, reference);
   if (theirs !== undefined) return theirs;
-  const [named, ...others] = await findByUpstreamReference(desk.ledger, reference);
-  const upstreams = named && others.length === 0 ? await readTransaction(desk.ledger, named.pk) : undefined;
+  const [named, ...others] = await findByUpstreamReference(context.ledger, reference);
+  const upstreams = named && others.length === 0 ? await readTransaction(context.ledger, named.pk) : undefined;
   if (upstreams !== undefined && (account === undefined || upstreams.account_id === account)) return upstreams;
   const hint = account === undefined ? ": an app's own reference needs --account" : ` of account ${account}`;
   throw new OperatorError(`There is no transaction ${reference}${hint}`);
 };
 
 /** The same for a decision: once its request is certainly over, as it stands then. */
-export const requireDecidable = async (desk: AdminContext, reference: string): Promise<Transaction> => {
-  const transaction = await requireTransaction(desk, reference);
-  const waitMs = transaction.status === "processing" ? inFlightMs(transaction, desk.ledger.clock()) : 0;
+export const requireDecidable = async (context: AdminContext, reference: string): Promise<Transaction> => {
+  const transaction = await requireTransaction(context, reference);
+  const waitMs = transaction.status === "processing" ? inFlightMs(transaction, context.ledger.clock()) : 0;
   if (waitMs === 0) return transaction;
   process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(waitMs)} ...\n`);
   await sleep(waitMs);
-  return requireTransaction(desk, reference);
+  return requireTransaction(context, reference);
 };
 
 const byCallerReference = async (

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../shared/ledger/audit.ts";
+import type { AuditEntry } from "../../../shared/ledger/audit.ts";
 import { table } from "./print.ts";
 
 export const actView = (row: AuditEntry) => {

@@ -4,9 +4,9 @@ import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import { type Transaction, transactionId } from "../../shared/ledger/transaction.ts";
 import { listEvents, type StoredEvent, saysOf, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { type Delivery, deliveriesOwner, deliveryPk, deliverySchema } from "../../shared/webhooks/delivery.ts";
-import { detailsText } from "./audit-view.ts";
 import type { AdminContext } from "./context.ts";
-import { naira } from "./print.ts";
+import { detailsText } from "./views/audit.ts";
+import { naira } from "./views/print.ts";
 
 /** How the ends of one transaction were told, oldest first. */
 export const deliveriesOf = async (
@@ -26,11 +26,11 @@ export const deliveriesOf = async (
 export type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
 
 /** All that is on record about a transaction, oldest first. */
-export const historyOf = async (desk: AdminContext, row: Transaction): Promise<readonly HistoryEntry[]> => {
+export const historyOf = async (context: AdminContext, row: Transaction): Promise<readonly HistoryEntry[]> => {
   const [events, deliveries, acts] = await Promise.all([
-    listEvents(desk.ledger, row.created_at),
-    deliveriesOf(desk, row),
-    readAudit(desk.ledger, row.pk),
+    listEvents(context.ledger, row.created_at),
+    deliveriesOf(context, row),
+    readAudit(context.ledger, row.pk),
   ]);
   const isAbout = ({ transaction, reference }: StoredEvent): boolean =>
     transaction === row.pk || (row.upstream_reference !== undefined && reference === row.upstream_reference);

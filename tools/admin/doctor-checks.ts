@@ -16,7 +16,7 @@ import {
   type UpstreamSignature,
 } from "../../shared/upstream-events/upstream-signature.ts";
 import type { AdminContext } from "./context.ts";
-import { duration } from "./print.ts";
+import { duration } from "./views/print.ts";
 
 /** `look` is for what a person should see to, and is no fault of the service's. */
 export type Finding = {
@@ -24,7 +24,7 @@ export type Finding = {
   readonly found: string;
   readonly todo?: string;
 };
-export type DoctorCheck = (desk: AdminContext) => Promise<Finding>;
+export type DoctorCheck = (context: AdminContext) => Promise<Finding>;
 
 const PATIENCE_MS = 16_000;
 const HOUR_MS = 3_600_000;
@@ -62,13 +62,13 @@ const selling: DoctorCheck = async ({ target }) => {
   return { state: "look", found, todo };
 };
 
-const upstreamKey: DoctorCheck = async (desk) => {
-  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
-  if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
+const upstreamKey: DoctorCheck = async (context) => {
+  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = context.target.environment;
+  if ((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
     return wrong("is not set", `admin secrets set upstream-key; the functions see it within ${FIRST_VALUE}`);
   }
-  if (!desk.target.isLocal) return provenByCatalog(desk);
-  const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
+  if (!context.target.isLocal) return provenByCatalog(context);
+  const fetched = await fetchCatalog(context.upstream, deadlineIn(PATIENCE_MS));
   if (fetched.kind === "fetched" && fetched.catalog.data_plans.length > 0) {
     return ok(`is taken at ${UPSTREAM_BASE_URL}`);
   }
@@ -94,8 +94,8 @@ const provenByCatalog = async ({ catalog, ledger }: AdminContext): Promise<Findi
   );
 };
 
-const address: DoctorCheck = async (desk) => {
-  if (!desk.target.isLocal) return provenByCatalog(desk);
+const address: DoctorCheck = async (context) => {
+  if (!context.target.isLocal) return provenByCatalog(context);
   return { state: "skipped", found: "the local service calls the upstream from this machine's own address" };
 };
 

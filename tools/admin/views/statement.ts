@@ -1,4 +1,4 @@
-import type { Statement, StatementLine } from "../../shared/ledger/statement.ts";
+import type { Statement, StatementLine } from "../../../shared/ledger/statement.ts";
 import { naira, nairaNumber, table } from "./print.ts";
 
 export const statementView = (accountId: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
