@@ -10,9 +10,12 @@ export const callerArn = async (): Promise<string> => {
     return Arn;
   } catch (error) {
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    throw new OperatorError(`AWS STS does not return your identity, which every audit entry needs. Check your AWS credentials: ${reason}`, {
-      cause: error,
-    });
+    throw new OperatorError(
+      `AWS STS does not return your identity, which every audit entry needs. Check your AWS credentials: ${reason}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     client.destroy();
   }

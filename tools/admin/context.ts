@@ -46,13 +46,18 @@ export type Access = "read" | "write";
 
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
-export const openAdminContext = async ({ stage, by }: AdminOptions, access: Access = "write"): Promise<AdminContext> => {
+export const openAdminContext = async (
+  { stage, by }: AdminOptions,
+  access: Access = "write",
+): Promise<AdminContext> => {
   const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage);
   const { environment } = target;
   // The local tables have this machine's time, and no AWS identities.
   const needsAws = access === "write" && !target.isLocal;
-  const { clock, ...identity } = needsAws ? await awsClockAndIdentity(environment.LEDGER_TABLE) : { clock: systemClock };
+  const { clock, ...identity } = needsAws
+    ? await awsClockAndIdentity(environment.LEDGER_TABLE)
+    : { clock: systemClock };
   const db = documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
@@ -107,7 +112,11 @@ export const actor = ({ access, by, callerArn }: AdminContext): Actor => {
   return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
 };
 
-const auditedAction = (context: AdminContext, subject: string, { action, why, details }: AuditFields): AuditedAction => ({
+const auditedAction = (
+  context: AdminContext,
+  subject: string,
+  { action, why, details }: AuditFields,
+): AuditedAction => ({
   subject,
   ...actor(context),
   action,

@@ -1,15 +1,16 @@
 import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
-import { pkOfReference, referenceOf, type Transaction, transactionToView } from "../../shared/ledger/transaction.ts";
+import { pkOfReference, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { inFlightMs } from "../../shared/upstream-events/operator-resolution.ts";
+import { findEvent, type StoredEvent } from "../../shared/upstream-events/stored-event.ts";
 import type { AdminContext } from "./context.ts";
-import { duration, naira, table } from "./views/print.ts";
+import { duration } from "./views/print.ts";
 
-/** The transaction with this reference: ours, with its account the caller's own, or the upstream's. */
+/** Finds a transaction by our reference, by the upstream's, or by the caller's own together with its account. */
 export const requireTransaction = async (
   context: AdminContext,
   reference: string,
@@ -18,26 +19,33 @@ export const requireTransaction = async (
   const pk = pkOfReference(reference);
   const ours = pk && (await readTransaction(context.ledger, pk));
   if (ours && referenceOf(ours) === reference) return ours;
-  const theirs = account === undefined ? undefined : await byCallerReference(context, account, reference);
-  if (theirs !== undefined) return theirs;
-  const [named, ...others] = await findByUpstreamReference(context.ledger, reference);
-  const upstreams = named && others.length === 0 ? await readTransaction(context.ledger, named.pk) : undefined;
+  const callers = account === undefined ? undefined : await findByCallersReference(context, account, reference);
+  if (callers !== undefined) return callers;
+  const [first, ...others] = await findByUpstreamReference(context.ledger, reference);
+  const upstreams = first && others.length === 0 ? await readTransaction(context.ledger, first.pk) : undefined;
   if (upstreams !== undefined && (account === undefined || upstreams.account_id === account)) return upstreams;
-  const hint = account === undefined ? ": an app's own reference needs --account" : ` of account ${account}`;
+  const hint =
+    account === undefined ? ". To find it by the caller's own reference, add --account" : ` of account ${account}`;
   throw new OperatorError(`There is no transaction ${reference}${hint}`);
 };
 
-/** The same for a decision: once its request is certainly over, as it stands then. */
-export const requireDecidable = async (context: AdminContext, reference: string): Promise<Transaction> => {
+/** Finds a transaction to resolve. If its own request may still settle it, waits for the end of that request first. */
+export const requireResolvable = async (context: AdminContext, reference: string): Promise<Transaction> => {
   const transaction = await requireTransaction(context, reference);
   const waitMs = transaction.status === "processing" ? inFlightMs(transaction, context.ledger.clock()) : 0;
   if (waitMs === 0) return transaction;
-  process.stderr.write(`The request of ${reference} may still be under way: waiting ${duration(waitMs)} ...\n`);
+  process.stderr.write(`The request of ${reference} may still be running: waiting ${duration(waitMs)} ...\n`);
   await sleep(waitMs);
   return requireTransaction(context, reference);
 };
 
-const byCallerReference = async (
+export const requireEvent = async ({ ledger }: AdminContext, id: string): Promise<StoredEvent> => {
+  const event = await findEvent(ledger, id);
+  if (event === undefined) throw new OperatorError(`There is no event ${id}. events list shows the event ids`);
+  return event;
+};
+
+const findByCallersReference = async (
   { ledger, secrets, target }: AdminContext,
   accountId: string,
   reference: string,
@@ -49,25 +57,3 @@ const byCallerReference = async (
   }
   return undefined;
 };
-
-export const transactionJson = (transaction: Transaction) => ({
-  account_id: transaction.account_id,
-  mode: transaction.mode,
-  ...transactionToView(transaction),
-  upstream_reference: transaction.upstream_reference ?? null,
-});
-
-export const transactionsTable = (transactions: readonly Transaction[], nowMs: number): string =>
-  table(
-    ["reference", "account", "type", "status", "amount", "phone number", "upstream", "age"],
-    transactions.map((transaction) => [
-      referenceOf(transaction),
-      transaction.account_id,
-      transaction.type,
-      transaction.status,
-      naira(transaction.amount_kobo),
-      transaction.phone_number,
-      transaction.upstream_reference,
-      duration(nowMs - Date.parse(transaction.created_at)),
-    ]),
-  );

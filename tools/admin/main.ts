@@ -23,7 +23,8 @@ type CommandError = { readonly kind: "refused" | "failed"; readonly message: str
 const commandErrorOf = (error: unknown): CommandError => {
   if (error instanceof CommanderError) return { kind: "refused", message: usageErrorMessage(error) };
   if (isRefusal(error)) return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
-  if (isUnreachable(error)) return { kind: "failed", message: "The service does not answer. Check that it is running." };
+  if (isUnreachable(error))
+    return { kind: "failed", message: "The service does not answer. Check that it is running." };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { kind: "failed", message: `The command failed. ${text}` };
 };

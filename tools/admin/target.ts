@@ -23,7 +23,9 @@ export type Target = {
 export const localTarget = (serviceFile: string): Target => {
   const path = adminFileOf(serviceFile);
   if (!existsSync(path)) {
-    throw new OperatorError(`No service is running here (${path} does not exist). Start one with npm start, or set SERVICE_FILE`);
+    throw new OperatorError(
+      `No service is running here (${path} does not exist). Start one with npm start, or set SERVICE_FILE`,
+    );
   }
   const details = readJsonFile(path, adminDetails);
   if (details === undefined) throw new OperatorError(`${path} was removed: the service is shutting down`);

@@ -25,20 +25,18 @@ export const addAnnounce = (program: Command): void => {
   addCommand(program, {
     usage: "announce",
     summary:
-      "tell every account again what ended within a time, from the ledger: after an outage of stream, queue or receiver",
+      "resend the webhooks of all transactions that became final in a period, to all accounts; use after an outage",
     example: "announce --from 2026-11-21T09:00:00Z --to 2026-11-21T10:00:00Z",
     options: [
-      { flags: "--from <time>", text: "a date or a time", required: true },
-      { flags: "--to <time>", text: "a date (that whole day, UTC) or a time; default: now" },
-      { flags: "--name <name>", text: "a name for this; the same name again tells only what it has not told yet" },
+      { flags: "--from <time>", text: "start of the period, a date or a time", required: true },
+      { flags: "--to <time>", text: "end of the period: a date (that whole day, UTC) or a time; default: now" },
+      { flags: "--name <name>", text: "name of this resend; running it again with the same name sends nothing twice" },
       why,
     ],
     input,
     run: announce,
   });
 };
-
-const SENT_ONCE = "Those that this name announced already are not sent again.";
 
 const announce = async (context: AdminContext, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
   const nowMs = context.ledger.clock();
@@ -52,6 +50,9 @@ const announce = async (context: AdminContext, { from, to, name, why }: z.output
     { ledger: context.ledger, accounts: context.accounts, queue },
     { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), repeat },
   );
-  const text = fields({ ...details, "ends found": announced });
-  return { json: { ...details, announced }, text: `${text}\n\n${SENT_ONCE}` };
+  const text = fields({ ...details, "final transactions": announced });
+  return {
+    json: { ...details, announced },
+    text: `${text}\n\nWebhooks already sent under this name are not sent again.`,
+  };
 };

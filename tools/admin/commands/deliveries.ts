@@ -16,15 +16,15 @@ import { requireTransaction } from "../lookup.ts";
 import { deliveriesOf } from "../transaction-history.ts";
 import { fields, table } from "../views/print.ts";
 
-/** Deliveries that the list shows. */
+/** How many deliveries the list shows. */
 const LATEST = 50;
 
 export const addDeliveries = (program: Command): void => {
-  const group = addGroup(program, "deliveries", "How accounts were told of their transactions' ends");
+  const group = addGroup(program, "deliveries", "Inspect and resend webhook deliveries");
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: `an account's latest ${LATEST}, newest first`,
+    summary: `list an account's latest ${LATEST} deliveries, newest first`,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: list,
@@ -32,14 +32,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "every attempt to tell one transaction's end",
+    summary: "show every delivery attempt of one transaction",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "tell one transaction's end again, as the same event",
+    summary: "resend the webhook of a final transaction, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whyField.optional() }),
@@ -62,20 +62,17 @@ const list = async (context: AdminContext, { account }: { readonly account: stri
   const keys = await ownedKeys(context.ledger, deliveriesOwner(account), ALL_TIMES);
   const deliveries = await readItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
   const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
-  const references = new Map((await readTransactions(context.ledger, pks)).map((row) => [row.pk, referenceOf(row)]));
-  const views = deliveries.map((row) => ({ reference: references.get(row.transaction) ?? null, ...view(row) }));
+  const references = new Map((await readTransactions(context.ledger, pks)).map((each) => [each.pk, referenceOf(each)]));
+  const views = deliveries.map((delivery) => ({
+    reference: references.get(delivery.transaction) ?? null,
+    ...view(delivery),
+  }));
   return {
     json: { deliveries: views },
     text: table(
-      ["reference", "told", "state", "attempts", "next attempt", "began", "repeat"],
-      views.map((row) => [
-        row.reference,
-        row.status,
-        row.state,
-        row.attempts.length,
-        row.next_attempt_at,
-        row.created_at,
-        row.repeat,
+      ["reference", "status", "state", "attempts", "next attempt", "created", "resend"],
+      views.map(({ reference, status, state, attempts, next_attempt_at, created_at, repeat }) => [
+        ...[reference, status, state, attempts.length, next_attempt_at, created_at, repeat],
       ]),
     ),
   };
@@ -86,7 +83,7 @@ const show = async (context: AdminContext, { reference }: { readonly reference: 
   return {
     json: { reference, deliveries },
     text: table(
-      ["event", "told", "state", "repeat", "attempt", "at", "outcome", "http", "ms"],
+      ["webhook id", "status", "state", "resend", "attempt", "at", "outcome", "http", "ms"],
       deliveries.flatMap(({ webhook_id, status, state, repeat, attempts }) =>
         attempts.length === 0
           ? [[webhook_id, status, state, repeat, 0]]
@@ -106,7 +103,7 @@ const replay = async (
   const transaction = await requireTransaction(context, reference);
   const status = finalStatus.safeParse(transaction.status).data;
   if (status === undefined)
-    throw new OperatorError(`${reference} is still ${transaction.status}: there is no end to tell yet`);
+    throw new OperatorError(`${reference} is still ${transaction.status}. Its webhook is sent when it is final`);
   const repeat = `replay-${isoTime(context.ledger.clock())}`;
   await recordAudited(context, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
