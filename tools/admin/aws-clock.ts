@@ -12,8 +12,8 @@ const DATE_PRECISION_MS = 999;
 const REPORTED_MS_MIN = 5_000;
 
 /**
- * How far AWS's clock is ahead of this machine's. AWS wrote the date between `sentMs` and `receivedMs`: 0 if this machine's clock
- * agrees with that, else the middle of the possible range.
+ * How far AWS's clock is ahead of this machine's. AWS wrote the date between `sentMs` and `receivedMs`: 0 if this
+ * machine's clock agrees with that, else the middle of the possible range.
  */
 export const clockOffsetMs = ({ sentMs, receivedMs, dateMs }: TimedResponse): number => {
   const least = dateMs - receivedMs;
@@ -22,8 +22,8 @@ export const clockOffsetMs = ({ sentMs, receivedMs, dateMs }: TimedResponse): nu
 };
 
 /**
- * AWS's time, measured by one strong read of the ledger. The operator's entries are sorted by time among those of the functions, whose
- * clocks AWS keeps; the clock of the operator's machine may be wrong.
+ * AWS's time, measured by one strong read of the ledger. The operator's entries are sorted by time among those of the
+ * functions, whose clocks AWS keeps; the clock of the operator's machine may be wrong.
  */
 export const awsClock = async (table: string): Promise<Clock> => {
   const offsetMs = clockOffsetMs(await timedResponse(table));
@@ -40,7 +40,7 @@ const dynamoDbOutput = z.object({ response: z.object({ headers: z.object({ date:
 const timedResponse = async (table: string): Promise<TimedResponse> => {
   const client = new DynamoDBClient({ maxAttempts: 2 });
   let timed: TimedResponse | undefined;
-  // The middleware of this step runs once per attempt, so that each attempt is timed by itself.
+  // Middleware of this step runs for every attempt, so each attempt has its own times.
   client.middlewareStack.add(
     (next) => async (args) => {
       const sentMs = systemClock();

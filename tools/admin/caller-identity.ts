@@ -1,7 +1,7 @@
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 
-/** The operator's AWS identity, which needs no permission. Without it a change is refused: its audit entry would be incomplete. */
+/** The operator's AWS identity; reading it needs no permission. Without it no change is made: audit entries need it. */
 export const callerArn = async (): Promise<string> => {
   const client = new STSClient({ maxAttempts: 2 });
   try {

@@ -20,8 +20,8 @@ export type CommandSpec<Input extends z.ZodObject> = {
   readonly example: string;
   readonly options?: readonly Option[];
   /**
-   * Writes no audit entry, so AWS is asked neither for its time nor for the caller. (`wallet verify` may reset a checkpoint, which
-   * is derived data.)
+   * Writes no audit entry, so it needs neither AWS's time nor the operator's identity. (`wallet verify` may reset a
+   * checkpoint, which is derived data.)
    */
   readonly readOnly?: true;
   /** Arguments and options by name. */

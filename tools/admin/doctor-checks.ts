@@ -85,7 +85,7 @@ const upstreamKey: DoctorCheck = async (context) => {
   return wrong(`is accepted, but the catalog is ${fetched.reason}`, "Run catalog diff; ask the upstream");
 };
 
-/** Only the stage's own addresses may call the upstream, and it fetches the catalog by itself: a recent catalog shows that both work. */
+/** A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work. */
 const checkByCatalogAge = async ({ catalog, ledger }: AdminContext): Promise<CheckResult> => {
   const snapshot = await catalog.read();
   const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAtMs;
@@ -113,8 +113,8 @@ const catalog: DoctorCheck = async ({ catalog, ledger }) => {
   if (count > 0) {
     return {
       state: "look",
-      found: `${age}; ${count} invalid entries were dropped`,
-      todo: "Run catalog show, tell the upstream",
+      found: `${age}; invalid entries dropped: ${count}`,
+      todo: "Run catalog show and report the entries to the upstream",
     };
   }
   return ok(age);

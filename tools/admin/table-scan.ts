@@ -24,7 +24,7 @@ const readWithRetries = async <Result>(table: string, read: () => Promise<Result
       return await read();
     } catch (error) {
       if (error instanceof ResourceNotFoundException)
-        throw new OperatorError(`There is no table ${table} in this AWS account and region`);
+        throw new OperatorError(`There is no table ${table}`);
       if (!isTransient(error) || !(await nextAttempt())) throw error;
     }
   }

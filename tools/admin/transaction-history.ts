@@ -43,10 +43,10 @@ export const historyOf = async (context: AdminContext, transaction: Transaction)
   ].sort((one, other) => (one.at < other.at ? -1 : 1));
 };
 
-const createdEntry = (transaction: Transaction): HistoryEntry => ({
-  at: transaction.created_at,
+const createdEntry = ({ created_at, amount_kobo, mode, key_id }: Transaction): HistoryEntry => ({
+  at: created_at,
   what: "created",
-  details: `${naira(transaction.amount_kobo)} NGN ${transaction.mode === "live" ? "debited" : "in the sandbox"}, key ${transaction.key_id}`,
+  details: `${naira(amount_kobo)} NGN ${mode === "live" ? "debited" : "in the sandbox"}, key ${key_id}`,
 });
 
 const updatedEntry = (transaction: Transaction): HistoryEntry => ({

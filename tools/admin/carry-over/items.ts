@@ -27,8 +27,8 @@ export type CarriedItems = {
 const WRITES_AT_ONCE = 25;
 
 /**
- * Copies the items that the restored ledger lacks, and updates those that the old ledger has at a later stage. Every write requires that
- * the item has not changed since it was compared, so running this again, or twice at the same time, is safe.
+ * Copies the items that the restored ledger lacks, and updates those that the old ledger has at a later stage. Every
+ * write requires that the item has not changed since it was compared, so retries and concurrent runs are safe.
  */
 export const carryItems = async (
   tables: Tables,
@@ -40,9 +40,9 @@ export const carryItems = async (
   const accountIds = new Set<string>();
   const balanceChanges = new Map<string, number>();
 
-  const count = (name: string, what: keyof Counts): void => {
+  const count = (name: string, result: keyof Counts): void => {
     const known = counts.get(name) ?? noCounts;
-    counts.set(name, { ...known, [what]: known[what] + 1 });
+    counts.set(name, { ...known, [result]: known[result] + 1 });
   };
   const addBalanceChange = (change: BalanceChange | undefined, sign: 1 | -1): void => {
     if (change === undefined) return;

@@ -25,8 +25,8 @@ type Sums = {
 };
 
 /**
- * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`. Reads the table itself with strong reads,
- * because its indexes lag behind the items just copied.
+ * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`. Reads the table itself
+ * with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
   ledger: Ledger,

@@ -178,5 +178,6 @@ const accept = async (context: AdminContext, { why }: z.output<typeof change>): 
 /** A catalog that was not received, is invalid, or exceeds the item size of DynamoDB cannot be served at all. */
 const nothingToAccept = (): OperatorError =>
   new OperatorError(
-    "There is no refused catalog to accept. Only one refused as empty or halved can be accepted, not as unreachable, invalid or too_large",
+    "There is no refused catalog to accept. " +
+      "Only an empty or halved one can be accepted, not an unreachable, invalid or too_large one",
   );

@@ -154,7 +154,7 @@ const assertNotRotated = (key: Account["keys"][number] | undefined): void => {
   );
 };
 
-/** Revokes a key of an account, or one that only the access table has, which decides who is admitted. Resolves with the account id. */
+/** Revokes a key, even one that only the access table has: that table admits callers. Resolves with the account id. */
 const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
   const store = audited(context, () => auditFields);

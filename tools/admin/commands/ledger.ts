@@ -29,8 +29,7 @@ export const addLedger = (program: Command): void => {
   addCommand(group, {
     usage: "carry-over",
     summary:
-      "copy the items that a restored ledger lacks from the old one, recompute all balances and reconcile all wallets; " +
-      "safe to retry",
+      "copy what a restored ledger lacks from the old one, recompute all balances and reconcile all wallets; safe to retry",
     example: "carry-over --from OLD_TABLE --to NEW_TABLE --dry-run",
     options: [
       { flags: "--from <table>", text: "the old ledger", required: true },
@@ -48,7 +47,8 @@ const assertStopped = ({ target }: AdminContext): void => {
   const { PURCHASES, WORKERS } = target.environment;
   if (PURCHASES === "off" && WORKERS === "off") return;
   throw new OperatorError(
-    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}. Set both to "off" in infra/stages.ts and deploy first`,
+    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}. ` +
+      'Set both to "off" in infra/stages.ts and deploy first',
   );
 };
 

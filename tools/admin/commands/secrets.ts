@@ -134,7 +134,7 @@ const put = async (
   await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
   const { id, isPresented } = specOf(name);
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
-  // Printed before the call: if its response is lost, the token may be set already, and another rotation would end the URL in use.
+  // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.
   if (url !== undefined) process.stderr.write(`Setting the new URL for the upstream: ${url}\n`);
   const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
   await context.secrets.send(command);

@@ -162,7 +162,8 @@ const assertSameEntry = (entry: LedgerEntry, account: string, kobo: number): voi
   const recorded = `${naira(amount_kobo)} NGN at ${created_at}`;
   if (account_id !== account) {
     throw new OperatorError(
-      `${entry_id} was credited to account ${account_id} already, with ${recorded}. Move the money with wallet adjust on both accounts`,
+      `${entry_id} was credited to account ${account_id} already, with ${recorded}. ` +
+        "If that is the wrong account, move the money with wallet adjust",
     );
   }
   if (amount_kobo === kobo) return;
@@ -197,6 +198,9 @@ const reconcileAll = async ({ ledger, accounts }: AdminContext): Promise<Report>
   return { ok, json: { ok, wallets: reconciledJson(wallets) }, text: reconciledTable(wallets) };
 };
 
+const BALANCED = "The balance equals its entries.";
+const MISMATCH = 'The balance differs from its entries. See "Wallet mismatch" in docs/runbook.md.';
+
 const reconcileOne = async (context: AdminContext, account: string): Promise<Report> => {
   await requireAccount(context.accounts, account);
   const [wallet] = await reconcileWallets(context.ledger, [account], logProgress);
@@ -217,6 +221,6 @@ const reconcileOne = async (context: AdminContext, account: string): Promise<Rep
       balance: naira(balance_kobo),
       expected: naira(expected_kobo),
       difference: naira(difference_kobo),
-    })}\n\n${ok ? "The balance equals its entries." : 'The balance differs from its entries. See "Wallet mismatch" in docs/runbook.md.'}`,
+    })}\n\n${ok ? BALANCED : MISMATCH}`,
   };
 };

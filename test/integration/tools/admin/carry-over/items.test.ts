@@ -183,7 +183,7 @@ describe("a carry-over", () => {
     const { discrepancies } = await carry();
     expect(new Set(discrepancies)).toEqual(
       new Set([
-        { item: "lock#1", what: "is of no kind that can be carried over" },
+        { item: "lock#1", what: "is of an unknown kind" },
         { item: "funding#BROKEN", what: "cannot be read" },
       ]),
     );
