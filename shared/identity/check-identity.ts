@@ -145,7 +145,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
           {
             order: deps.upstreamDates,
             nowMs: deps.ledger.clock(),
-            unreadable: (date, shape) =>
+            onUnreadable: (date, shape) =>
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
         );
@@ -232,7 +232,7 @@ const keepForReplay = async (
   try {
     await kept.keep(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
-    log.warn("replay.not_kept", { reference: referenceOf(transaction), ...errorFields(error) });
+    log.warn("replay.not_stored", { reference: referenceOf(transaction), ...errorFields(error) });
   }
 };
 

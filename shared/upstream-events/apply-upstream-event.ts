@@ -182,7 +182,7 @@ const keepUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMessage)
   const transaction = reference === undefined ? undefined : (await findNamed(ledger, reference))?.pk;
   await recordUnreadable(ledger, message, transaction);
   const reason = "unreadable";
-  log.alarm("status.left_to_operator", {
+  log.alarm("upstream_event.escalated", {
     reason,
     problem,
     upstream_reference: reference,
@@ -211,7 +211,7 @@ const escalate = async (
   transaction?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transaction);
-  log.alarm("status.left_to_operator", {
+  log.alarm("upstream_event.escalated", {
     reason,
     upstream_reference: event.reference,
     ...(await subjectOf(ledger, transaction)),

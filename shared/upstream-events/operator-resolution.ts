@@ -5,7 +5,7 @@ import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/tr
 import { isIdentityCheck, referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import { type ReadableEvent, type StoredEvent, saysOf, storedEventId } from "./stored-event.ts";
+import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
 /** Who decides, and why. */
 export type Decision = Actor & { readonly why: string };
@@ -134,7 +134,10 @@ const assertSame = (row: Transaction, differences: readonly Difference[]): void 
 export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision: Decision): Promise<void> => {
   assertUndecided(event);
   const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
-  const audit = auditEntry({ ...act, details: { event: storedEventId(event), says: saysOf(event) } }, ledger.clock());
+  const audit = auditEntry(
+    { ...act, details: { event: storedEventId(event), says: eventSummary(event) } },
+    ledger.clock(),
+  );
   const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
   if (outcome.kind === "refused")
     throw new OperatorError(`${storedEventId(event)} was decided by somebody else meanwhile`);

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { Call, Operation } from "../lambda/api-handler.ts";
+import type { ApiMiddleware, Call } from "../lambda/api-handler.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -12,13 +12,13 @@ import { parseEvent } from "./parse-event.ts";
 export type ReceiveDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
-  readonly isVouchedFor: boolean;
+  readonly isAuthenticated: boolean;
   readonly clock: Clock;
 };
 
 /** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or what could be read of it. */
 export const receiveUpstreamEvent =
-  ({ outcomeQueue, keyedHashes, isVouchedFor, clock }: ReceiveDeps) =>
+  ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
     const read = parseEvent(input);
     if (read.kind === "ignored") {
@@ -34,7 +34,7 @@ export const receiveUpstreamEvent =
     }
     const { reference, status, amountKobo, type, phoneNumber } = read;
     // Whatever its transaction costs, this is another amount.
-    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: reference });
+    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: reference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -47,27 +47,21 @@ export const receiveUpstreamEvent =
         phone: { hmac: keyed.hashSubject("phone_number", phoneNumber), masked: masked(phoneNumber) },
       }),
     };
-    await outcomeQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
+    await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 
 /**
- * Alarms where the upstream, past the gate, sends a body that is no JSON object. It is refused, so that a later copy may be
- * readable, but the upstream may have changed how it sends events, and then none arrives.
+ * Alarms when an authenticated upstream sends a body that is no JSON object. The event is refused, so that the upstream sends it
+ * again; it may have changed its format, and then no event arrives.
  */
-export const alarmIfNotJson = (bound: Operation): Operation => ({
-  ...bound,
-  serve: async (caller, request, deadline) => {
-    try {
-      return await bound.serve(caller, request, deadline);
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "invalid_json") {
-        log.alarm("status.event_refused", { request_id: request.requestContext.requestId });
-      }
-      throw error;
+export const alarmIfNotJson: ApiMiddleware = {
+  onError: ({ error, context: { progress } }) => {
+    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
+      log.alarm("upstream_event.refused", { request_id: progress.requestId });
     }
   },
-});
+};
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
 const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

@@ -70,7 +70,7 @@ export const storedEventSchema = z.discriminatedUnion("reason", [readableEventSc
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** What an event says, in a word or a few. */
-export const saysOf = (event: StoredEvent): string => (event.reason === UNREADABLE ? event.problem : event.says);
+export const eventSummary = (event: StoredEvent): string => (event.reason === UNREADABLE ? event.problem : event.says);
 
 /** Keeps an event for the operator. A repeat of the same event changes nothing. */
 export const recordEvent = (

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../contract/errors.ts";
-import { rateGroups } from "../contract/limits.ts";
 import type { Admit } from "../lambda/api-handler.ts";
 import { type ApiRequest, bodyBytes } from "../lambda/api-request.ts";
+import { unusedRate } from "../lambda/api-response.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
 import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
@@ -11,7 +11,7 @@ import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
 const SECRET_LENGTH_MIN = 32;
 
 export type UpstreamGate = {
-  readonly token: RotatingSecret;
+  readonly pathToken: RotatingSecret;
   /** Empty where the upstream has named no addresses. */
   readonly ranges: readonly IpRange[];
   /** Absent where events are not signed. */
@@ -25,12 +25,11 @@ const upstream = { accountId: "upstream", keyId: "upstream", mode: "live" } as c
  * configured. Without a token there is no entrance at all, and none without a key where signatures are configured.
  */
 export const admitUpstream =
-  ({ token, ranges, signature }: UpstreamGate): Admit =>
+  ({ pathToken, ranges, signature }: UpstreamGate): Admit =>
   async ({ group }, request) => {
-    const rate = { limit: rateGroups[group], remaining: rateGroups[group] };
-    await assertPresent(token);
+    await assertPresent(pathToken);
     const presented = request.pathParameters?.token ?? "";
-    if (!(await token.matches((version) => isStrong(version) && sameSecret(presented, version)))) {
+    if (!(await pathToken.matches((version) => isStrong(version) && sameSecret(presented, version)))) {
       throw new ServiceError("not_found");
     }
 
@@ -45,11 +44,11 @@ export const admitUpstream =
       );
       if (!isSigned) throw new ServiceError("invalid_api_key", { message: "The signature of this event is not valid" });
     }
-    return { rate, caller: upstream };
+    return { rate: unusedRate(group), caller: upstream };
   };
 
 /** Whether more than the path vouches for the events that are let in: only then may one fail a transaction. */
-export const isAuthenticated = ({ ranges, signature }: UpstreamGate): boolean =>
+export const authenticatesEvents = ({ ranges, signature }: UpstreamGate): boolean =>
   ranges.length > 0 || signature !== undefined;
 
 const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {

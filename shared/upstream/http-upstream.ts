@@ -106,7 +106,7 @@ const sender =
       },
       { totalMs, bytesMax },
     );
-    limit.note(group, result);
+    limit.record(group, result);
     return result;
   };
 

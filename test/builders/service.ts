@@ -120,7 +120,7 @@ export const startTestService = async ({
     db,
     ledger,
     accounts,
-    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
       const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
       if (naira > 0)

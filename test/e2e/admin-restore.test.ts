@@ -144,10 +144,7 @@ test("a carry-over is refused where a table does not exist or both names are the
     [["--from", "nowhere"], "--why is required unless --dry-run.\n"],
     [["--from", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [["--from", "nowhere", "--why", "drill"], "There is no table nowhere.\n"],
-    [
-      ["--from", tableNames.ledger, "--to", "nowhere", "--dry-run"],
-      "There is no table nowhere.\n",
-    ],
+    [["--from", tableNames.ledger, "--to", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [
       ["--from", tableNames.ledger, "--dry-run"],
       `--from and --to are both ${tableNames.ledger}. They must be the old ledger and the restored one.\n`,

@@ -110,7 +110,12 @@ const settleWhileDown = async (folder: string, accountId: string, reference: str
   const value = async () => secrets["webhook-key"];
   const accounts = { db, ledgerTable: tableNames.ledger };
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
-  await setEndpoint({ accounts, webhookKey: { value, refetch: value }, clock: systemClock }, rules, accountId, url);
+  await setEndpoint(
+    { accounts, webhookSealingKey: { value, refetch: value }, clock: systemClock },
+    rules,
+    accountId,
+    url,
+  );
   const ledger = { db, table: tableNames.ledger, clock: systemClock };
   const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
   expect(

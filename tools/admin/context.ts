@@ -69,7 +69,7 @@ export const openAdminContext = async (
     access,
     ledger: { db, table: environment.LEDGER_TABLE, clock },
     accounts,
-    endpoints: { accounts, webhookKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
+    endpoints: { accounts, webhookSealingKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
     addressRules: {
       allowed: parseIpRanges(environment.WEBHOOK_ALLOWED_CIDRS),
       refusedHosts: splitList(environment.WEBHOOK_REFUSED_HOSTS),

@@ -92,7 +92,7 @@ const checkByCatalogAge = async ({ catalog, ledger }: AdminContext): Promise<Che
   if (ageMs <= CATALOG_LATE_MS) return ok(`was accepted ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
     "no recent catalog was fetched with it",
-    "Find catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+    "Find catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
   );
 };
 
@@ -175,7 +175,7 @@ const postProbe = async (
 
 /** Concurrency is limited by the AWS account; the rate limits of keys are the interface's. */
 const limits: DoctorCheck = async ({ target }) => {
-  const rates = Object.entries(rateGroups).map(([group, limit]) => `${limit} (${group})`);
+  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
   const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();

@@ -23,8 +23,7 @@ const readWithRetries = async <Result>(table: string, read: () => Promise<Result
     try {
       return await read();
     } catch (error) {
-      if (error instanceof ResourceNotFoundException)
-        throw new OperatorError(`There is no table ${table}`);
+      if (error instanceof ResourceNotFoundException) throw new OperatorError(`There is no table ${table}`);
       if (!isTransient(error) || !(await nextAttempt())) throw error;
     }
   }

@@ -2,7 +2,12 @@ import { type AuditEntry, readAudit } from "../../shared/ledger/audit.ts";
 import { readItems } from "../../shared/ledger/batch-read.ts";
 import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import { type Transaction, transactionId } from "../../shared/ledger/transaction.ts";
-import { listEvents, type StoredEvent, saysOf, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import {
+  eventSummary,
+  listEvents,
+  type StoredEvent,
+  storedEventId,
+} from "../../shared/upstream-events/stored-event.ts";
 import { type Delivery, deliveriesOwner, deliveryPk, deliverySchema } from "../../shared/webhooks/delivery.ts";
 import type { AdminContext } from "./context.ts";
 import { detailsText } from "./views/audit.ts";
@@ -64,7 +69,7 @@ const updatedEntry = (transaction: Transaction): HistoryEntry => ({
 const eventEntry = (event: StoredEvent): HistoryEntry => ({
   at: event.created_at,
   what: "event",
-  details: `${storedEventId(event)} says ${saysOf(event)}, ${event.reason}, ${event.state}`,
+  details: `${storedEventId(event)} says ${eventSummary(event)}, ${event.reason}, ${event.state}`,
 });
 
 const deliveryEntries = ({ attempts, state, repeat, webhook_id, created_at }: Delivery): readonly HistoryEntry[] => {

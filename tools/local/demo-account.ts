@@ -6,8 +6,8 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { adoptSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
-import { newSecret } from "../../shared/webhooks/signature.ts";
+import { adoptWebhookSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
+import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 
 const NAME = "demo";
@@ -60,7 +60,7 @@ const makeAccount = async (
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });
   const live = await createKey(store, account_id, { mode: "live", permissions });
-  const webhookSecret = newSecret();
-  await adoptSecret(endpoints, account_id, webhookSecret);
+  const webhookSecret = newWebhookSecret();
+  await adoptWebhookSecret(endpoints, account_id, webhookSecret);
   return { account_id, test_key: test.key, live_key: live.key, webhook_secret: webhookSecret };
 };

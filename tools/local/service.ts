@@ -175,7 +175,7 @@ export const startService = async (settings: ServiceSettings = {}): Promise<Runn
 
     const db = documentClient();
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
-    const webhooks = { accounts, webhookKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
+    const webhooks = { accounts, webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
     const demo = await demoAccount(accounts, webhooks, dataDir.file("demoAccount"));
     db.destroy();
 

@@ -42,17 +42,17 @@ const announce = async (context: AdminContext, { from, to, name, why }: z.output
   const nowMs = context.ledger.clock();
   const range = timeRange({ from, to: to ?? isoTime(nowMs) });
   if (range === undefined) throw new OperatorError("--to must not be before --from");
-  const repeat = name ?? `announce-${isoTime(nowMs)}`;
-  const details = { from: range.from, to: range.to, name: repeat };
+  const resendId = name ?? `announce-${isoTime(nowMs)}`;
+  const details = { from: range.from, to: range.to, name: resendId };
   await recordAudited(context, SERVICE, { action: "announce", why, details });
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
-  const { announced } = await enqueueRange(
+  const { enqueued } = await enqueueRange(
     { ledger: context.ledger, accounts: context.accounts, queue },
-    { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), repeat },
+    { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), resendId },
   );
-  const text = fields({ ...details, "final transactions": announced });
+  const text = fields({ ...details, "final transactions": enqueued });
   return {
-    json: { ...details, announced },
+    json: { ...details, announced: enqueued },
     text: `${text}\n\nWebhooks already sent under this name are not sent again.`,
   };
 };

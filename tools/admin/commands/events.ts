@@ -3,7 +3,12 @@ import * as z from "zod";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
-import { listEvents, type StoredEvent, saysOf, storedEventId } from "../../../shared/upstream-events/stored-event.ts";
+import {
+  eventSummary,
+  listEvents,
+  type StoredEvent,
+  storedEventId,
+} from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
 import { type AdminContext, actor } from "../context.ts";
 import { whyField } from "../fields.ts";
@@ -91,7 +96,7 @@ const list = async (context: AdminContext, { state }: z.output<typeof listInput>
       state: event.state,
       reason: event.reason,
       upstream_reference: event.reference ?? null,
-      says: saysOf(event),
+      says: eventSummary(event),
       ...detailsOf(event),
       transaction: await referenceAbout(context, event),
     })),

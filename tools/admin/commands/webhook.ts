@@ -8,7 +8,7 @@ import {
   type EndpointStore,
   enableEndpoint,
   findEndpoint,
-  rotateSecret,
+  rotateWebhookSecret,
   setEndpoint,
 } from "../../../shared/webhooks/endpoint.ts";
 import { createPost } from "../../../shared/webhooks/post-webhook.ts";
@@ -87,7 +87,7 @@ const addSecret = (webhook: Command): void => {
     input: changeInput,
     run: async (context, { account, why }) => {
       const store = auditedEndpoints(context, { action: "webhook secret rotate", why });
-      const { webhookSecret, previousUntil = null } = await rotateSecret(store, account);
+      const { webhookSecret, previousUntil = null } = await rotateWebhookSecret(store, account);
       const json = { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
       return { json, text: fields(json) };
     },
