@@ -186,7 +186,7 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
     expect(answer.headers.get("x-error-code")).toBe("validation_failed");
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["phone_number"]);
     expect(answer.body.message).toBe(
-      "The provider refused some fields; the amount was returned. Another attempt needs a new reference",
+      "The upstream refused some fields; the amount was refunded. Another attempt needs a new reference",
     );
     expect(JSON.stringify(answer.body)).not.toContain("Secret");
     expect(await caller.balance()).toBe(1_000);
@@ -196,7 +196,7 @@ describe("a definite refusal: failed and refunded in one write, then 502 deliver
     const { caller, answer } = await buyUnder(refusal(422, "Invalid", { plan_id: ["Gone"] }));
     expect(answer.headers.get("x-error-code")).toBe("plan_unavailable");
     expect(answer.body.message).toBe(
-      "That data plan is not available; the amount was returned. Another attempt needs a new reference",
+      "This data plan is not available; the amount was refunded. Another attempt needs a new reference",
     );
     expect(await caller.balance()).toBe(1_000);
   });
