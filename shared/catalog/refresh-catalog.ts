@@ -1,7 +1,7 @@
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
@@ -65,12 +65,13 @@ const suspicionAgainst = (plans: number, plansBefore: number | undefined): "empt
 const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
   if (dropped.count === 0) return;
   const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
-  const report = isKnown ? log.warn : log.alarm;
-  report("catalog.entries_dropped", { dropped: listed(dropped.count, dropped.first.map(entryText)) });
+  const fields = { dropped: listed(dropped.count, dropped.first.map(entryText)) };
+  if (isKnown) log.warn("catalog.entries_still_dropped", fields);
+  else log.alarm("catalog.entries_dropped", fields);
 };
 const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} (${field})`;
 
-type Details = Readonly<Record<string, string | number | undefined>>;
+type Details = Omit<LogFields<"catalog.refresh_failed">, "reason">;
 export type FetchedCatalog =
   /** May be without plans. */
   | { readonly kind: "fetched"; readonly catalog: Catalog; readonly dropped: readonly DroppedEntry[] }
@@ -123,7 +124,7 @@ const readable = async (store: CatalogStore) => {
 };
 
 const refuse = (reason: Extract<RefreshResult, { kind: "refused" }>["reason"], details: Details): RefreshResult => {
-  log.alarm("catalog.refused", { reason, ...details });
+  log.alarm("catalog.refresh_failed", { reason, ...details });
   return { kind: "refused", reason };
 };
 

@@ -232,7 +232,7 @@ const keepForReplay = async (
   try {
     await kept.keep(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
-    log.warn("replay.not_kept", { reference: referenceOf(transaction), ...errorFields(error) });
+    log.warn("replay.not_stored", { reference: referenceOf(transaction), ...errorFields(error) });
   }
 };
 

@@ -13,6 +13,6 @@ export const alertIfContradicted = (
   if (settlement.status === "processing" || settlement.status === status) return false;
   const { upstream_reference, upstream_amount_kobo } = settlement;
   const theirs = { says: settlement.status, upstream_reference, upstream_amount_kobo };
-  log.alarm("status.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
+  log.alarm("transaction.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
   return true;
 };

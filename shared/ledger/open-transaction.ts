@@ -79,7 +79,7 @@ const resolveIndeterminate = async (
       ? { kind: "doubt", lookedUp: true }
       : resultFromStored(transactionSchema.parse(Item), ours);
   } catch (error) {
-    log.warn("debit.look_failed", { attempt: ours.attempt, ...errorFields(error) });
+    log.warn("debit.lookup_failed", { attempt: ours.attempt, ...errorFields(error) });
     return { kind: "doubt", lookedUp: false };
   }
 };

@@ -117,7 +117,8 @@ const write = async (
     } catch (error) {
       const collision = classifyWriteError(error);
       const isMissing = collision.kind === "refused" && collision.transaction === undefined;
-      if (collision.kind === "lost" || isMissing) log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
+      if (collision.kind === "lost" || isMissing)
+        log.warn("settlement.attempt_failed", { attempt, ...errorFields(error) });
       if (collision.kind === "refused") return collision;
     }
     if (!(await nextAttempt())) return { kind: "not_known" };

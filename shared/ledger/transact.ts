@@ -109,7 +109,7 @@ export const transact = async (
   }: {
     readonly nextAttempt: NextAttempt;
     readonly lossesMax: number;
-    readonly about: LogFields;
+    readonly about: Pick<LogFields<"ledger.write_indeterminate">, "attempt" | "key">;
     /** Ends an attempt that is on its way: it counts as lost. */
     readonly abortSignal?: AbortSignal;
   },
@@ -125,7 +125,7 @@ export const transact = async (
     if (attempt.kind === "refused") return result;
     if (attempt.kind === "lost") {
       losses += 1;
-      log.warn("ledger.answer_lost", { ...about, ...errorFields(attempt.error) });
+      log.warn("ledger.write_indeterminate", { ...about, ...errorFields(attempt.error) });
       if (losses > lossesMax) return result;
     }
     if (attempt.kind === "conflict") token = randomUUID();

@@ -11,5 +11,5 @@ export const alertIfAmountDiffers = (
   upstreamAmountKobo: Kobo,
 ): void => {
   if (mode !== "live" || upstreamAmountKobo === amount_kobo) return;
-  log.alarm("status.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });
+  log.alarm("transaction.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });
 };

@@ -41,7 +41,7 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
     }
     if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: before });
   } catch (error) {
-    log.alarm("phones.not_masked", errorFields(error));
+    log.alarm("phone_numbers.not_masked", errorFields(error));
   }
   return masked;
 };
@@ -153,7 +153,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
   } catch (error) {
     // A busy item is tried again in the next run, and nobody needs to hear of it.
     if (classifyWriteError(error).kind !== "conflict") {
-      log.alarm("phones.not_masked", { owner: part.owner, ...errorFields(error) });
+      log.alarm("phone_numbers.not_masked", { owner: part.owner, ...errorFields(error) });
     }
     return { masked: count, isComplete: false };
   }

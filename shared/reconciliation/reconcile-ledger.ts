@@ -29,7 +29,10 @@ const PROOF_MS_MAX = 10_000;
 const RESERVE_MS = 10_000;
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
-export const reconcileLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {
+export const reconcileLedger = async (
+  ledger: Ledger,
+  deadline: Deadline,
+): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
   const nowMs = ledger.clock();
   const proofsDeadline = soonest(deadlineIn(PROOFS_END_MS, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RESERVE_MS,
@@ -62,9 +65,9 @@ const refundAll = async (ledger: Ledger, transactions: readonly Transaction[], d
       const kind = await refund(ledger, transaction, soonest(deadline, deadlineIn(REFUND_MS_MAX)));
       if (kind === "applied") refunded += 1;
       if (kind !== "not_known") continue;
-      log.error("check.not_refunded", { transaction: transaction.pk });
+      log.error("identity_check.not_refunded", { transaction: transaction.pk });
     } catch (error) {
-      log.error("check.not_refunded", { transaction: transaction.pk, ...errorFields(error) });
+      log.error("identity_check.not_refunded", { transaction: transaction.pk, ...errorFields(error) });
     }
     if (deadline.remainingMs() <= RESERVE_MS) break;
   }
@@ -91,7 +94,7 @@ const proveDue = async (ledger: Ledger, deadline: Deadline) => {
     try {
       results.push(await proveIfDue(ledger, account, soonest(deadline, deadlineIn(PROOF_MS_MAX, ledger.clock))));
     } catch (error) {
-      log.alarm("ledger.not_proved", { account: account.account_id, ...errorFields(error) });
+      log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
     }
   }
   const proved = results.filter((result) => result !== undefined);
@@ -115,15 +118,15 @@ const proveIfDue = async (
   if (reading.kind !== "proved") {
     const unprovedMs = Math.min(ageMs(before.proved_at), ageMs(account.created_at));
     const isOverdue = unprovedMs > UNPROVED_MS_MAX || before.difference_kobo !== 0;
-    if (isOverdue) log.alarm("ledger.not_proved", { account: accountId, reason: reading.kind });
+    if (isOverdue) log.alarm("wallet.not_reconciled", { account: accountId, reason: reading.kind });
     return undefined;
   }
   const { difference_kobo } = reading.proof;
   if (difference_kobo === 0) return "right";
   if (isMismatch(before, reading.proof)) {
-    log.error("ledger.mismatch", { account: accountId, difference_kobo });
+    log.error("wallet.mismatch", { account: accountId, difference_kobo });
     return "mismatch";
   }
-  log.warn("ledger.difference", { account: accountId, difference_kobo });
+  log.warn("wallet.difference", { account: accountId, difference_kobo });
   return "differs";
 };

@@ -166,7 +166,7 @@ const escalateUnreadable = async ({ ledger }: ApplyDeps, message: UnreadableMess
   const transactionPk = reference === undefined ? undefined : (await findByAnyReference(ledger, reference))?.pk;
   await recordUnreadable(ledger, message, transactionPk);
   const reason = "unreadable";
-  log.alarm("status.left_to_operator", {
+  log.alarm("upstream_event.escalated", {
     reason,
     problem,
     upstream_reference: reference,
@@ -198,7 +198,7 @@ const escalate = async (
   transactionPk?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transactionPk);
-  log.alarm("status.left_to_operator", {
+  log.alarm("upstream_event.escalated", {
     reason,
     upstream_reference: event.reference,
     ...(await transactionField(ledger, transactionPk)),

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { Call, Operation } from "../lambda/api-handler.ts";
+import type { ApiMiddleware, Call } from "../lambda/api-handler.ts";
 import type { OutcomeQueue, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -40,7 +40,7 @@ export const receiveUpstreamEvent =
     }
     const { upstreamReference, status, amountKobo, type, phoneNumber } = parsed;
     // An amount that cannot be read differs from every price.
-    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: upstreamReference });
+    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: upstreamReference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -58,22 +58,16 @@ export const receiveUpstreamEvent =
   };
 
 /**
- * Raises an alarm when the upstream, past the gate, sends a body that is not a JSON object. The body is refused,
- * because a later copy may be readable; but if the upstream has changed its format, no event arrives any more.
+ * Raises an alarm when a request past the gate has a body that is not a JSON object. It is refused, because a later
+ * copy may be readable; but if the upstream has changed its format, no event arrives any more.
  */
-export const alarmIfNotJson = (operation: Operation): Operation => ({
-  ...operation,
-  serve: async (caller, request, deadline) => {
-    try {
-      return await operation.serve(caller, request, deadline);
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "invalid_json") {
-        log.alarm("status.event_refused", { request_id: request.requestContext.requestId });
-      }
-      throw error;
+export const alarmIfNotJson: ApiMiddleware = {
+  onError: ({ error, context: { progress } }) => {
+    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
+      log.alarm("upstream_event.refused", { request_id: progress.requestId });
     }
   },
-});
+};
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
 const maskPhoneNumber = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

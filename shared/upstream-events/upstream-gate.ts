@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../contract/errors.ts";
-import { rateGroups } from "../contract/limits.ts";
 import type { Admit } from "../lambda/api-handler.ts";
 import { type ApiRequest, bodyBytes } from "../lambda/api-request.ts";
+import { unusedRate } from "../lambda/api-response.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
 import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
@@ -27,7 +27,6 @@ const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live" 
 export const admitUpstream =
   ({ pathToken, ranges, signature }: UpstreamGate): Admit =>
   async ({ group }, request) => {
-    const rate = { limit: rateGroups[group], remaining: rateGroups[group] };
     await assertPresent(pathToken);
     const presented = request.pathParameters?.token ?? "";
     if (!(await pathToken.matches((version) => isStrong(version) && isSameSecret(presented, version)))) {
@@ -45,7 +44,7 @@ export const admitUpstream =
       );
       if (!isSigned) throw new ServiceError("invalid_api_key", { message: "The signature of this event is not valid" });
     }
-    return { rate, caller: upstreamCaller };
+    return { rate: unusedRate(group), caller: upstreamCaller };
   };
 
 /** Whether the gate checks more than the path token: only authenticated events may settle a transaction as `failed`. */

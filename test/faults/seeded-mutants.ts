@@ -47,8 +47,8 @@ const mutants: readonly Mutant[] = [
       },
       {
         file: "shared/webhooks/deliver-webhook.ts",
-        find: "row === undefined || row.status !== message.status",
-        replace: "row === undefined",
+        find: "transaction === undefined || transaction.status !== message.status",
+        replace: "transaction === undefined",
       },
     ],
   },

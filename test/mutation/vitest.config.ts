@@ -23,7 +23,6 @@ const FILES = [
   "test/integration/shared/reconciliation/reconcile-wallet.test.ts",
   "test/integration/functions/receive-upstream-event.test.ts",
   "test/integration/shared/purchase/buy-airtime.test.ts",
-  "test/integration/functions/purchase.test.ts",
 ];
 
 /** A mutant dies at the first test that fails: the cheap ones try first. */

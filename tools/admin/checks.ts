@@ -90,7 +90,7 @@ const provenByCatalog = async ({ catalog, ledger }: AdminContext): Promise<Findi
   if (ageMs <= CATALOG_LATE_MS) return ok(`was taken ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
     "no catalog was fetched with it lately",
-    "Look for catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+    "Look for catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
   );
 };
 
@@ -173,7 +173,7 @@ const eventAnswer = async (
 
 /** Keys' limits are the interface's; how much runs at a time is the AWS account's. */
 const limits: DoctorCheck = async ({ target }) => {
-  const rates = Object.entries(rateGroups).map(([group, limit]) => `${limit} (${group})`);
+  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
   const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();

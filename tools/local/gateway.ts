@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { FunctionTimedOut, type Invoke } from "./functions.ts";
 import { eventOf, type GatewayRoute, router, splitTarget } from "./gateway-event.ts";
+import { localLog } from "./local-log.ts";
 
 const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
@@ -69,7 +70,7 @@ export const openGateway = async (options: {
     } catch (error) {
       // A caller who hung up while sending is no failure of the function.
       if (request.destroyed && !request.complete) return;
-      log.error("invocation.failed", { function: target.functionName, ...errorFields(error) });
+      localLog.error("invocation.failed", { function: target.functionName, ...errorFields(error) });
       answerAsPlatform(response, error instanceof FunctionTimedOut ? 503 : 500);
     }
   };

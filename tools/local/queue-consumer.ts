@@ -7,10 +7,11 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 import { queueArn } from "./queues.ts";
 
 /** Batches at work at the same time; AWS begins with as many. */
@@ -80,7 +81,7 @@ export const consumeQueue = (options: {
       const failed = new Set(answer?.batchItemFailures?.map((failure) => failure.itemIdentifier));
       return [...failed].every((id) => given.has(id)) ? failed : given;
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
       return given;
     }
   };
@@ -96,7 +97,7 @@ export const consumeQueue = (options: {
   };
 
   const pauseAfter = async (error: unknown): Promise<void> => {
-    log.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
+    localLog.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
     await sleep(PAUSE_AFTER_ERROR_MS);
   };
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 
 const MINUTE_MS = 60_000;
 /** How long a start waits for the first run; an upstream that hangs must not hold everything up. */
@@ -28,7 +29,7 @@ export const startSchedule = async (
       await invoke(functionName, scheduledEvent(functionName));
       return true;
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
       return false;
     } finally {
       running = false;

@@ -1,5 +1,6 @@
 import { SettingsError } from "../../infra/settings-error.ts";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
+import { localLog } from "./local-log.ts";
 import { startService } from "./service.ts";
 import { help, readSettings } from "./settings.ts";
 import { welcome } from "./welcome.ts";
@@ -30,7 +31,7 @@ const main = async (): Promise<void> => {
   whenNpmIsGone(() => end(0));
 
   // On AWS a promise that a function forgot spoils one invocation; here it must not end everything.
-  process.on("unhandledRejection", (error) => log.error("promise.forgotten", errorFields(error)));
+  process.on("unhandledRejection", (error) => localLog.error("promise.unhandled", errorFields(error)));
 
   const service = await startService({ ...settings, say: (sentence) => console.log(`${sentence} ...`) });
   end = (code) => {

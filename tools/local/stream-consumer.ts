@@ -8,11 +8,12 @@ import {
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localClient, REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 
 const IDLE_MS = 200;
 const PAUSE_AFTER_ERROR_MS = 500;
@@ -96,7 +97,7 @@ export const consumeStream = (options: {
     if (first < 0) return sequences.at(-1);
     const failure = records[first];
     if (failure === undefined || !isGivenUp(failure)) return sequences[first - 1];
-    log.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
+    localLog.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
     return sequenceOf(failure);
   };
 
@@ -106,7 +107,7 @@ export const consumeStream = (options: {
       const answer = streamAnswer.parse(await invoke(functionName, { Records: records }));
       return answer?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [];
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
       return given;
     }
   };
@@ -150,7 +151,7 @@ export const consumeStream = (options: {
         else writeJsonFile(checkpointPath, { stream: end.stream, shard: next });
       } catch (error) {
         if (stopping.signal.aborted) return;
-        log.error("stream.unreadable", { table, ...errorFields(error) });
+        localLog.error("stream.unreadable", { table, ...errorFields(error) });
         await sleep(PAUSE_AFTER_ERROR_MS);
       }
     }

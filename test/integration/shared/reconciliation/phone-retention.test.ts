@@ -271,7 +271,7 @@ describe("the pass over a ledger", () => {
     const logged: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
     expect(await mask()).toBe(1);
-    expect(logged.join()).toMatch(new RegExp(`phones.not_masked.*${broken}#live`));
+    expect(logged.join()).toMatch(new RegExp(`phone_numbers.not_masked.*${broken}#live`));
     expect(logged.join()).not.toContain(PHONE);
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
     expect(await mask()).toBe(1);

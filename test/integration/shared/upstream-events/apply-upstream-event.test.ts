@@ -293,7 +293,7 @@ describe("an event that cannot be read", () => {
     }
     const lines = said.mock.calls.map(([line]) => JSON.parse(String(line)));
     expect(lines[0]).toMatchObject({
-      event: "status.left_to_operator",
+      event: "upstream_event.escalated",
       Alarms: 1,
       reason: "unreadable",
       problem: "status reversed",
