@@ -10,7 +10,7 @@ import { isoTime, minuteOf } from "../platform/time.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
 /** A live purchase that is open for longer is stuck: somebody should look. */
-const STUCK_MS = 15 * 60_000;
+export const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 /**
