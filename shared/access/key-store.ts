@@ -6,6 +6,7 @@ import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
 
@@ -44,9 +45,6 @@ const STALE_COUNTERS_MAX = 8;
 
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
 
-/** A change of the account holds the key's item for some milliseconds; this is enough for many of them, and a caller can wait for it. */
-const COUNT_RETRY_MS_MAX = 2_000;
-
 export type CountedKey = { readonly row: KeyItem; readonly requestsThisMinute: number };
 
 /**
@@ -71,7 +69,7 @@ export const countRequest = async (
     ReturnValues: "ALL_NEW",
   });
   try {
-    const { Attributes } = await retryContention(() => db.send(count), COUNT_RETRY_MS_MAX);
+    const { Attributes } = await retryContention(() => db.send(count), RATE_COUNT_RETRY_MS_MAX);
     const row = keyItemSchema.parse(Attributes);
     await removeStaleCounters(db, table, row, minute);
     return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };

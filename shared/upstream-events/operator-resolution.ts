@@ -5,21 +5,16 @@ import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/tr
 import { isIdentityCheck, referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
 /** Who decides, and why. */
 export type Decision = Actor & { readonly why: string };
 
-/**
- * The grace period in which the transaction's own request may still settle it: functions end after 29 s, and an operator's machine knows
- * AWS's time to some 2 s.
- */
-const UNDER_WAY_MS_MAX = 32_000;
-
 /** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
 export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
   transaction.updated_at === transaction.created_at
-    ? Math.max(0, Date.parse(transaction.created_at) + UNDER_WAY_MS_MAX - nowMs)
+    ? Math.max(0, Date.parse(transaction.created_at) + ORDER_GRACE_MS - nowMs)
     : 0;
 
 /** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
