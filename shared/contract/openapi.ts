@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { errorCodes, errors } from "./errors.ts";
-import { type RateGroup, rateGroups } from "./limits.ts";
+import { rateGroups } from "./limits.ts";
 import { webhooks } from "./openapi-event.ts";
 import {
   errorExamples,
@@ -67,15 +67,11 @@ const info = {
   ].join("\n"),
 };
 
-const tag = (group: RateGroup, text: string) => ({
-  name: group,
-  description: `${text} ${rateGroups[group]} requests per minute and key.`,
-});
-
 const tags = [
-  tag("vtu", "Airtime and data bundles."),
-  tag("identity", "Verification by NIN or BVN, and retrieval by phone number."),
-  tag("catalog", "Networks and plans, wallet, transactions."),
+  ...Object.entries(rateGroups).map(([name, { covers, requestsPerMinute }]) => ({
+    name,
+    description: `${covers} ${requestsPerMinute} requests per minute and key.`,
+  })),
   { name: "webhooks", description: "What the service sends to the account's own endpoint." },
 ];
 

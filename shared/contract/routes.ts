@@ -329,12 +329,19 @@ export const appRoutes: Readonly<Record<string, Route>> = Object.fromEntries(
   Object.entries<Route>(routes).filter(([, { audience }]) => audience === undefined),
 );
 
-type Operation = keyof typeof routes;
+type Routes = typeof routes;
+export type RouteName = keyof Routes;
 
-/** The operations that one function serves. */
-export type OperationOf<Function extends string> = {
-  [Name in Operation]: (typeof routes)[Name]["function"] extends Function ? Name : never;
-}[Operation];
+/** The route of each name, with the types of its schemas. */
+export type RouteTable = { readonly [Name in RouteName]: Route<Routes[Name]["input"], Routes[Name]["data"]> };
+
+/** The names of the routes that one function serves. */
+export type RouteOf<Function extends string> = {
+  [Name in RouteName]: Routes[Name]["function"] extends Function ? Name : never;
+}[RouteName];
+export const isRouteOf = <Function extends string>(name: string, served: Function): name is RouteOf<Function> =>
+  isRouteName(name) && routes[name].function === served;
+const isRouteName = (name: string): name is RouteName => Object.hasOwn(routes, name);
 
 /** API Gateway's name of a route, such as `GET /v1/wallet`. */
 export const routeKey = (route: Pick<Route, "method" | "path">): string => `${route.method} ${route.path}`;

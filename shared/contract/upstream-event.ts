@@ -7,6 +7,6 @@ export const TRANSACTION_UPDATED = "transaction.updated";
 export const upstreamEvent = z.object({ event: z.unknown().optional(), data: z.unknown().optional() });
 
 /** What the upstream calls an order: text, or a number, which is read as text. */
-export const upstreamReference = z.union([z.string().min(1).max(100), z.int().positive().transform(String)]);
+export const upstreamReferenceSchema = z.union([z.string().min(1).max(100), z.int().positive().transform(String)]);
 
 export const upstreamEventReceipt = z.object({ outcome: z.enum(["accepted", "ignored"]) });

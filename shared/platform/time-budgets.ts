@@ -34,7 +34,7 @@ export const UPSTREAM_MS_MIN = 1_000;
 /** Kept for the upstream while a debit waits for a busy wallet: it answers most orders within a few seconds. */
 export const UPSTREAM_SHARE_MS = 10_000;
 
-/** In which an order's own request may still settle it: the function's time, and how far an operator's clock may be off. */
+/** Grace period in which an order's own request may still settle it. An operator's clock may be off by some 2 s. */
 export const ORDER_GRACE_MS = (API_FUNCTION_TIMEOUT_S + 3) * 1_000;
 
 /** How long a key's request counter is retried: a change of the account holds the key's item for milliseconds. */

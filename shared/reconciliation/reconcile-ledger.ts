@@ -16,7 +16,7 @@ import {
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
 /** A live purchase that is open for longer is stuck: somebody should look. */
-const STUCK_MS = 15 * 60_000;
+export const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const PROOF_EVERY_MS = 24 * 3_600_000;

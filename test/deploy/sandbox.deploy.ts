@@ -123,7 +123,7 @@ contractSuite({
   }),
 });
 
-/** Ends by an event 5 seconds later. Source: README, "Magic values". */
+/** Ends by an event 5 seconds later. Source: docs/interface.md 3.4. */
 const LATER_PHONE_NUMBER = "08000000002";
 
 /** Buys 100 NGN of airtime that is `processing` at first; resolves with its reference. */

@@ -132,9 +132,9 @@ const leakedKey: Situation = {
 const emptyUpstream: Situation = {
   begin: async () => {
     const { account, buy } = await anApp();
-    await control("PUT", "/wallet", { balanceKobo: 0 });
+    await control("PUT", "/wallet", { balance_kobo: 0 });
     expect((await buy("08031234567")).status).toBe(502);
-    await control("PUT", "/wallet", { balanceKobo: 100_000_00 });
+    await control("PUT", "/wallet", { balance_kobo: 100_000_00 });
     expect((await buy("08031234567")).status).toBe(200);
     return { account };
   },

@@ -51,7 +51,7 @@ const reads = (simulator: Simulator): number => {
   return 1_000 - (left?.times ?? 1_000);
 };
 const countReads = (simulator: Simulator): void =>
-  simulator.state.faults.add({ kind: "delay", delayMs: 0, path: "/vtu/data", times: 1_000 });
+  simulator.state.faults.add({ kind: "delay", delay_ms: 0, path: "/vtu/data", times: 1_000 });
 
 describe("the table", () => {
   test("gives a snapshot back byte by byte, with its tag and its time", async () => {
