@@ -1,5 +1,4 @@
-import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
@@ -31,5 +30,5 @@ const deps = {
 
 /** Takes the upstream's events in: refuses what does not come from it, and queues the rest. */
 export const handler = apiHandler("receive-upstream-event", admitUpstream(gate), {
-  receiveUpstreamEvent: alarmIfNotJson(operation(routes.receiveUpstreamEvent, receiveUpstreamEvent(deps))),
-});
+  receiveUpstreamEvent: receiveUpstreamEvent(deps),
+}).use(alarmIfNotJson);

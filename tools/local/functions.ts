@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { API_FUNCTION_TIMEOUT_S, type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
 const MEMORY_MB = "512";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import type { Invoke } from "./functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
-const MINUTE_MS = 60_000;
 /** The most that a start waits for the first run, so that an upstream that hangs cannot block it. */
 const FIRST_RUN_MS_MAX = 5_000;
 
@@ -19,7 +19,7 @@ export type Schedule = {
 export const startSchedule = async (
   functionName: string,
   invoke: Invoke,
-  intervalMs: number = MINUTE_MS,
+  intervalMs: number = SCHEDULE_MS,
 ): Promise<Schedule> => {
   let isRunning = false;
   const run = async (): Promise<boolean> => {

@@ -32,7 +32,7 @@ Account ${name} (${account_id}) with ${balance.toLocaleString("en")} NGN:
     ),
     ...(plan === undefined ? [`\nThe upstream's catalog is not available yet; the service retries every minute.`] : []),
     `
-Try it:
+Try it in another terminal:
   # List networks and data plans
   curl ${url}/vtu/data ${authorization}
 

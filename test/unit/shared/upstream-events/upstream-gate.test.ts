@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { unusedRate } from "../../../../shared/lambda/api-response.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
@@ -143,7 +143,7 @@ test("a header is not looked at while signatures are not configured", async () =
 test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
   const { group } = routes.receiveUpstreamEvent;
   expect(await admit(aGate())).toEqual({
-    rate: { limit: rateGroups[group], remaining: rateGroups[group] },
+    rate: unusedRate(group),
     caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
   });
 });
