@@ -5,21 +5,16 @@ import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/tr
 import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
 /** The operator who decides, and the reason. */
 export type Decision = Actor & { readonly why: string };
 
-/**
- * Grace period: the original request may still settle the transaction. Functions end after 29 s, and the clock of an
- * operator's machine may be off by some 2 s.
- */
-const IN_FLIGHT_MS_MAX = 32_000;
-
 /** For how long an open transaction's request may still be in flight; 0 once the request has recorded an outcome. */
 export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
   transaction.updated_at === transaction.created_at
-    ? Math.max(0, Date.parse(transaction.created_at) + IN_FLIGHT_MS_MAX - nowMs)
+    ? Math.max(0, Date.parse(transaction.created_at) + ORDER_GRACE_MS - nowMs)
     : 0;
 
 /**

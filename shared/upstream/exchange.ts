@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 
 /** A complete HTTP request to the upstream. */
@@ -26,8 +27,6 @@ export type ExchangeLimits = {
   /** A larger response counts as `no_answer`. */
   readonly bytesMax: number;
 };
-
-const CONNECT_MS_MAX = 5_000;
 
 // `getBuiltinModule` instead of an import: it adds 3 ms to a cold start instead of 30, because an import also evaluates
 // fetch.
@@ -81,7 +80,7 @@ const send = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<
     outgoing.on("error", (error) => fail("code" in error ? String(error.code) : error.name));
     outgoing.once("response", (incoming) => readResponse(incoming, bytesMax, finish));
     timer = setTimeout(() => fail("timeout"), totalMs);
-    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(CONNECT_MS_MAX, totalMs));
+    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(UPSTREAM_CONNECT_MS_MAX, totalMs));
     outgoing.end(request.body);
   });
 

@@ -5,6 +5,7 @@ import { log } from "../platform/log.ts";
 import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
+import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
 import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
@@ -23,8 +24,6 @@ export type HttpUpstream = Upstream & {
   readonly fetchCatalog: (deadline: Deadline) => Promise<Exchange>;
 };
 
-/** An order is not sent with less time than this. */
-const BUDGET_MS_MIN = 1_000;
 /** An order that got a 429 is sent again once, unless the wait is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
@@ -42,7 +41,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
       const waitS = limit.waitS(groupOf(request));
       if (waitS > 0) throw unavailable("upstream_limit", waitS);
       if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
-      if (upstreamBudgetMs(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
+      if (upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN) throw unavailable("no_time", 1);
     },
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
@@ -61,7 +60,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
         );
         const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
-        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < BUDGET_MS_MIN) return result;
+        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < UPSTREAM_MS_MIN) return result;
         await sleep(waitMs);
       }
     },
@@ -121,7 +120,7 @@ const sendOnce = async (
   send: Send,
 ): Promise<Exchange> => {
   const sendWith = (key: string): Promise<Exchange> =>
-    upstreamBudgetMs(deadline) < BUDGET_MS_MIN
+    upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
       : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
 
@@ -132,14 +131,14 @@ const sendOnce = async (
   if (first.status === 401) return retryWithFreshKey(first, key, liveKey, deadline, sendWith);
   const waitS = retryAfterS(first);
   if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
-  if (upstreamBudgetMs(deadline) - waitS * 1_000 < BUDGET_MS_MIN) return first;
+  if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return first;
   await sleep(waitS * 1_000);
   return sendWith(key);
 };
 
 /** The key, or undefined if it cannot be read while there is still time to send an order. */
 const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
-  withTimeout(upstreamBudgetMs(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
+  withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
 
 /** Sends a read; after a 401 it is sent again with the key as it is now. */
 const sendRead = async (
