@@ -6,6 +6,7 @@ import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
 
@@ -45,9 +46,6 @@ const counterName = (group: RateGroup, minute: number): string => `${group}:${mi
 const COUNTER = /^[^:]+:(\d+)$/;
 const STALE_COUNTERS_MAX = 8;
 
-/** A change of the account holds the key's item for some milliseconds. This is enough for many changes. */
-const COUNT_RETRY_MS_MAX = 2_000;
-
 export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinute: number };
 
 /**
@@ -72,7 +70,7 @@ export const countRequest = async (
     ReturnValues: "ALL_NEW",
   });
   try {
-    const { Attributes } = await retryContention(() => db.send(count), COUNT_RETRY_MS_MAX);
+    const { Attributes } = await retryContention(() => db.send(count), RATE_COUNT_RETRY_MS_MAX);
     const keyItem = keyItemSchema.parse(Attributes);
     await removeStaleCounters(db, table, keyItem, minute);
     return { keyItem, requestsThisMinute: z.int().positive().parse(keyItem[counter]) };

@@ -2,12 +2,10 @@ import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
+import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Ledger } from "./transact.ts";
 
 type Key = { readonly pk: string };
-
-/** How long keys that DynamoDB leaves out, or all of them, are asked for again. */
-const BATCH_RETRY_MS_MAX = 3_000;
 
 /** DynamoDB was too busy to read all keys of a batch. */
 export class UnprocessedKeysError extends Error {
@@ -40,11 +38,11 @@ const readBatch = async <Item extends Key>(
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let wanted: readonly Key[] = keys.map(({ pk }) => ({ pk }));
-  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remainingMs);
+  const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
   for (;;) {
     const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...wanted], ConsistentRead: true } } });
     // Where DynamoDB is busy it throttles the call if it can read none of the keys, and else says which it left out.
-    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_RETRY_MS_MAX);
+    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_READ_RETRY_MS_MAX);
     for (const item of Responses?.[table] ?? []) {
       const row = schema.parse(item);
       found.set(row.pk, row);

@@ -10,6 +10,7 @@ import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts"
 import { deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
+import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 
 /** Where the money is kept. */
@@ -132,8 +133,6 @@ export const transact = async (
     if (!(await nextAttempt())) return result;
   }
 };
-
-const OPERATOR_RETRY_MS_MAX = 10_000;
 
 /** How long an operator's write is tried again while other writes hold its items. */
 export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);

@@ -20,6 +20,8 @@ export const transitions = {
   failed: [],
 } as const satisfies Record<TransactionStatus, readonly TransactionStatus[]>;
 
+export const isFinalStatus = (status: TransactionStatus): boolean => transitions[status].length === 0;
+
 /** Why a transaction failed: the caller's answer, kept so that a repeat gets the same one. */
 export const failureSchema = z.object({
   code: z.enum(errorCodes),

@@ -4,6 +4,7 @@ import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
+import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
  * What was learnt about one transaction of ours, by ourselves. `mode` and `attempt` make sure that the verdict meets the very
@@ -51,9 +52,6 @@ export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 export const outcomeMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage, unreadableMessage]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof verdictMessage>;
-
-/** Left for writing the answer. */
-const ANSWER_RESERVE_MS = 500;
 
 export type OutcomeQueue = {
   /** Resolves once SQS has the message, before the deadline; it is read after `delayS` (at most 900). */

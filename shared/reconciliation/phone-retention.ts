@@ -9,13 +9,10 @@ import { transactionOwner, transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
+import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { EVENTS_OWNER, readableEventSchema } from "../upstream-events/stored-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** What a run of the clock spends on this at most: the next run, a minute later, goes on. */
-const RUN_MS_MAX = 30_000;
-/** Left to the function for its end. */
-const RESERVE_MS = 10_000;
 const UPDATES_AT_ONCE = 10;
 
 /**
@@ -26,8 +23,8 @@ const UPDATES_AT_ONCE = 10;
  */
 export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
   const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
-  const run = deadlineIn(RUN_MS_MAX, ledger.clock);
-  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RESERVE_MS;
+  const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
+  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
   let isComplete = true;
   try {

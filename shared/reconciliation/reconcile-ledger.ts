@@ -7,26 +7,21 @@ import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
+import {
+  RECONCILE_WALLET_MS_MAX,
+  RECONCILE_WALLETS_MS_MAX,
+  REFUND_MS_MAX,
+  RUN_RESERVE_MS,
+} from "../platform/time-budgets.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
 /** A live purchase that is open for longer is stuck: somebody should look. */
-const STUCK_MS = 15 * 60_000;
+export const STUCK_MS = 15 * 60_000;
 /** An identity check has no result to wait for: a request that died between debit and answer is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
-/**
- * One refund that cannot be written must not take the others' time: 3 s of attempts, and what settling keeps back. The alarm on
- * `OldestUnrefundedSeconds` rings for a check that no run refunds.
- */
-const REFUND_MS_MAX = 6_500;
 const PROOF_EVERY_MS = 24 * 3_600_000;
 /** A wallet that was not proved for so long raises an alarm. */
 const UNPROVED_MS_MAX = 25 * 3_600_000;
-/** Proofs end so long after a run's start: with the masking of phone numbers that follows, a run ends before the next one starts. */
-const PROOFS_END_MS = 30_000;
-/** One large wallet must not take the others' time: what it has read is kept for the next run. */
-const PROOF_MS_MAX = 10_000;
-/** Left to the function for its end. */
-const RESERVE_MS = 10_000;
 
 /** Measures what is open, refunds checks that nobody will answer any more, and proves the wallets that are due. */
 export const reconcileLedger = async (
@@ -34,8 +29,8 @@ export const reconcileLedger = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
   const nowMs = ledger.clock();
-  const proofsDeadline = soonest(deadlineIn(PROOFS_END_MS, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RESERVE_MS,
+  const proofsDeadline = soonest(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const open = await openTransactions(ledger, { from: "0000", to: isoTime(nowMs) });
   const ageMs = ({ created_at }: Transaction): number => nowMs - Date.parse(created_at);
@@ -69,7 +64,7 @@ const refundAll = async (ledger: Ledger, transactions: readonly Transaction[], d
     } catch (error) {
       log.error("identity_check.not_refunded", { transaction: transaction.pk, ...errorFields(error) });
     }
-    if (deadline.remainingMs() <= RESERVE_MS) break;
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) break;
   }
   return refunded;
 };
@@ -92,7 +87,9 @@ const proveDue = async (ledger: Ledger, deadline: Deadline) => {
   for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
     if (deadline.remainingMs() <= 0) break;
     try {
-      results.push(await proveIfDue(ledger, account, soonest(deadline, deadlineIn(PROOF_MS_MAX, ledger.clock))));
+      results.push(
+        await proveIfDue(ledger, account, soonest(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock))),
+      );
     } catch (error) {
       log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
     }

@@ -1,13 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
+import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
 import type { PostResult } from "./next-step.ts";
 
-/** From the name's resolution to the last byte of the response. Source: docs/interface.md 15.4. */
-const TOTAL_MS_MAX = 5_000;
-/** Per address of the host. */
-const CONNECT_MS_MAX = 2_000;
 /** Responses are read to count their bytes, and not kept. */
 const RESPONSE_BYTES_MAX = 20 * 1_024;
 
@@ -31,7 +28,7 @@ class AddressRefusedError extends Error {
  * is checked too.
  */
 export const createPost =
-  (rules: AddressRules, totalMs = TOTAL_MS_MAX): Post =>
+  (rules: AddressRules, totalMs = WEBHOOK_MS_MAX): Post =>
   (request) =>
     new Promise((resolve) => {
       const stopping = new AbortController();
@@ -98,7 +95,7 @@ const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Pr
     lookup: (_hostname, _options, callback) => callback(null, candidates),
     autoSelectFamily: true,
     // Node's default of 250 ms is too short for distant receivers.
-    autoSelectFamilyAttemptTimeout: CONNECT_MS_MAX,
+    autoSelectFamilyAttemptTimeout: WEBHOOK_CONNECT_MS_MAX,
     signal,
   });
   await connectionOpened(socket, "connect");

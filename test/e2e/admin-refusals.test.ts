@@ -44,29 +44,29 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["accounts", "create", "check\u202eout"], /name: Must not contain control characters/],
     [["accounts", "restrict", account, "--why", "line one\nline two"], /why: Must not contain control characters/],
     [["accounts", "restrict", account, "--by", "a\u0007da"], /by: Must not contain control characters/],
-    [["consents", "show", reference], /is no identity check: it has no consent/],
+    [["consents", "show", reference], /has no consent: it is not an identity check/],
     [["consents", "show", "VERIFY_00000000000000000000000000"], /There is no transaction/],
     [["ips", "allow", none, "127.0.0.1"], /There is no account/],
-    [["ips", "allow", account, "127.0.0.999"], /^range: "127.0.0.999" is no IP address/],
+    [["ips", "allow", account, "127.0.0.999"], /^range: "127.0.0.999" is not an IP address/],
     [["ips", "allow", account, ...Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`)], /at most 20 entries/],
     [["ips", "disallow", account, "10.9.9.9"], /10.9.9.9 is not on the list/],
     [["keys", "create", account, "--mode", "prod"], /Must be live or test/],
     [["keys", "create", account, "--mode", "live", "--permissions", "vtu,all"], /Must be some of vtu/],
     [["keys", "create", account], /required option '--mode/],
     [["keys", "rotate", "key_000000000000000000"], /There is no key/],
-    [["keys", "rotate", keyId, "--overlap", "soon"], /Must be a time such as/],
-    [["keys", "revoke", key], /Must be a key's id/],
-    [["keys", "find"], /nothing came/],
+    [["keys", "rotate", keyId, "--overlap", "soon"], /Must be a duration such as/],
+    [["keys", "revoke", key], /Must be a key id/],
+    [["keys", "find"], /from standard input, which is empty/],
     [["wallet", "fund", account, "0", "--id", "b"], /naira: Must be above 0/],
     [["wallet", "fund", account, "-5", "--id", "b"], /naira: Must be an amount/],
     [["wallet", "fund", account, "1.005", "--id", "b"], /naira: Must be an amount/],
     [
       ["wallet", "fund", account, "6000", "--id", bankReference(account)],
-      /was booked with 5,000\.00 NGN at [-0-9T:.Z]+, and that entry stands: correct the amount by wallet adjust with another --id\./,
+      /was recorded already, with 5,000\.00 NGN at [-0-9T:.Z]+\. Correct the amount with wallet adjust and another --id\./,
     ],
     [
       ["wallet", "fund", other.account, "5000", "--id", bankReference(account).toUpperCase()],
-      new RegExp(`was credited to account ${account} first, with 5,000\\.00 NGN at [-0-9T:.Z]+: a bank transfer is`),
+      new RegExp(`was credited to account ${account} already, with 5,000\\.00 NGN at [-0-9T:.Z]+\\. If`),
     ],
     [["wallet", "fund", account, "5"], /required option '--id/],
     [["wallet", "fund", none, "5", "--id", "b"], /There is no account/],
@@ -75,14 +75,14 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["wallet", "adjust", account, "5", "--id", "c"], /required option '--why/],
     [["wallet", "statement", account, "--from", "soon"], /Must be a date/],
     [["wallet", "verify", none], /There is no account/],
-    [["wallet", "verify"], /Name an account, or say --all/],
-    [["wallet", "verify", account, "--all"], /Name an account, or say --all/],
+    [["wallet", "verify"], /Name an account, or add --all/],
+    [["wallet", "verify", account, "--all"], /Name an account, or add --all/],
     [["keys", "revoke", "key_000000000000000000"], /There is no key/],
     [["ledger", "carry-over"], /required option '--from/],
-    [["ledger", "carry-over", "--from", "x"], /from: Must be the name of a table/],
+    [["ledger", "carry-over", "--from", "x"], /from: Must be the name of a DynamoDB table/],
     [
       ["ledger", "carry-over", "--from", "old-ledger"],
-      /purchases is on and workers is on at local: set both to "off" in infra\/stages\.ts and deploy first/,
+      /purchases is on and workers is on at local\. Set both to "off" in infra\/stages\.ts and deploy first/,
     ],
     [["webhook", "set", account, "https://169.254.169.254/x"], /not a public address/],
     [["webhook", "set", account, "https://user:pass@example.com"], /must not contain credentials/],
@@ -92,17 +92,20 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["transactions", "resolve", reference, "failed"], /required option '--why/],
     [["transactions", "resolve", reference, "failed", ...why], /is success since/],
     [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
-    [["transactions", "list"], /Either --stuck, --open or --account/],
+    [["transactions", "list"], /Add --stuck, --open or --account/],
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
     [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /must not be before/],
-    [["secrets", "set", "reference-key"], /must stay as it is/],
-    [["secrets", "rotate", "upstream-key"], /secrets set upstream-key sets it/],
+    [["secrets", "set", "reference-key"], /which must never change/],
+    [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
-    [["audit", "bundle-1042"], /There is no transaction bundle-1042: an app's own reference needs --account/],
+    [
+      ["audit", "bundle-1042"],
+      /There is no transaction bundle-1042\. To find it by the caller's own reference, add --account/,
+    ],
     [["accounts", "restrict", account, "--why", "ok"], /why: Must have at least 3 characters/],
-    [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be found/],
+    [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be read/],
     [["wallets"], /unknown command 'wallets'/],
   ];
   const before = await everything();
@@ -124,8 +127,8 @@ test("with --json a refusal is one line of JSON on standard output, with the sam
     [["accounts", "create", " "], refused("name: Must not be empty.")],
     [["wallet", "fund", "acc_none", "5"], refused("required option '--id <reference>' not specified")],
     [["wallets"], refused(expect.stringContaining("unknown command 'wallets'"))],
-    [["accounts"], refused("Name a command: --help lists them.")],
-    [[], refused("Name a command: --help lists them.")],
+    [["accounts"], refused("Name a command. --help lists them.")],
+    [[], refused("Name a command. --help lists them.")],
   ];
   for (const [args, error] of cases) {
     const run = await service.admin([...args, "--json"]);
@@ -144,12 +147,12 @@ test("with --json a failure is one line of JSON on standard output, with exit co
   expect([plain.code, plain.stdout, plain.stderr]).toEqual([
     1,
     "",
-    "The service does not answer: is it still running?\n",
+    "The service does not answer. Check that it is running.\n",
   ]);
   const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: elsewhere });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toEqual({
-    error: { kind: "failed", message: "The service does not answer: is it still running?" },
+    error: { kind: "failed", message: "The service does not answer. Check that it is running." },
   });
 }, 20_000);
 

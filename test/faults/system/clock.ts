@@ -1,4 +1,4 @@
-import { JOIN_MS } from "../../../shared/platform/secrets.ts";
+import { JOIN_MS_MAX } from "../../../shared/platform/time-budgets.ts";
 import { runs } from "./effects.ts";
 
 /**
@@ -18,7 +18,7 @@ export const SPEED_UP = 20;
 /** From here on a delay is the time-out of a call under way, which keeps its length. */
 const TIMEOUT_MS_MIN = 1_000;
 /** So long a run waits for what another run shares with it, such as a request for a secret; that one may have died. */
-const isWait = (delayMs: number): boolean => delayMs < TIMEOUT_MS_MIN || delayMs === JOIN_MS;
+const isWait = (delayMs: number): boolean => delayMs < TIMEOUT_MS_MIN || delayMs === JOIN_MS_MAX;
 const { setTimeout: realSetTimeout } = globalThis;
 
 /** Shortens the waits of the runs of our code, and of the SDK in them. Returns the function that undoes it. */

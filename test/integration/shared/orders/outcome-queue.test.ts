@@ -45,17 +45,17 @@ afterAll(() => sqs.stop());
 describe("a message", () => {
   test("is in the queue as it was sent, and is read as that", async () => {
     for (const message of [settlement, event, unreadable]) {
-      await outcomeQueue(sqs.client, sqs.url("status")).send(message, 0, deadlineIn(5_000));
-      const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("status") }));
+      await outcomeQueue(sqs.client, sqs.url("outcomes")).send(message, 0, deadlineIn(5_000));
+      const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("outcomes") }));
       expect(Messages.map(({ Body = "" }) => outcomeMessage.parse(JSON.parse(Body)))).toEqual([message]);
     }
   });
 
   test("is held back as long as was asked", async () => {
-    await outcomeQueue(sqs.client, sqs.url("status")).send(settlement, 900, deadlineIn(5_000));
+    await outcomeQueue(sqs.client, sqs.url("outcomes")).send(settlement, 900, deadlineIn(5_000));
     const { Attributes } = await sqs.client.send(
       new GetQueueAttributesCommand({
-        QueueUrl: sqs.url("status"),
+        QueueUrl: sqs.url("outcomes"),
         AttributeNames: ["ApproximateNumberOfMessagesDelayed"],
       }),
     );
