@@ -111,7 +111,7 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
     [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
     [["diff"], "Name the stage: npm run diff -- --stage NAME."],
-    [["deploy", "--stage"], "--stage needs the name of a stage of infra/stages.ts."],
+    [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
     [["deploy", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
     [["deploy", "--stage=prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
     [["destroy", "--stage", "prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
