@@ -11,13 +11,7 @@ import { Api } from "./api.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import type { EgressNetwork } from "./egress-network.ts";
-import {
-  dataValues,
-  type EnvironmentValues,
-  secretVariables,
-  settingsValues,
-  variablesOf,
-} from "./function-environment.ts";
+import { dataValues, type EnvironmentValues, settingsValues, variablesOf } from "./function-environment.ts";
 import { QueueWorker } from "./queue-worker.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -151,11 +145,13 @@ export class Service extends Stack {
         ["sqs:SendMessage"],
         sendsTo.map((queue) => workers[queue].queue.queueArn),
       );
-    const secrets = Object.entries(secretVariables).filter(([variable]) => variables.some((own) => own === variable));
-    if (secrets.length > 0) {
+    const secretArns = Object.entries(data.secretArns).filter(([variable]) =>
+      variables.some((own) => own === variable),
+    );
+    if (secretArns.length > 0) {
       made.allow(
         ["secretsmanager:GetSecretValue"],
-        secrets.map(([, secret]) => data.secrets[secret].secretArn),
+        secretArns.map(([, arn]) => arn),
       );
     }
     return made;
