@@ -18,7 +18,7 @@ export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, alarms, calls }: ClockProps) {
     super(scope, id);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: `${stage}-airtime-clock-dead-letters`,
+      queueName: `${stage}-airtime-schedules-dead-letters`,
       alarms,
       impact: "A function that runs each minute could not be called. Purge the queue when it is called again.",
     });

@@ -1,4 +1,4 @@
-import { type ErrorCode, errors, type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { type ErrorCode, errors, type FieldErrors, REFUNDED, ServiceError } from "../contract/errors.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 
 /** The error that a failed transaction is answered with, first and repeated. */
@@ -12,12 +12,10 @@ export const failureError = ({ failure, ...transaction }: Transaction, replayed:
   });
 };
 
-const RETURNED = "the amount was returned. Another attempt needs a new reference";
-
 /** The sentences of errors that are also answered before a debit. */
 const afterDebit: Partial<Record<ErrorCode, string>> = {
-  validation_failed: `The provider refused some fields; ${RETURNED}`,
-  plan_unavailable: `${errors.plan_unavailable.message}; ${RETURNED}`,
+  validation_failed: `The upstream refused some fields; ${REFUNDED}`,
+  plan_unavailable: `${errors.plan_unavailable.message}; ${REFUNDED}`,
 };
 
 /** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0011). */
@@ -26,4 +24,4 @@ const codeOf = (failure: Failure | undefined): ErrorCode =>
 
 /** The upstream's own words stay inside. */
 const refusedFields = (fields: readonly string[]): FieldErrors =>
-  Object.fromEntries(fields.map((field) => [field, ["Was refused by the provider"]]));
+  Object.fromEntries(fields.map((field) => [field, ["Was refused by the upstream"]]));

@@ -15,7 +15,7 @@ const accountInput = z.object({ account: accountField });
 const changeInput = accountInput.extend({ why: whyField.optional() });
 
 export const addAccounts = (program: Command): void => {
-  const group = addGroup(program, "accounts", "Manage accounts, one for each app");
+  const group = addGroup(program, "accounts", "Manage the accounts of callers");
   addCommand(group, {
     usage: "create <name>",
     summary: "create an account with an empty wallet; it needs ips allow and keys create before it can call",

@@ -137,7 +137,7 @@ test("a purchase whose phone number the upstream refuses is refunded and answere
   expect(answer.headers.get("x-error-code")).toBe("validation_failed");
   expect(Object.keys(answer.body.errors ?? {})).toEqual(["phone_number"]);
   expect(answer.body.message).toBe(
-    "The provider refused some fields; the amount was returned. Another attempt needs a new reference",
+    "The upstream refused some fields; the amount was refunded. Another attempt needs a new reference",
   );
   expect(JSON.stringify(answer.body)).not.toContain("Secret");
   expect(await caller.balance()).toBe(1_000);
@@ -147,7 +147,7 @@ test("a purchase whose plan the upstream refuses is refunded and answered plan_u
   const { caller, answer } = await buyUnder(refusal(422, "Invalid", { plan_id: ["Gone"] }));
   expect(answer.headers.get("x-error-code")).toBe("plan_unavailable");
   expect(answer.body.message).toBe(
-    "That data plan is not available; the amount was returned. Another attempt needs a new reference",
+    "This data plan is not available; the amount was refunded. Another attempt needs a new reference",
   );
   expect(await caller.balance()).toBe(1_000);
 });

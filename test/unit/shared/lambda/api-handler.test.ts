@@ -127,13 +127,13 @@ describe("each of the table's errors, thrown by an operation, is the error envel
 test("an error's fields, wait, reference and replay become `errors` and 3 headers", async () => {
   const { headers, json } = await ask(async () => {
     throw new ServiceError("validation_failed", {
-      fields: { phone_number: ["Was refused by the provider"] },
+      fields: { phone_number: ["Was refused by the upstream"] },
       retryAfterS: 7,
       transactionReference: "DATA_1",
       replayed: true,
     });
   });
-  expect(json()).toMatchObject({ status: false, errors: { phone_number: ["Was refused by the provider"] } });
+  expect(json()).toMatchObject({ status: false, errors: { phone_number: ["Was refused by the upstream"] } });
   expect(headers).toMatchObject({
     "retry-after": "7",
     "x-transaction-reference": "DATA_1",
