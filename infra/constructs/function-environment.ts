@@ -1,18 +1,16 @@
-import { type environment, functionEnvironments } from "../../shared/platform/env.ts";
+import { type FunctionEnvironment, functionEnvironments } from "../../shared/platform/env.ts";
 import type { SecretVariable } from "../../shared/platform/secret-table.ts";
 import type { FunctionName } from "../functions.ts";
 import type { StageSettings } from "../stages.ts";
 import type { Data } from "./data.ts";
 
-/** A value for every variable there is. */
-export type EnvironmentValues = Readonly<Record<keyof typeof environment.shape | SecretVariable, string>>;
-type Variable = keyof EnvironmentValues;
+type Variable = keyof FunctionEnvironment;
 
 type DataVariable = SecretVariable | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
 
 /** Names of tables and ids of secrets. */
-export const dataValues = ({ tables, secretArns }: Data): Pick<EnvironmentValues, DataVariable> => ({
+export const dataValues = ({ tables, secretArns }: Data): Pick<FunctionEnvironment, DataVariable> => ({
   ACCESS_TABLE: tables.access.tableName,
   LEDGER_TABLE: tables.ledger.tableName,
   CACHE_TABLE: tables.cache.tableName,
@@ -23,7 +21,7 @@ export const dataValues = ({ tables, secretArns }: Data): Pick<EnvironmentValues
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
-): Omit<EnvironmentValues, DataVariable | QueueVariable> => ({
+): Omit<FunctionEnvironment, DataVariable | QueueVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_SIGNATURE: settings.upstreamSignature === undefined ? "" : JSON.stringify(settings.upstreamSignature),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),

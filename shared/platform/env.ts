@@ -36,6 +36,9 @@ export const environment = z.object({
   WORKERS: z.enum(["on", "off"]),
 });
 
+/** The text of every variable of a stage. */
+export type FunctionEnvironment = Readonly<Record<keyof typeof environment.shape | SecretVariable, string>>;
+
 const secretId = z.string().min(1);
 type SecretIds = Partial<Record<SecretVariable, typeof secretId>>;
 

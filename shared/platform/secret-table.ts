@@ -73,8 +73,8 @@ export const secretNames: readonly SecretName[] = Object.keys(secretTable).filte
 );
 
 /** A value for each secret, by its name. */
-export const secretValues = (valueOf: (name: SecretName) => unknown): Record<SecretName, string> =>
-  valuesSchema.parse(Object.fromEntries(secretNames.map((name) => [name, valueOf(name)])));
+export const secretValues = (create: (name: SecretName) => unknown): Record<SecretName, string> =>
+  valuesSchema.parse(Object.fromEntries(secretNames.map((name) => [name, create(name)])));
 const valuesSchema = z.record(z.enum(secretNames), z.string().min(1));
 
 /** An id for each secret, by its environment variable. */

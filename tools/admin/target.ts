@@ -56,11 +56,11 @@ export const stageTarget = async (stage: string): Promise<Target> => {
   }
 };
 
-const environmentFrom = (valueOf: (variable: string) => string | undefined): Target["environment"] => ({
+const environmentFrom = (read: (variable: string) => string | undefined): Target["environment"] => ({
   ...environment.parse(
-    Object.fromEntries(Object.keys(environment.shape).map((variable) => [variable, valueOf(variable)])),
+    Object.fromEntries(Object.keys(environment.shape).map((variable) => [variable, read(variable)])),
   ),
-  ...secretIds((name) => valueOf(secretTable[name].variable)),
+  ...secretIds((name) => read(secretTable[name].variable)),
 });
 
 const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined, string | undefined>> => {
