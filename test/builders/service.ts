@@ -102,7 +102,7 @@ export const startTestService = async ({
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,
-    announces,
+    sendsWebhooks: announces,
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   if (service.simulator === undefined) throw new Error("No simulator was started");
