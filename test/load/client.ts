@@ -27,7 +27,7 @@ export type Client = {
 };
 
 /** An app's HTTP client: kept connections, and no repeats of its own. */
-export const newClient = (baseUrl: string): Client => {
+export const createClient = (baseUrl: string): Client => {
   const { hostname, port, pathname } = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true });
   return {
@@ -54,7 +54,7 @@ export const newClient = (baseUrl: string): Client => {
   };
 };
 
-/** A request with a key and a JSON body, as apps send it. */
+/** A request with a key and a JSON body, as callers send it. */
 export const order = (path: string, key: string, body: unknown): Sent => {
   const text = JSON.stringify(body);
   return {

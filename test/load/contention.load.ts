@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { type Contended, contend, PRICE_KOBO } from "../builders/contention.ts";
-import { reportFigures, spread, tally } from "./figures.ts";
+import { reportResults, spread, tally } from "./results.ts";
 
 /** Goal: what a busy wallet costs its callers in time, and us in write units. The table is in docs/reliability.md. */
 const folder = mkdtempSync(join(tmpdir(), "contention-"));
@@ -38,7 +38,7 @@ describe.each(cases)("$debits debits of one wallet within $withinMs ms, each hol
     for (const seed of SEEDS) runs.push(await contend(dynamodb.endpoint, one, seed));
     const outcomes = runs.flatMap((run) => run.outcomes);
     const cancelled = runs.reduce((sum, run) => sum + run.cancelled, 0) / outcomes.length;
-    reportFigures(`contention, ${one.debits} in ${one.withinMs} ms, held ${one.holdMs} ms`, {
+    reportResults(`contention, ${one.debits} in ${one.withinMs} ms, held ${one.holdMs} ms`, {
       outcomes: tally(outcomes),
       ...spread(runs.flatMap(({ waitsMs }) => waitsMs)),
       cancelled: cancelled.toFixed(1),

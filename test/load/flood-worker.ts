@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import * as z from "zod";
-import { newClient, order } from "./client.ts";
-import { tally } from "./figures.ts";
+import { createClient, order } from "./client.ts";
+import { tally } from "./results.ts";
 
 /** A thread of its own floods, so that the healthy caller's clock does not wait for it. */
 const flood = z.object({
@@ -12,7 +12,7 @@ const flood = z.object({
 });
 
 const { baseUrl, keys, concurrency, seconds } = flood.parse(workerData);
-const client = newClient(baseUrl);
+const client = createClient(baseUrl);
 const endMs = performance.now() + seconds * 1_000;
 const answers: string[] = [];
 

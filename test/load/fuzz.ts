@@ -6,13 +6,13 @@ import { isErrorCode } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { readDocument } from "../contract/document.ts";
 import { expectDocumented } from "../contract/expect-documented.ts";
-import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { newClient, type Reply, type Sent } from "./client.ts";
-import { inParallel, reportFigures, spread, tally } from "./figures.ts";
+import { createClient, type Reply, type Sent } from "./client.ts";
 import { CANARY, type HostileRequest, hostileRequests } from "./hostile.ts";
-import { byReference } from "./purchase-audit.ts";
+import { expectMoneyIsExact, readLedgerState } from "./ledger-state.ts";
+import { byReference } from "./purchase-assertions.ts";
+import { inParallel, reportResults, spread, tally } from "./results.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const CONCURRENCY = 16;
 /** Made at once, and sent before the next ones are made. */
@@ -34,7 +34,7 @@ export const runFuzz = async ({
 }): Promise<void> => {
   // The numbers that get no answer from the upstream must not hold up the others.
   const service = await startServiceProcess({ slowAnswerMs: 20 });
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
     const document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());
     const keys = await makeKeys(service, requests);
@@ -56,22 +56,22 @@ export const runFuzz = async ({
     }
     const seconds = (performance.now() - begun) / 1_000;
 
-    const books = await readBooks(service.desk.ledger);
-    expectMoneyIsExact(books);
-    expectErrorsLeftNothing(seen, books.transactions);
-    expectNothingBroke(service);
+    const state = await readLedgerState(service.admin.ledger);
+    expectMoneyIsExact(state);
+    expectErrorsLeftNothing(seen, state.transactions);
+    expectNoUnexpectedErrors(service);
     expectNothingPersonalIn(service.logLines());
 
-    reportFigures("fuzz", {
+    reportResults("fuzz", {
       requests,
       seed,
       "requests a second": Math.round(requests / seconds),
       ...spread(seen.map(({ durationMs }) => durationMs)),
       statuses: tally(seen.map(({ status }) => String(status))),
       "not answered": 0,
-      transactions: books.transactions.length,
+      transactions: state.transactions.length,
       "log lines": service.logLines().length,
-      ...strainOn(service),
+      ...strainOf(service),
     });
   } finally {
     client.close();
@@ -130,20 +130,20 @@ const expectPromised = ({ method }: HostileRequest, { status, headers: answered,
   expect(isOpenApi || (status === 200 ? success : errorEnvelope).safeParse(body).success, about).toBe(true);
 };
 
-/** What an error names has failed, and nothing stands in the books that no answer told of. */
+/** What an error names has failed, and nothing stands in the state that no answer told of. */
 const expectErrorsLeftNothing = (
   seen: readonly Answered[],
-  transactions: Awaited<ReturnType<typeof readBooks>>["transactions"],
+  transactions: Awaited<ReturnType<typeof readLedgerState>>["transactions"],
 ): void => {
-  const rows = byReference(transactions);
+  const transactionsByReference = byReference(transactions);
   const told = new Set<string>();
   for (const { status, headers: answered } of seen) {
     const reference = answered[headers.transactionReference]?.toString();
     if (reference === undefined) continue;
     told.add(reference);
-    if (status >= 400) expect(rows.get(reference)?.status, reference).toBe("failed");
+    if (status >= 400) expect(transactionsByReference.get(reference)?.status, reference).toBe("failed");
   }
-  expect([...rows.keys()].filter((reference) => !told.has(reference))).toEqual([]);
+  expect([...transactionsByReference.keys()].filter((reference) => !told.has(reference))).toEqual([]);
 };
 
 /** Numbers of persons and telephones, keys, secrets, and what stood in the requests. */

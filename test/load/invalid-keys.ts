@@ -12,11 +12,11 @@ import { sleep } from "../../shared/platform/time.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { tableNames } from "../../tools/local/tables.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { type Client, newClient, order, type Reply } from "./client.ts";
-import { inParallel, reportFigures, spread } from "./figures.ts";
+import { type Client, createClient, order, type Reply } from "./client.ts";
+import { expectMoneyIsExact, readLedgerState } from "./ledger-state.ts";
+import { inParallel, reportResults, spread } from "./results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const KINDS = ["malformed", "wrong checksum", "unknown", "revoked"] as const;
 type Kind = (typeof KINDS)[number];
@@ -33,7 +33,7 @@ export const countCallsOfInvalidKeys = async ({ requests }: { readonly requests:
   const dynamodb = await startDynoxide(files);
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startServiceProcess({ dynamodbEndpoint: proxy.endpoint });
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
     const keys = await makeInvalidKeys(service);
     const calls: Record<string, number> = {};
@@ -47,8 +47,8 @@ export const countCallsOfInvalidKeys = async ({ requests }: { readonly requests:
       calls[kind] = proxy.calls.filter(({ tables }) => tables.includes(tableNames.access)).length;
     }
     expect(calls).toEqual({ malformed: 0, "wrong checksum": 0, unknown: requests, revoked: requests });
-    expectNothingBroke(service);
-    reportFigures("invalid keys: DynamoDB calls", { "requests of each kind": requests, calls });
+    expectNoUnexpectedErrors(service);
+    reportResults("invalid keys: DynamoDB calls", { "requests of each kind": requests, calls });
   } finally {
     client.close();
     await service.stop();
@@ -61,7 +61,7 @@ export const countCallsOfInvalidKeys = async ({ requests }: { readonly requests:
 /** A healthy caller alone, and then beside a flood of invalid keys. */
 export const runFlood = async ({ seconds }: { readonly seconds: number }): Promise<void> => {
   const service = await startServiceProcess();
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
     const purchases = seconds * HEALTHY_A_SECOND;
     const healthy = await service.newAccount({ naira: 3 * purchases * 50, keys: Math.ceil(purchases / 15) });
@@ -79,10 +79,10 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
     const invalid = answers["401 invalid_api_key"] ?? 0;
     expect(invalid).toBeGreaterThan(purchases);
     expect(beside.p99Ms).toBeLessThan(HEALTHY_P99_MS_MAX);
-    expectMoneyIsExact(await readBooks(service.desk.ledger));
-    expectNothingBroke(service);
+    expectMoneyIsExact(await readLedgerState(service.admin.ledger));
+    expectNoUnexpectedErrors(service);
 
-    reportFigures("invalid keys: a flood", {
+    reportResults("invalid keys: a flood", {
       seconds,
       "invalid requests a second": Math.round(invalid / seconds),
       "healthy purchases": purchases,
@@ -92,7 +92,7 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
       "healthy beside p50Ms": beside.p50Ms,
       "healthy beside p99Ms": beside.p99Ms,
       "healthy beside maxMs": beside.maxMs,
-      ...strainOn(service),
+      ...strainOf(service),
     });
   } finally {
     client.close();
@@ -103,12 +103,12 @@ export const runFlood = async ({ seconds }: { readonly seconds: number }): Promi
 const aPurchase = (key: string) =>
   order("/vtu/airtime/purchase", key, { network: "mtn", amount: 50, phone_number: "08031234567" });
 
-const makeInvalidKeys = async ({ newAccount, desk }: ServiceProcess): Promise<Record<Kind, readonly string[]>> => {
+const makeInvalidKeys = async ({ newAccount, admin }: ServiceProcess): Promise<Record<Kind, readonly string[]>> => {
   const { accountId } = await newAccount({ naira: 0, keys: 0 });
   const revoked: string[] = [];
   while (revoked.length < KEYS_OF_A_KIND) {
-    const { key, keyId } = await createKey(desk.accounts, accountId, { mode: "live" });
-    await revokeKey(desk.accounts, accountId, keyId);
+    const { key, keyId } = await createKey(admin.accounts, accountId, { mode: "live" });
+    await revokeKey(admin.accounts, accountId, keyId);
     revoked.push(key);
   }
   const times = (make: (index: number) => string) => Array.from({ length: KEYS_OF_A_KIND }, (_, index) => make(index));

@@ -9,13 +9,13 @@ import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event
 import { deadLettersOf, queueArn } from "../../tools/local/queues.ts";
 import type { Order } from "../../tools/simulator/state.ts";
 import { seeded } from "../builders/seeded.ts";
-import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { newClient, order } from "./client.ts";
-import { inParallel, reportFigures, tally } from "./figures.ts";
-import { byReference } from "./purchase-audit.ts";
-import { deadLetters, deadLettersUrlOf, urlOf } from "./queue.ts";
+import { createClient, order } from "./client.ts";
+import { expectMoneyIsExact, readLedgerState } from "./ledger-state.ts";
+import { byReference } from "./purchase-assertions.ts";
+import { deadLetters, deadLettersUrlOf, urlOf } from "./queues.ts";
+import { inParallel, reportResults, tally } from "./results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const ACCOUNTS = 4;
 const ORDERS_PER_KEY = 50;
@@ -50,22 +50,24 @@ const poisons: readonly string[] = [
  * A outcomes queue with so many messages, unreadable ones and duplicates among them. With the queue's own visibility timeout of 180 s
  * poison would come back for 24 minutes, so that the run brings its own: `visibilityS` for so many `receives`.
  */
-export const runOutcomeQueue = async (wish: {
+export const runOutcomeQueue = async (options: {
   readonly messages: number;
   readonly visibilityS: number;
   readonly receives: number;
 }): Promise<void> => {
-  const { messages } = wish;
+  const { messages } = options;
   const service = await startServiceProcess();
-  const { desk, simulator } = service;
+  const { admin, simulator } = service;
   const poison = messages / POISON_EVERY;
   const orders = Math.floor(((messages - poison) * (DUPLICATE_EVERY - 1)) / DUPLICATE_EVERY);
   const duplicates = messages - poison - orders;
   try {
     await placeOpenOrders(service, orders);
-    await setPatience(service, wish);
-    const before = await readBooks(desk.ledger);
-    const keyedHashes = await loadKeyedHashes(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
+    await setPatience(service, options);
+    const before = await readLedgerState(admin.ledger);
+    const keyedHashes = await loadKeyedHashes(
+      secret(admin.secrets, admin.target.environment.REFERENCE_KEY_SECRET_ID),
+    )();
     const events = simulator.state.purchases
       .map(eventAbout)
       .map((event): EventMessage => ({ ...event, mac: eventMac(keyedHashes, event) }));
@@ -74,25 +76,25 @@ export const runOutcomeQueue = async (wish: {
 
     const begun = performance.now();
     await sendAll(service, bodies);
-    const backlog = await depth(service, urlOf(desk, "outcomes"));
-    await vi.waitFor(async () => expect(await depth(service, urlOf(desk, "outcomes"))).toBeLessThanOrEqual(poison), {
+    const backlog = await depth(service, urlOf(admin, "outcomes"));
+    await vi.waitFor(async () => expect(await depth(service, urlOf(admin, "outcomes"))).toBeLessThanOrEqual(poison), {
       timeout: 600_000,
       interval: 100,
     });
     const seconds = (performance.now() - begun) / 1_000;
     await vi.waitFor(
       async () => {
-        expect(await depth(service, deadLettersUrlOf(desk, "outcomes"))).toBe(poison);
-        expect(await depth(service, urlOf(desk, "outcomes"))).toBe(0);
+        expect(await depth(service, deadLettersUrlOf(admin, "outcomes"))).toBe(poison);
+        expect(await depth(service, urlOf(admin, "outcomes"))).toBe(0);
       },
       { timeout: 120_000, interval: 250 },
     );
 
-    const after = await readBooks(desk.ledger);
+    const after = await readLedgerState(admin.ledger);
     expectMoneyIsExact(after);
-    const rows = byReference(after.transactions);
+    const transactionsByReference = byReference(after.transactions);
     for (const [index, { reference }] of simulator.state.purchases.entries()) {
-      expect(rows.get(reference ?? "")?.status).toBe(statusOf(index));
+      expect(transactionsByReference.get(reference ?? "")?.status).toBe(statusOf(index));
     }
     // Each refund moved its wallet once.
     for (const { account_id, version } of after.wallets) {
@@ -106,10 +108,10 @@ export const runOutcomeQueue = async (wish: {
     );
     expect(outcomes.applied).toBe(orders);
     expect(outcomes.duplicate).toBeGreaterThanOrEqual(duplicates);
-    expect(tally(await deadLetters(desk, "outcomes"))).toEqual(tally(bad));
-    expectNothingBroke(service, ["message.failed"]);
+    expect(tally(await deadLetters(admin, "outcomes"))).toEqual(tally(bad));
+    expectNoUnexpectedErrors(service, ["message.failed"]);
 
-    reportFigures("outcomes queue", {
+    reportResults("outcomes queue", {
       messages,
       orders,
       duplicates,
@@ -119,7 +121,7 @@ export const runOutcomeQueue = async (wish: {
       "messages a second": Math.round((messages - poison) / seconds),
       "applied once": outcomes.applied ?? 0,
       "dead letters": poison,
-      ...strainOn(service),
+      ...strainOf(service),
     });
   } finally {
     await service.stop();
@@ -127,7 +129,7 @@ export const runOutcomeQueue = async (wish: {
 };
 
 const setPatience = async (
-  { desk }: ServiceProcess,
+  { admin }: ServiceProcess,
   { visibilityS, receives }: { readonly visibilityS: number; readonly receives: number },
 ): Promise<void> => {
   const deadLetterTargetArn = queueArn(deadLettersOf("outcomes"));
@@ -135,7 +137,7 @@ const setPatience = async (
     VisibilityTimeout: String(visibilityS),
     RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: receives }),
   };
-  await desk.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(desk, "outcomes"), Attributes }));
+  await admin.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(admin, "outcomes"), Attributes }));
 };
 
 const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise<void> => {
@@ -144,7 +146,7 @@ const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise
   while (accounts.length < ACCOUNTS) {
     accounts.push(await service.newAccount({ naira: each * NAIRA, keys: Math.ceil(each / ORDERS_PER_KEY) }));
   }
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   await inParallel(orders, CONCURRENCY, async (index) => {
     const keys = accounts[index % ACCOUNTS]?.keys ?? [];
     const key = keys[Math.floor(index / ACCOUNTS) % keys.length] ?? "";
@@ -175,22 +177,22 @@ const shuffled = <Value>(values: readonly Value[]): Value[] => {
     .map(({ value }) => value);
 };
 
-const sendAll = async ({ desk }: ServiceProcess, bodies: readonly string[]): Promise<void> => {
+const sendAll = async ({ admin }: ServiceProcess, bodies: readonly string[]): Promise<void> => {
   await inParallel(Math.ceil(bodies.length / SEND_MAX), CONCURRENCY, async (turn) => {
     const Entries = bodies
       .slice(turn * SEND_MAX, (turn + 1) * SEND_MAX)
       .map((MessageBody, position) => ({ Id: String(position), MessageBody }));
-    const { Failed = [] } = await desk.sqs.send(
-      new SendMessageBatchCommand({ QueueUrl: urlOf(desk, "outcomes"), Entries }),
+    const { Failed = [] } = await admin.sqs.send(
+      new SendMessageBatchCommand({ QueueUrl: urlOf(admin, "outcomes"), Entries }),
     );
     expect(Failed).toEqual([]);
   });
 };
 
 /** Messages that wait or are at work. */
-const depth = async ({ desk }: ServiceProcess, QueueUrl: string): Promise<number> => {
+const depth = async ({ admin }: ServiceProcess, QueueUrl: string): Promise<number> => {
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
-  const { Attributes } = await desk.sqs.send(command);
+  const { Attributes } = await admin.sqs.send(command);
   const { ApproximateNumberOfMessages: ready, ApproximateNumberOfMessagesNotVisible: atWork } = Attributes ?? {};
   return Number(ready) + Number(atWork);
 };

@@ -40,10 +40,10 @@ export type ServiceProcess = {
   /** In this process, so that a run can tell it what to do and see what it got. */
   readonly simulator: Simulator;
   /** What an operator has: tables, queues and secrets. It goes past a strict layer. */
-  readonly desk: AdminContext;
+  readonly admin: AdminContext;
   /** What stands before the service's tables, if anything. */
   readonly strict: StrictDynamoDb | undefined;
-  readonly newAccount: (wish: {
+  readonly newAccount: (options: {
     readonly naira: number;
     readonly keys: number;
     readonly mode?: Mode;
@@ -57,7 +57,7 @@ export type ServiceProcess = {
 
 /**
  * `npm start` as a process of its own, so that callers and service do not share an event loop; what stands for the outside
- * (callers, upstream, apps' endpoints) is in this one. The tables are in memory: how fast this machine's disk is, is not asked.
+ * (callers, upstream, callers' endpoints) is in this one. The tables are in memory: how fast this machine's disk is, is not asked.
  */
 export const startServiceProcess = async (
   options: {
@@ -103,22 +103,22 @@ export const startServiceProcess = async (
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
 
   const restore = setEnvironment({ SERVICE_FILE: paths.service });
-  const desk = patient(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
+  const admin = patient(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
   restore();
 
   return {
     baseUrl: details.base_url,
     simulator,
-    desk,
+    admin,
     strict: strict && proxy?.beStrict(strict.settings, strict.seed),
     newAccount: async ({ naira, keys, mode = "live" }) => {
-      const { account_id: accountId } = await createAccount(desk.accounts, { name: "load", whitelist: ["127.0.0.1"] });
+      const { account_id: accountId } = await createAccount(admin.accounts, { name: "load", whitelist: ["127.0.0.1"] });
       const amountKobo = koboFromNaira(naira);
-      if (naira > 0) await fundWallet(desk.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
+      if (naira > 0) await fundWallet(admin.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
       const made: string[] = [];
       while (made.length < keys) {
-        const wish = { mode, permissions: permissionSchema.options };
-        made.push((await createKey(desk.accounts, accountId, wish)).key);
+        const options = { mode, permissions: permissionSchema.options };
+        made.push((await createKey(admin.accounts, accountId, options)).key);
       }
       return { accountId, keys: made };
     },
@@ -128,7 +128,7 @@ export const startServiceProcess = async (
       return Math.round(Number(kilobytes) / 1_024);
     },
     stop: async () => {
-      desk.close();
+      admin.close();
       child.kill("SIGTERM");
       await ended;
       process.off("exit", endWithUs);
@@ -140,19 +140,19 @@ export const startServiceProcess = async (
   };
 };
 
-/** What looks on waits as long as it takes; the desk's own clients give up after 2 s. */
-const patient = (desk: AdminContext, dynamodbEndpoint: string): AdminContext => {
+/** What looks on waits as long as it takes; the admin's own clients give up after 2 s. */
+const patient = (admin: AdminContext, dynamodbEndpoint: string): AdminContext => {
   const db = emulatorClientAt(dynamodbEndpoint);
-  const accounts = { ...desk.accounts, db };
+  const accounts = { ...admin.accounts, db };
   const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
   return {
-    ...desk,
-    ledger: { ...desk.ledger, db },
+    ...admin,
+    ledger: { ...admin.ledger, db },
     accounts,
-    endpoints: { ...desk.endpoints, accounts },
+    endpoints: { ...admin.endpoints, accounts },
     sqs,
     close: () => {
-      desk.close();
+      admin.close();
       db.destroy();
       sqs.destroy();
     },

@@ -4,7 +4,7 @@ import { runOutcomeQueue } from "./outcome-queue.ts";
 import { runPurchases } from "./purchases.ts";
 
 /** The load runs' short form; `npm run test:load` is the long one. */
-test("of 400 purchases at concurrency 24, with repeats and an upstream in trouble, none is lost, double or unexplained", {
+test("of 400 purchases at concurrency 24, with repeats and an upstream in upstreamFault, none is lost, double or unexplained", {
   timeout: 120_000,
 }, async () => {
   await runPurchases({ orders: 400, concurrency: 24, settles: false });

@@ -7,11 +7,11 @@ import { sleep } from "../../shared/platform/time.ts";
 import { deliveriesOwner, readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { type Client, newClient, order } from "./client.ts";
-import { reportFigures, spread } from "./figures.ts";
-import { deadLetters } from "./queue.ts";
+import { type Client, createClient, order } from "./client.ts";
+import { deadLetters } from "./queues.ts";
+import { reportResults, spread } from "./results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const SLOW_MS = 4_000;
 /** Less than one post may take: nobody waits for a post of another app. */
@@ -30,49 +30,49 @@ const kinds = { healthy: 4, slow: 1, hanging: 1, failing: 1, dead: 1 } as const;
 type Kind = keyof typeof kinds;
 
 /**
- * Apps buy at a steady rate: first only those with healthy endpoints, then all of them. Some endpoints are slow, hang, fail or are
+ * Callers buy at a steady rate: first only those with healthy endpoints, then all of them. Some endpoints are slow, hang, fail or are
  * not there.
  */
-export const runWebhooks = async (wish: { readonly seconds: number; readonly aSecond: number }): Promise<void> => {
+export const runWebhooks = async (options: { readonly seconds: number; readonly aSecond: number }): Promise<void> => {
   const service = await startServiceProcess();
-  const client = newClient(service.baseUrl);
-  const apps: Record<Kind, App[]> = { healthy: [], slow: [], hanging: [], failing: [], dead: [] };
+  const client = createClient(service.baseUrl);
+  const callers: Record<Kind, App[]> = { healthy: [], slow: [], hanging: [], failing: [], dead: [] };
   try {
     for (const kind of kindNames) {
-      while (apps[kind].length < kinds[kind]) apps[kind].push(await newApp(service, kind, wish));
+      while (callers[kind].length < kinds[kind]) callers[kind].push(await newApp(service, kind, options));
     }
-    await buyAtRate(client, apps.healthy, wish);
-    await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: 10_000, interval: 50 });
-    const alone = spread(delaysMs(apps.healthy));
-    for (const { receiver, boughtAtMs } of apps.healthy) {
+    await buyAtRate(client, callers.healthy, options);
+    await vi.waitFor(() => expectAllTold(callers.healthy), { timeout: 10_000, interval: 50 });
+    const alone = spread(delaysMs(callers.healthy));
+    for (const { receiver, boughtAtMs } of callers.healthy) {
       boughtAtMs.clear();
       receiver?.received.splice(0);
     }
 
-    await buyAtRate(client, Object.values(apps).flat(), wish);
-    await vi.waitFor(() => expectAllTold(apps.healthy), { timeout: 2 * HEALTHY_DELAY_MS_MAX, interval: 50 });
-    const beside = spread(delaysMs(apps.healthy));
+    await buyAtRate(client, Object.values(callers).flat(), options);
+    await vi.waitFor(() => expectAllTold(callers.healthy), { timeout: 2 * HEALTHY_DELAY_MS_MAX, interval: 50 });
+    const beside = spread(delaysMs(callers.healthy));
     expect(beside.maxMs).toBeLessThan(HEALTHY_DELAY_MS_MAX);
     // The others' events go on all the while: each of the slow one's arrives, and each of the hanging one's is tried.
-    await vi.waitFor(() => expectAllTold([...apps.slow, ...apps.hanging, ...apps.failing]), {
+    await vi.waitFor(() => expectAllTold([...callers.slow, ...callers.hanging, ...callers.failing]), {
       timeout: 240_000,
       interval: 500,
     });
-    const told = spread(delaysMs(apps.slow));
-    for (const { account, boughtAtMs } of apps.dead) {
-      const deliveries = await deliveriesOf(service.desk.ledger, account.accountId);
+    const told = spread(delaysMs(callers.slow));
+    for (const { account, boughtAtMs } of callers.dead) {
+      const deliveries = await deliveriesOf(service.admin.ledger, account.accountId);
       expect(deliveries.length).toBe(boughtAtMs.size);
       for (const { state, attempts } of deliveries) {
         expect(state).toBe("pending");
         expect(attempts.map(({ outcome }) => outcome)).toContain("ECONNREFUSED");
       }
     }
-    expect(await deadLetters(service.desk, "delivery")).toEqual([]);
-    expectNothingBroke(service);
+    expect(await deadLetters(service.admin, "delivery")).toEqual([]);
+    expectNoUnexpectedErrors(service);
 
-    reportFigures("webhooks", {
-      "purchases of each app": wish.seconds * wish.aSecond,
-      "purchases a second": Object.values(apps).flat().length * wish.aSecond,
+    reportResults("webhooks", {
+      "purchases of each app": options.seconds * options.aSecond,
+      "purchases a second": Object.values(callers).flat().length * options.aSecond,
       "healthy alone p50Ms": alone.p50Ms,
       "healthy alone maxMs": alone.maxMs,
       "healthy beside p50Ms": beside.p50Ms,
@@ -80,11 +80,11 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
       "healthy beside maxMs": beside.maxMs,
       "slow p50Ms": told.p50Ms,
       "slow maxMs": told.maxMs,
-      ...strainOn(service),
+      ...strainOf(service),
     });
   } finally {
     client.close();
-    for (const { receiver } of Object.values(apps).flat()) await receiver?.stop();
+    for (const { receiver } of Object.values(callers).flat()) await receiver?.stop();
     await service.stop();
   }
 };
@@ -92,7 +92,7 @@ export const runWebhooks = async (wish: { readonly seconds: number; readonly aSe
 const kindNames = Object.keys(kinds).filter((name): name is Kind => name in kinds);
 
 const newApp = async (
-  { newAccount, desk }: ServiceProcess,
+  { newAccount, admin }: ServiceProcess,
   kind: Kind,
   { seconds, aSecond }: { readonly seconds: number; readonly aSecond: number },
 ): Promise<App> => {
@@ -100,7 +100,7 @@ const newApp = async (
   const account = await newAccount({ naira: 100 * purchases, keys: Math.ceil(purchases / PURCHASES_PER_KEY) });
   const receiver = kind === "dead" ? undefined : await receiverOf(kind);
   const url = receiver?.url ?? `http://127.0.0.1:${await closedPort()}/hook`;
-  await setEndpoint(desk.endpoints, desk.addressRules, account.accountId, url);
+  await setEndpoint(admin.endpoints, admin.addressRules, account.accountId, url);
   return { account, receiver, boughtAtMs: new Map() };
 };
 
@@ -128,12 +128,12 @@ const closedPort = async (): Promise<number> => {
 
 const buyAtRate = async (
   client: Client,
-  apps: readonly App[],
+  callers: readonly App[],
   { seconds, aSecond }: { readonly seconds: number; readonly aSecond: number },
 ): Promise<void> => {
   const purchases: Promise<void>[] = [];
   for (let count = 0; count < seconds * aSecond; count += 1) {
-    for (const app of apps) purchases.push(buy(client, app, count));
+    for (const app of callers) purchases.push(buy(client, app, count));
     await sleep(1_000 / aSecond);
   }
   await Promise.all(purchases);
@@ -166,16 +166,16 @@ const toldAtMs = ({ receiver }: App): ReadonlyMap<string, number> => {
   return first;
 };
 
-const expectAllTold = (apps: readonly App[]): void => {
-  for (const app of apps) {
+const expectAllTold = (callers: readonly App[]): void => {
+  for (const app of callers) {
     const told = toldAtMs(app);
     expect([...app.boughtAtMs.keys()].filter((reference) => !told.has(reference))).toEqual([]);
   }
 };
 
 /** From a purchase's answer to the arrival of its event. */
-const delaysMs = (apps: readonly App[]): number[] =>
-  apps.flatMap((app) => {
+const delaysMs = (callers: readonly App[]): number[] =>
+  callers.flatMap((app) => {
     const told = toldAtMs(app);
     return [...app.boughtAtMs].map(([reference, atMs]) => Math.max(0, (told.get(reference) ?? Infinity) - atMs));
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
-import { newClient, order, type Reply } from "../../load/client.ts";
-import { inParallel } from "../../load/figures.ts";
+import { createClient, order, type Reply } from "../../load/client.ts";
+import { inParallel } from "../../load/results.ts";
 import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
 
@@ -25,7 +25,7 @@ export const runSlice = async (
   keys: readonly string[],
   load: { readonly orders: number; readonly concurrency: number },
 ): Promise<Slice> => {
-  const client = newClient(`${server.origin}/v1`);
+  const client = createClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
   const cpuBeforeUs = await server.cpuUs();
   const begun = performance.now();

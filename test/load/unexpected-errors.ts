@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Figures } from "./figures.ts";
+import type { Results } from "./results.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 /** What nobody foresaw: an error that no rule turned into an answer, an invocation that failed, a promise that nobody awaited. */
@@ -20,7 +20,10 @@ const AWS_REFUSALS = ["ThrottlingException", "ProvisionedThroughputExceededExcep
 );
 
 /** The service's log tells of nothing that broke, except what was meant to. */
-export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typeof BROKEN)[number][] = []): void => {
+export const expectNoUnexpectedErrors = (
+  service: ServiceProcess,
+  meant: readonly (typeof BROKEN)[number][] = [],
+): void => {
   const events = BROKEN.filter((event) => !meant.includes(event));
   const lines = service.logLines();
   const broken = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
@@ -32,7 +35,7 @@ export const expectNothingBroke = (service: ServiceProcess, meant: readonly (typ
 };
 
 /** How hard it was for the service: calls to the stand-ins for AWS that it gave up after 2 s, and the most memory that it held. */
-export const strainOn = (service: ServiceProcess): Figures => ({
+export const strainOf = (service: ServiceProcess): Results => ({
   "AWS calls given up": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
   "peak memory_mb": service.peakMemoryMb(),
   ...(service.strict && { "strict AWS": service.strict.counts }),

@@ -4,7 +4,7 @@ import type { Fault } from "../../tools/simulator/faults.ts";
 import { seeded } from "../builders/seeded.ts";
 import { type Client, order, type Reply } from "./client.ts";
 import type { LoadAccount } from "./service-process.ts";
-import { type Trouble, troubleOf } from "./upstream-troubles.ts";
+import { type UpstreamFault, upstreamFaultOf } from "./upstream-faults.ts";
 
 /** What an app reads of one answer. `none`: no answer of the service's own, which says nothing. */
 export type Answer =
@@ -28,7 +28,7 @@ export type Placed = {
   readonly answers: Answer[];
 };
 
-export type Apps = {
+export type Callers = {
   readonly placed: readonly Placed[];
   /** How long each request took, whatever it was answered. */
   readonly durationsMs: readonly number[];
@@ -39,14 +39,18 @@ export type Apps = {
   /** Repeats an order of which a transaction was made, with the same body and any key of its account. */
   readonly repeatOne: () => Promise<void>;
   /** Our references of all that an app was told to have failed. */
-  readonly toldFailed: () => ReadonlySet<string>;
+  readonly reportedFailed: () => ReadonlySet<string>;
 };
 
 const TRIES_MAX = 8;
 const REPEAT_SEED = 20_261_121;
 
-/** Apps that buy: each order is another account's, keys take turns, and each number is called once. */
-export const newApps = (client: Client, accounts: readonly LoadAccount[], addFault: (fault: Fault) => void): Apps => {
+/** Callers that buy: each order is another account's, keys take turns, and each number is called once. */
+export const createCallers = (
+  client: Client,
+  accounts: readonly LoadAccount[],
+  addFault: (fault: Fault) => void,
+): Callers => {
   const random = seeded(REPEAT_SEED);
   const placed: Placed[] = [];
   const answered: Placed[] = [];
@@ -69,17 +73,17 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
     return answer;
   };
 
-  const place: Apps["place"] = async (index) => {
+  const place: Callers["place"] = async (index) => {
     const account = accounts[index % accounts.length];
     if (account === undefined) throw new Error("There are no accounts");
-    const trouble = troubleOf(index);
-    if (trouble !== undefined && "fault" in trouble) addFault(trouble.fault);
-    const one: Placed = { account, ...wishOf(index, trouble), answers: [] };
+    const upstreamFault = upstreamFaultOf(index);
+    if (upstreamFault !== undefined && "fault" in upstreamFault) addFault(upstreamFault.fault);
+    const one: Placed = { account, ...orderOf(index, upstreamFault), answers: [] };
     placed.push(one);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const answer = await send(one);
       if (answer.kind === "transaction") {
-        if (!mayBeInDoubt(answer)) answered.push(one);
+        if (!mayBeUnknown(answer)) answered.push(one);
         return;
       }
       if (answer.kind === "refused" && answer.retryAfterS === undefined) return;
@@ -97,7 +101,7 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
       const one = answered[Math.floor(random() * answered.length)];
       if (one !== undefined) await send(one);
     },
-    toldFailed: () =>
+    reportedFailed: () =>
       new Set(
         placed.flatMap(({ answers }) =>
           answers.flatMap((answer) =>
@@ -109,7 +113,7 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
 };
 
 /** The answer to a debit in doubt, too: it names the transaction that was perhaps made, and that is taken back if it was. */
-export const mayBeInDoubt = (answer: Answer): boolean =>
+export const mayBeUnknown = (answer: Answer): boolean =>
   answer.kind === "transaction" && answer.code === "delivery_failed";
 
 const plans = [
@@ -120,9 +124,12 @@ const plans = [
 ] as const;
 
 /** Two bundles for one top-up; the numbers of recipients differ, so that an order is known by its own. */
-const wishOf = (index: number, trouble: Trouble | undefined): Pick<Placed, "path" | "body" | "amountNaira"> => {
+const orderOf = (
+  index: number,
+  upstreamFault: UpstreamFault | undefined,
+): Pick<Placed, "path" | "body" | "amountNaira"> => {
   const usual = `0803${String(index).padStart(7, "0")}`;
-  const phoneNumber = trouble !== undefined && "phoneNumber" in trouble ? trouble.phoneNumber : usual;
+  const phoneNumber = upstreamFault !== undefined && "phoneNumber" in upstreamFault ? upstreamFault.phoneNumber : usual;
   const common = { phone_number: phoneNumber, reference: `order-${index}` };
   if (index % 3 === 0) {
     const amount = 50 + (index % 100);

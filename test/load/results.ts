@@ -2,12 +2,12 @@ import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../../tools/local/json-file.ts";
 
 /** What a run came to: counts, seconds, shares; and counts by name. */
-export type Figures = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
+export type Results = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
 
 const figuresFile = z.record(z.string(), z.unknown());
 
 /** Says a run's figures in one line, and keeps them in the file that LOAD_FIGURES names. */
-export const reportFigures = (run: string, figures: Figures): void => {
+export const reportResults = (run: string, figures: Results): void => {
   const parts = Object.entries(figures).map(([name, value]) => `${name} ${textOf(value)}`);
   console.log(`${run}: ${parts.join(", ")}`);
   const path = process.env.LOAD_FIGURES;
@@ -15,7 +15,7 @@ export const reportFigures = (run: string, figures: Figures): void => {
   writeJsonFile(path, { ...readJsonFile(path, figuresFile), [run]: { at: new Date().toISOString(), ...figures } });
 };
 
-const textOf = (value: Figures[string]): string => {
+const textOf = (value: Results[string]): string => {
   if (typeof value !== "object") return String(value);
   return `{${Object.entries(value)
     .map(([name, count]) => `${name} ${count}`)

@@ -7,7 +7,7 @@ import { matchEvent, resolveTransaction } from "../../shared/upstream-events/ope
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import type { Delivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
 import { eventOf, sendEvent } from "../../tools/simulator/webhooks.ts";
-import { inParallel } from "./figures.ts";
+import { inParallel } from "./results.ts";
 
 /** All that an operator sees as open. */
 export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
@@ -17,7 +17,7 @@ export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
  * The upstream's own events come by themselves, a moment after its answer. One that was not answered 200 in 5 s is sent again, as a
  * provider does. Resolves with how many that were.
  */
-export const waitForNamed = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
+export const waitForUpstreamEvents = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
   const again = new Set<Order>();
   await vi.waitFor(
     async () => {
@@ -45,11 +45,11 @@ const isAbout =
 const TAKEN_BACK_MS = 60_000;
 
 /** Nothing is open of which an app was told that it failed. */
-export const waitForTakenBack = async (ledger: Ledger, toldFailed: ReadonlySet<string>): Promise<void> => {
+export const waitForRefunds = async (ledger: Ledger, reportedFailed: ReadonlySet<string>): Promise<void> => {
   await vi.waitFor(
     async () => {
       const open = await openNow(ledger);
-      expect(open.map(referenceOf).filter((reference) => toldFailed.has(reference))).toEqual([]);
+      expect(open.map(referenceOf).filter((reference) => reportedFailed.has(reference))).toEqual([]);
     },
     { timeout: TAKEN_BACK_MS + 20_000, interval: 500 },
   );
@@ -58,7 +58,7 @@ export const waitForTakenBack = async (ledger: Ledger, toldFailed: ReadonlySet<s
 const EVENTS_AT_ONCE = 8;
 
 /** The upstream tells how those ended whose answers were lost; the ones that it still held up it delivers now. Resolves with which. */
-export const tellTheLost = async (
+export const sendMissingEvents = async (
   upstream: SimulatorState,
   open: readonly Transaction[],
 ): Promise<readonly Order[]> => {

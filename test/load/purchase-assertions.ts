@@ -4,7 +4,7 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import type { Received } from "../builders/receiver.ts";
-import { type Answer, mayBeInDoubt, type Placed } from "./apps.ts";
+import { type Answer, mayBeUnknown, type Placed } from "./callers.ts";
 
 /** The transactions by the reference that callers and the upstream know. */
 export const byReference = (transactions: readonly Transaction[]): ReadonlyMap<string, Transaction> =>
@@ -14,11 +14,17 @@ type TransactionAnswer = Extract<Answer, { kind: "transaction" }>;
 const isAboutTransaction = (answer: Answer): answer is TransactionAnswer => answer.kind === "transaction";
 
 /** Nothing that an app was told is untrue, then or now. */
-export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMap<string, Transaction>): void => {
+export const expectAnswersMatch = (
+  placed: readonly Placed[],
+  transactionsByReference: ReadonlyMap<string, Transaction>,
+): void => {
   const standing = new Map(
-    [...rows.values()].map((transaction) => [`${transaction.account_id} ${transaction.caller_reference}`, transaction]),
+    [...transactionsByReference.values()].map((transaction) => [
+      `${transaction.account_id} ${transaction.caller_reference}`,
+      transaction,
+    ]),
   );
-  expect(standing.size, "One transaction for each caller's reference").toBe(rows.size);
+  expect(standing.size, "One transaction for each caller's reference").toBe(transactionsByReference.size);
   for (const { account, body, amountNaira, answers } of placed) {
     const row = standing.get(`${account.accountId} ${body.reference}`);
     const told = answers.filter(isAboutTransaction);
@@ -28,7 +34,7 @@ export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMa
       if (answers.every(({ kind }) => kind === "refused")) expect(row, place).toBeUndefined();
       continue;
     }
-    if (row === undefined && told.every(mayBeInDoubt)) continue;
+    if (row === undefined && told.every(mayBeUnknown)) continue;
     expect(row?.amount_kobo, place).toBe(koboFromNaira(amountNaira));
     expect([...new Set(told.map(({ reference }) => reference))], place).toEqual([row && referenceOf(row)]);
     // An error that had left something open would make even the first answer a replay.
@@ -42,7 +48,7 @@ export const expectAnswersAreTrue = (placed: readonly Placed[], rows: ReadonlyMa
 /** The upstream was asked at most once for each transaction, and what it did is what the ledger says of all that has ended. */
 export const expectUpstreamAgrees = (
   { purchases, requests }: SimulatorState,
-  rows: ReadonlyMap<string, Transaction>,
+  transactionsByReference: ReadonlyMap<string, Transaction>,
 ): void => {
   expect(requests.filter(({ outcome }) => outcome === "duplicate_reference")).toEqual([]);
   const orders = new Map<string, Order>();
@@ -50,11 +56,11 @@ export const expectUpstreamAgrees = (
     const reference = order.reference ?? "";
     expect(orders.has(reference), `A second order for ${reference}`).toBe(false);
     orders.set(reference, order);
-    const transaction = rows.get(reference);
+    const transaction = transactionsByReference.get(reference);
     expect(transaction?.amount_kobo, reference).toBe(order.amountKobo);
     if (transaction?.status !== "processing") expect(transaction?.status, reference).toBe(order.status);
   }
-  for (const [reference, { status }] of rows) {
+  for (const [reference, { status }] of transactionsByReference) {
     if (status === "success") expect(orders.get(reference)?.status, reference).toBe("success");
     if (status === "failed") expect(orders.get(reference)?.status ?? "failed", reference).toBe("failed");
   }
@@ -63,7 +69,7 @@ export const expectUpstreamAgrees = (
 const event = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
 /** Which transactions were announced as what, with the ids of their events. */
-export const announcements = (received: readonly Received[]) => {
+export const webhooksOf = (received: readonly Received[]) => {
   const ids = new Map<string, Set<string>>();
   const statuses = new Map<string, string>();
   for (const { body, headers } of received) {
@@ -75,9 +81,12 @@ export const announcements = (received: readonly Received[]) => {
 };
 
 /** Every end was announced, as what it is, under one id; and nothing else was. */
-export const expectEndsAreAnnounced = (received: readonly Received[], rows: ReadonlyMap<string, Transaction>): void => {
-  const { ids, statuses } = announcements(received);
-  const ended = [...rows].filter(([, { status }]) => status !== "processing");
+export const expectFinalStatusesAreDelivered = (
+  received: readonly Received[],
+  transactionsByReference: ReadonlyMap<string, Transaction>,
+): void => {
+  const { ids, statuses } = webhooksOf(received);
+  const ended = [...transactionsByReference].filter(([, { status }]) => status !== "processing");
   expect(statuses.size).toBe(ended.length);
   for (const [reference, { status }] of ended) {
     expect(statuses.get(reference), reference).toBe(status);

@@ -17,14 +17,14 @@ const walletRow = z.object({ account_id: z.string(), balance_kobo: z.int(), vers
 type Wallet = z.output<typeof walletRow>;
 
 /** The ledger table as it stands, read whole: no index and no rule of the service comes between. */
-export type Books = {
+export type LedgerState = {
   readonly transactions: readonly Transaction[];
   readonly wallets: readonly Wallet[];
   /** Fundings and adjustments by account, in kobo. */
   readonly booked_kobo: ReadonlyMap<string, number>;
 };
 
-export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
+export const readLedgerState = async ({ db, table }: Ledger): Promise<LedgerState> => {
   const transactions: Transaction[] = [];
   const wallets: Wallet[] = [];
   const bookedKobo = new Map<string, number>();
@@ -42,7 +42,7 @@ export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
 };
 
 /** Fundings and adjustments minus transactions that are not `failed` are the balance, of every wallet. */
-export const expectMoneyIsExact = ({ transactions, wallets, booked_kobo }: Books): void => {
+export const expectMoneyIsExact = ({ transactions, wallets, booked_kobo }: LedgerState): void => {
   const dueKobo = new Map(booked_kobo);
   for (const { account_id, mode, status, amount_kobo } of transactions) {
     if (mode === "live" && status !== "failed") {

@@ -1,14 +1,14 @@
 import type { Fault } from "../../tools/simulator/faults.ts";
 
 /** What an order meets at the upstream: a number that stands for an outcome, or a fault that the next order there runs into. */
-export type Trouble = { readonly phoneNumber: string } | { readonly fault: Fault };
+export type UpstreamFault = { readonly phoneNumber: string } | { readonly fault: Fault };
 
-/** One order in so many meets trouble: 5 %. */
+/** One order in so many meets upstreamFault: 5 %. */
 const EVERY = 20;
 const path = "/vtu/";
 const times = 1;
 
-const usual: readonly Trouble[] = [
+const usual: readonly UpstreamFault[] = [
   // Taken, and ended later by an event.
   { phoneNumber: "08000000002" },
   { phoneNumber: "08000000003" },
@@ -35,14 +35,14 @@ const usual: readonly Trouble[] = [
 ];
 
 /** These hold up an order for 20 s, or every order for a second: a few in a long run. */
-const rare: readonly Trouble[] = [
+const rare: readonly UpstreamFault[] = [
   { phoneNumber: "08000000007" },
   { fault: { kind: "rate_limited", retry_after_s: 1, path, times } },
 ];
 const RARE_EVERY = 60;
 
-/** The trouble of the order with this number, if it has any. */
-export const troubleOf = (index: number): Trouble | undefined => {
+/** The upstreamFault of the order with this number, if it has any. */
+export const upstreamFaultOf = (index: number): UpstreamFault | undefined => {
   if (index % EVERY !== EVERY - 1) return undefined;
   const turn = Math.floor(index / EVERY);
   if (turn % RARE_EVERY === RARE_EVERY - 1) return rare[Math.floor(turn / RARE_EVERY) % rare.length];
