@@ -4,48 +4,50 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import type { Received } from "../builders/receiver.ts";
-import { type Answer, mayBeUnknown, type Placed } from "./callers.ts";
+import { type Answer, mayBeUnknown, type PlacedOrder } from "./callers.ts";
 
-/** The transactions by the reference that callers and the upstream know. */
+/** The transactions by their reference, which callers and the upstream know. */
 export const byReference = (transactions: readonly Transaction[]): ReadonlyMap<string, Transaction> =>
   new Map(transactions.map((transaction) => [referenceOf(transaction), transaction]));
 
 type TransactionAnswer = Extract<Answer, { kind: "transaction" }>;
 const isAboutTransaction = (answer: Answer): answer is TransactionAnswer => answer.kind === "transaction";
 
-/** Nothing that an app was told is untrue, then or now. */
-export const expectAnswersMatch = (
-  placed: readonly Placed[],
+/** Every response to a caller agrees with the ledger. */
+export const expectResponsesMatch = (
+  placed: readonly PlacedOrder[],
   transactionsByReference: ReadonlyMap<string, Transaction>,
 ): void => {
-  const standing = new Map(
+  const byCallerReference = new Map(
     [...transactionsByReference.values()].map((transaction) => [
       `${transaction.account_id} ${transaction.caller_reference}`,
       transaction,
     ]),
   );
-  expect(standing.size, "One transaction for each caller's reference").toBe(transactionsByReference.size);
+  expect(byCallerReference.size, "One transaction for each caller's reference").toBe(transactionsByReference.size);
   for (const { account, body, amountNaira, answers } of placed) {
-    const row = standing.get(`${account.accountId} ${body.reference}`);
-    const told = answers.filter(isAboutTransaction);
+    const transaction = byCallerReference.get(`${account.accountId} ${body.reference}`);
+    const reported = answers.filter(isAboutTransaction);
     const place = `${body.reference}: ${JSON.stringify(answers)}`;
-    if (told.length === 0) {
-      // An error without a transaction left nothing behind. No answer at all may have.
-      if (answers.every(({ kind }) => kind === "refused")) expect(row, place).toBeUndefined();
+    if (reported.length === 0) {
+      // An error without a transaction leaves none behind. Without a response there may be one.
+      if (answers.every(({ kind }) => kind === "refused")) expect(transaction, place).toBeUndefined();
       continue;
     }
-    if (row === undefined && told.every(mayBeUnknown)) continue;
-    expect(row?.amount_kobo, place).toBe(koboFromNaira(amountNaira));
-    expect([...new Set(told.map(({ reference }) => reference))], place).toEqual([row && referenceOf(row)]);
-    // An error that had left something open would make even the first answer a replay.
-    const firsts = told.filter(({ replayed }) => !replayed).length;
-    expect(firsts, place).toBe(answers.some(({ kind }) => kind === "none") ? Math.min(firsts, 1) : 1);
-    const ends = new Set(told.map(({ status }) => status).filter((status) => status !== "processing"));
-    if (ends.size > 0) expect([...ends], place).toEqual([row?.status]);
+    if (transaction === undefined && reported.every(mayBeUnknown)) continue;
+    expect(transaction?.amount_kobo, place).toBe(koboFromNaira(amountNaira));
+    expect([...new Set(reported.map(({ reference }) => reference))], place).toEqual([
+      transaction && referenceOf(transaction),
+    ]);
+    // An error that had left a transaction would make even the first response a replay.
+    const originals = reported.filter(({ replayed }) => !replayed).length;
+    expect(originals, place).toBe(answers.some(({ kind }) => kind === "none") ? Math.min(originals, 1) : 1);
+    const finalStatuses = new Set(reported.map(({ status }) => status).filter((status) => status !== "processing"));
+    if (finalStatuses.size > 0) expect([...finalStatuses], place).toEqual([transaction?.status]);
   }
 };
 
-/** The upstream was asked at most once for each transaction, and what it did is what the ledger says of all that has ended. */
+/** The upstream got at most one order for each transaction, and its status is that of every settled transaction. */
 export const expectUpstreamAgrees = (
   { purchases, requests }: SimulatorState,
   transactionsByReference: ReadonlyMap<string, Transaction>,
@@ -68,7 +70,7 @@ export const expectUpstreamAgrees = (
 
 const event = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
-/** Which transactions were announced as what, with the ids of their events. */
+/** The webhook ids and the last status of each transaction in the received webhooks. */
 export const webhooksOf = (received: readonly Received[]) => {
   const ids = new Map<string, Set<string>>();
   const statuses = new Map<string, string>();
@@ -80,15 +82,15 @@ export const webhooksOf = (received: readonly Received[]) => {
   return { ids, statuses };
 };
 
-/** Every end was announced, as what it is, under one id; and nothing else was. */
+/** Every final status was delivered under one webhook id, and nothing else was delivered. */
 export const expectFinalStatusesAreDelivered = (
   received: readonly Received[],
   transactionsByReference: ReadonlyMap<string, Transaction>,
 ): void => {
   const { ids, statuses } = webhooksOf(received);
-  const ended = [...transactionsByReference].filter(([, { status }]) => status !== "processing");
-  expect(statuses.size).toBe(ended.length);
-  for (const [reference, { status }] of ended) {
+  const settled = [...transactionsByReference].filter(([, { status }]) => status !== "processing");
+  expect(statuses.size).toBe(settled.length);
+  for (const [reference, { status }] of settled) {
     expect(statuses.get(reference), reference).toBe(status);
     expect(ids.get(reference)?.size, reference).toBe(1);
   }

@@ -11,8 +11,8 @@ export const urlOf = ({ target }: AdminContext, name: QueueName): string =>
 export const deadLettersUrlOf = (admin: AdminContext, name: QueueName): string =>
   urlOf(admin, name).replace(new RegExp(`${name}$`), deadLettersOf(name));
 
-/** Takes the bodies of all dead letters of a queue. */
-export const deadLetters = async (admin: AdminContext, name: QueueName): Promise<readonly string[]> => {
+/** Receives and deletes all dead letters of a queue; resolves with their bodies. */
+export const takeDeadLetters = async (admin: AdminContext, name: QueueName): Promise<readonly string[]> => {
   const QueueUrl = deadLettersUrlOf(admin, name);
   const bodies: string[] = [];
   for (;;) {

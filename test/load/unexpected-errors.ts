@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import type { Results } from "./results.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
-/** What nobody foresaw: an error that no rule turned into an answer, an invocation that failed, a promise that nobody awaited. */
-const BROKEN = [
+/** Log events of faults of the service. */
+const UNEXPECTED = [
   "request.failed",
   "message.failed",
   "invocation.failed",
@@ -11,32 +11,32 @@ const BROKEN = [
   "stream.given_up",
 ] as const;
 
-/** AWS, that is its stand-in on this machine, did not answer in 2 s: that is for the load to bring about, and what follows from it. */
+/** An emulator did not respond within 2 s. The load causes this, and the unknown outcomes that follow from it. */
 const AWS_TIMEOUT = '"error":"TimeoutError"';
 const UNKNOWN_AFTER_TIMEOUT = '"error":"OutcomeUnknown"';
-/** What strict AWS says where no try of ours got through: the request then fails without an effect. */
+/** Errors of the strict DynamoDB layer that lasted through all retries: the request then fails without an effect. */
 const AWS_REFUSALS = ["ThrottlingException", "ProvisionedThroughputExceededException"].map(
   (name) => `"error":"${name}"`,
 );
 
-/** The service's log tells of nothing that broke, except what was meant to. */
+/** The log has no unexpected errors, except those that the load causes and those that the run allows. */
 export const expectNoUnexpectedErrors = (
   service: ServiceProcess,
-  meant: readonly (typeof BROKEN)[number][] = [],
+  allowed: readonly (typeof UNEXPECTED)[number][] = [],
 ): void => {
-  const events = BROKEN.filter((event) => !meant.includes(event));
+  const events = UNEXPECTED.filter((event) => !allowed.includes(event));
   const lines = service.logLines();
-  const broken = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
-  const strain = [AWS_TIMEOUT, UNKNOWN_AFTER_TIMEOUT, ...(service.strict ? AWS_REFUSALS : [])];
-  const isStrain = (line: string): boolean => strain.some((text) => line.includes(text));
+  const unexpected = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
+  const expected = [AWS_TIMEOUT, UNKNOWN_AFTER_TIMEOUT, ...(service.strict ? AWS_REFUSALS : [])];
+  const isExpected = (line: string): boolean => expected.some((text) => line.includes(text));
   expect(service.strict?.notSimulated ?? []).toEqual([]);
-  expect(broken.filter((line) => !isStrain(line))).toEqual([]);
+  expect(unexpected.filter((line) => !isExpected(line))).toEqual([]);
   expect(lines.filter((line) => !line.startsWith("{"))).toEqual([]);
 };
 
-/** How hard it was for the service: calls to the stand-ins for AWS that it gave up after 2 s, and the most memory that it held. */
+/** The strain on the service: calls to emulators that timed out after 2 s, and its peak memory. */
 export const strainOf = (service: ServiceProcess): Results => ({
-  "AWS calls given up": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
-  "peak memory_mb": service.peakMemoryMb(),
+  "AWS calls timed out": service.logLines().filter((line) => line.includes(AWS_TIMEOUT)).length,
+  "peak memory, MB": service.peakMemoryMb(),
   ...(service.strict && { "strict AWS": service.strict.counts }),
 });

@@ -1,6 +1,6 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../builders/service.ts";
-import { type Client, createClient, order } from "../../load/client.ts";
+import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
 import { median, type Spread, spreadOf } from "../samples.ts";
@@ -87,7 +87,7 @@ const buySlice = async (client: Client, callers: readonly (() => string)[]): Pro
   await inParallel(callers.length, callers.length, async (index) => {
     const nextKey = callers[index];
     for (let count = 0; nextKey && count < PURCHASES / callers.length; count += 1) {
-      const reply = await client.send(order(BUY_DATA, nextKey(), anOrder()));
+      const reply = await client.send(orderRequest(BUY_DATA, nextKey(), anOrder()));
       if (reply.kind === "answered" && reply.status === 200) durationsMs.push(reply.durationMs);
       else failed += 1;
     }

@@ -6,7 +6,7 @@ import { tableNames } from "../../../tools/local/tables.ts";
 import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
-import { type Client, createClient, order, type Sent } from "../../load/client.ts";
+import { type Client, createClient, orderRequest, type Sent } from "../../load/client.ts";
 import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
 import { median } from "../samples.ts";
 
@@ -107,7 +107,7 @@ type Round = {
 const measureRound = async (round: Round, samples: Samples): Promise<void> => {
   const { gateway, listKey, buyKey } = round;
   const list: Sent = { method: "GET", path: "/vtu/data", headers: gzipped(listKey) };
-  const buy = order(BUY_DATA, buyKey, anOrder());
+  const buy = orderRequest(BUY_DATA, buyKey, anOrder());
   for (let count = 0; count < COLD; count += 1) {
     await gateway.begin();
     samples.listColdMs.push(await ask(round, list));

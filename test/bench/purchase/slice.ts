@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
-import { createClient, order, type Reply } from "../../load/client.ts";
+import { createClient, orderRequest, type Reply } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
@@ -31,7 +31,7 @@ export const runSlice = async (
   const begun = performance.now();
   await inParallel(load.orders, load.concurrency, async (index) => {
     const key = keys[index % keys.length] ?? "";
-    replies.push(await client.send(order(BUY_DATA, key, aNewOrder())));
+    replies.push(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
   });
   const durationMs = performance.now() - begun;
   const cpuUs = (await server.cpuUs()) - cpuBeforeUs;

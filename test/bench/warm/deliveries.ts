@@ -4,7 +4,7 @@ import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";
-import { type Client, createClient, order } from "../../load/client.ts";
+import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
 import type { Say } from "../part.ts";
@@ -72,7 +72,7 @@ const newGroup = async (service: ServiceProcess, client: Client, endpoints: numb
 };
 
 const buy = async (client: Client, key: string): Promise<string> => {
-  const reply = await client.send(order(BUY_DATA, key, anOrder()));
+  const reply = await client.send(orderRequest(BUY_DATA, key, anOrder()));
   const reference = reply.kind === "answered" ? String(reply.headers["x-transaction-reference"]) : "";
   const pk = pkOfReference(reference);
   if (pk === undefined) throw new Error(`A purchase failed: ${JSON.stringify(reply)}`);
