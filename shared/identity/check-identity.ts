@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import type { DateOrder } from "../contract/date-order.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
-import { headers } from "../contract/headers.ts";
 import {
   bvnAdvancedResult,
   bvnBasicResult,
@@ -13,16 +12,18 @@ import {
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
+import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import { failureError } from "../orders/order-failure.ts";
-import { type Fulfilment, type OrderDeps, type PlacedOrder, placeOrder } from "../orders/place-order.ts";
+import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
+import { failureError, orderHeaders } from "../orders/order-response.ts";
+import { placeOrder } from "../orders/place-order.ts";
 import { type Deadline, replayBudgetMs } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
-import { type Consent, consentPk } from "./consent.ts";
+import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay.ts";
@@ -132,7 +133,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
         await provider.assertReady(search.check, deadline);
         return { amountKobo: search.amountKobo, description: search.title };
       },
-      alongside: (transaction, keyedHashes) => [
+      records: (transaction, keyedHashes) => [
         consentRecord(transaction, keyedHashes, search, request.requestContext.requestId, input.purpose),
       ],
       fulfil: async (row) => {
@@ -195,7 +196,8 @@ const ANSWER_BYTES_MAX = 5_900_000;
 const fitsAnswer = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= ANSWER_BYTES_MAX;
 
-const answerOf = <Result>({ transaction, replayed }: PlacedOrder, title: string, result: Result | null) => {
+const answerOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
+  const { transaction } = placed;
   const reference = referenceOf(transaction);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
@@ -203,10 +205,7 @@ const answerOf = <Result>({ transaction, replayed }: PlacedOrder, title: string,
       transaction: { title, amount: nairaFromKobo(transaction.amount_kobo), reference, status: transaction.status },
       result,
     },
-    headers: {
-      [headers.transactionReference]: reference,
-      ...(replayed && { [headers.idempotentReplayed]: "true" }),
-    },
+    headers: orderHeaders(placed),
   };
 };
 

@@ -1,5 +1,6 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { getItem } from "../ledger/get-item.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
@@ -46,11 +47,9 @@ export const replayStore = (
     });
   },
   find: async (row) => {
-    const { Item } = await db.send(
-      new GetCommand({ TableName: table, Key: { pk: replayPk(row) }, ConsistentRead: true }),
-    );
-    if (Item === undefined) return undefined;
-    const { sealed, expires_at_s } = replayRow.parse(Item);
+    const item = await getItem({ db, table }, replayPk(row), replayRow);
+    if (item === undefined) return undefined;
+    const { sealed, expires_at_s } = item;
     if (clock() >= expires_at_s * 1_000) return undefined;
     const plain = opened(await sealingKey(replayKey), row, Buffer.from(sealed));
     return plain && z.record(z.string(), z.unknown()).parse(JSON.parse(plain.toString("utf8")));

@@ -1,12 +1,12 @@
 import type { MessageResult } from "../lambda/queue-handler.ts";
-import { alertIfContradicted } from "../ledger/contradiction.ts";
-import { readTransaction } from "../ledger/find-transactions.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,
   type IndexedTransaction,
   openTransactions,
-} from "../ledger/open-transactions.ts";
+  readTransaction,
+} from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import {
   createSequentialSettle,
   type Settlement,
@@ -14,9 +14,8 @@ import {
   settleByHeuristicMatch,
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
-import type { Ledger } from "../ledger/transact.ts";
-import { referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
-import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
+import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
+import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
@@ -43,8 +42,6 @@ export const applyOutcome = (deps: ApplyDeps) => {
   };
 };
 
-const isFinalStatus = (status: keyof typeof transitions): boolean => transitions[status].length === 0;
-
 /** Our own verdict on a transaction of ours. */
 const applyVerdict = async (
   { ledger, settle }: Applying,
@@ -57,9 +54,9 @@ const applyVerdict = async (
     return { kind: "done", outcome: "no_such_attempt" };
   }
   const result: SettlementResult = isFinalStatus(transaction.status)
-    ? { kind: "stands", transaction }
+    ? { kind: "already_settled", transaction }
     : await settle(ledger, transaction, message.settlement, deadline);
-  if (result.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_not_known" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const isContradicted = alertIfContradicted(result.transaction, message.settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
@@ -94,7 +91,7 @@ const applyToNamed = async (
     return escalate(deps, event, "unauthenticated", named.pk);
   }
   const result = await deps.settle(deps.ledger, named, settlement, deadline);
-  if (result.kind === "not_known") return { kind: "retry", reason: "write_not_known" };
+  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_not_known" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   return judgeFinal(deps, named.pk, result.transaction.status, event);
 };

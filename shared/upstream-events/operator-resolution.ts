@@ -1,8 +1,8 @@
-import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
-import { type NameCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
-import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/transact.ts";
-import { isIdentityCheck, referenceOf, type Transaction, transitions } from "../ledger/transaction.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
+import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
+import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { type ReadableEvent, type StoredEvent, saysOf, storedEventId } from "./stored-event.ts";
@@ -79,7 +79,7 @@ export const matchEvent = async (
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
     },
   };
-  await decide(ledger, transaction, settlement, isOwn ? "any" : { unnamedOr: event.reference }, [
+  await decide(ledger, transaction, settlement, isOwn ? "any" : { absentOr: event.reference }, [
     eventUpdate(ledger, event, "matched", transaction.pk),
     auditPut(ledger.table, auditEntry(act, ledger.clock())),
   ]);
@@ -136,7 +136,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
   const audit = auditEntry({ ...act, details: { event: storedEventId(event), says: saysOf(event) } }, ledger.clock());
   const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
-  if (outcome.kind === "refused")
+  if (outcome.kind === "condition_failed")
     throw new OperatorError(`${storedEventId(event)} was decided by somebody else meanwhile`);
 };
 
@@ -149,7 +149,7 @@ const upstreamFacts = ({ reference, amount_kobo }: ReadableEvent) => ({
 });
 
 const assertOpen = (transaction: Transaction, nowMs: number): void => {
-  if (transitions[transaction.status].length === 0) throw finalStatusError(transaction);
+  if (isFinalStatus(transaction.status)) throw finalStatusError(transaction);
   const waitS = Math.ceil(inFlightMs(transaction, nowMs) / 1_000);
   if (waitS === 0) return;
   throw new OperatorError(`The request of ${referenceOf(transaction)} may still be under way: try again in ${waitS} s`);
@@ -189,22 +189,20 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   },
 });
 
-type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
-
 /** Settles the transaction together with what is written beside it, or says why nothing was written. */
 const decide = async (
   ledger: Ledger,
   transaction: Transaction,
   settlement: Settlement,
-  only: NameCondition,
+  condition: ReferenceCondition,
   beside: Writes,
 ): Promise<void> => {
-  const outcome = await write(ledger, [...settlementWrites(ledger, transaction, settlement, only), ...beside]);
+  const outcome = await write(ledger, [...settlementWrites(ledger, transaction, settlement, condition), ...beside]);
   if (outcome.kind === "done") return;
   if (outcome.transaction === undefined) {
     throw new OperatorError("The event was decided meanwhile, or matched to another transaction by a copy of it");
   }
-  if (transitions[outcome.transaction.status].length === 0) throw finalStatusError(outcome.transaction);
+  if (isFinalStatus(outcome.transaction.status)) throw finalStatusError(outcome.transaction);
   throw new OperatorError(
     `The upstream calls ${referenceOf(transaction)} ${outcome.transaction.upstream_reference} by now`,
   );
@@ -213,13 +211,13 @@ const decide = async (
 const write = async (
   ledger: Ledger,
   writes: Writes,
-): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly transaction: Transaction | undefined }> => {
+): Promise<{ readonly kind: "done" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>> => {
   try {
     await transactWithRetry(ledger, writes);
     return { kind: "done" };
   } catch (error) {
-    const collision = classifyWriteError(error);
-    if (collision.kind !== "refused") throw error;
-    return { kind: "refused", transaction: collision.transaction };
+    const failure = classifyWriteError(error);
+    if (failure.kind !== "condition_failed") throw error;
+    return failure;
   }
 };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Change } from "../lambda/stream-handler.ts";
-import { isTransactionPk } from "../ledger/transaction.ts";
+import { isTransactionPk } from "../ledger/schema.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
 /** A test purchase for this number is announced twice. Source: README, "Magic values". */

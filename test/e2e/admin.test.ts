@@ -5,7 +5,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { walletPk } from "../../shared/ledger/wallet.ts";
+import { walletPk } from "../../shared/ledger/schema.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";

@@ -4,7 +4,7 @@ import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { walletPk } from "../../shared/ledger/wallet.ts";
+import { walletPk } from "../../shared/ledger/schema.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
-import { pkOfReference, referenceOf, transactionOwner } from "../../shared/ledger/transaction.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { transactionOwner } from "../../shared/ledger/schema.ts";
+import { pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
 import type { Fault } from "../builders/dynamodb-proxy.ts";
 import { seeded } from "../builders/seeded.ts";
 import {

@@ -186,7 +186,7 @@ const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
   const reaches = balanceOf(actor.book) + amountKobo >= 0;
   await disturbed(play, choice.disturbance, give);
   const ending = await giveUntilEnded(play, give);
-  const kinds = isKnown || reaches ? ["booked", "booked_before"] : ["insufficient_balance"];
+  const kinds = isKnown || reaches ? ["recorded", "already_recorded"] : ["insufficient_balance"];
   expect(ending.kind === "returned" && kinds).toContain(ending.kind === "returned" && ending.result.kind);
   if (!isKnown && reaches) actor.book.moved.set(id, amountKobo);
 });

@@ -10,12 +10,13 @@ import { createAccount } from "../../../shared/access/accounts.ts";
 import type { MessageResult } from "../../../shared/lambda/queue-handler.ts";
 import { queueHandler } from "../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../shared/ledger/open-transaction.ts";
-import { ownedKeys } from "../../../shared/ledger/owner-index.ts";
+import { ownedKeys } from "../../../shared/ledger/query-index.ts";
+import { EVENTS_OWNER, transactionPk } from "../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { type EventMessage, type OutcomeMessage, outcomeMessage } from "../../../shared/orders/outcome-queue.ts";
 import { secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
@@ -27,7 +28,6 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../shared/upstream-events/apply-upstream-event.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import {
-  EVENTS_OWNER,
   listEvents,
   type StoredEvent,
   saysOf,

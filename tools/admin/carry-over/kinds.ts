@@ -3,7 +3,8 @@ import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { earlierEnd } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
-import { signedKobo, type Transaction, transactionSchema, transitions } from "../../../shared/ledger/transaction.ts";
+import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
+import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import type { Item } from "../table-scan.ts";
 
@@ -69,15 +70,14 @@ const ORDER_FIELDS = [
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
 
-const isFinal = ({ status }: Transaction): boolean => transitions[status].length === 0;
-
 /** Forward only: an open transaction takes its end and the upstream's facts from the old ledger; one that has ended stays. */
 const compareTransaction = compareWith(transactionSchema, (rows, old, here): Step => {
   const otherOrder = differing(old, here, ORDER_FIELDS);
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
   const fields = differing(old, here, OUTCOME_FIELDS);
   if (fields.length === 0) return { kind: "present" };
-  if (isFinal(rows.here)) return isFinal(rows.old) ? { kind: "differs", fields } : { kind: "present" };
+  if (isFinalStatus(rows.here.status))
+    return isFinalStatus(rows.old.status) ? { kind: "differs", fields } : { kind: "present" };
   const name = rows.here.upstream_reference;
   if (name !== undefined && name !== rows.old.upstream_reference) {
     return { kind: "differs", fields: ["upstream_reference"] };
@@ -185,7 +185,7 @@ const compareDelivery = compareWith(deliverySchema, (rows, old): Step => {
 });
 
 /** Every kind of item that a ledger has. Whatever is not listed here is reported and not carried over. */
-const kinds: Readonly<Record<string, ItemKind>> = {
+const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
@@ -203,8 +203,8 @@ const kinds: Readonly<Record<string, ItemKind>> = {
 };
 
 export const kindOf = (pk: string): ItemKind | undefined => {
-  const prefix = pk.slice(0, pk.indexOf("#"));
-  return Object.hasOwn(kinds, prefix) ? kinds[prefix] : undefined;
+  const kind = itemKindOf(pk);
+  return kind && kinds[kind];
 };
 
 /** Something that moved a wallet: kobo, signed. */
@@ -226,11 +226,12 @@ export const balanceChangeProjection = {
 
 /** What an item means for its account's balance; undefined for what moves none. */
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
-  if (item.pk.startsWith("funding#") || item.pk.startsWith("adjustment#")) {
+  const kind = itemKindOf(item.pk);
+  if (kind === "funding" || kind === "adjustment") {
     const { account_id, amount_kobo, created_at } = entry.parse(item);
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
-  if (!item.pk.startsWith("transaction#") || item.mode !== "live") return undefined;
+  if (kind !== "transaction" || item.mode !== "live") return undefined;
   const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
   return {
     accountId: account_id,

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import type {
   EventMessage,
   OutcomeMessage,
