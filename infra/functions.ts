@@ -1,3 +1,9 @@
+import {
+  API_FUNCTION_TIMEOUT_S,
+  QUEUE_FUNCTION_TIMEOUT_S,
+  RECONCILE_FUNCTION_TIMEOUT_S,
+  REFRESH_FUNCTION_TIMEOUT_S,
+} from "../shared/platform/time-budgets.ts";
 import type { tables } from "./tables.ts";
 
 type TableName = keyof typeof tables;
@@ -18,9 +24,6 @@ export type FunctionSpec = {
   /** What a customer loses while it fails: the text of its alarms. */
   readonly lost: string;
 };
-
-/** Longest that a function with an API route runs; API Gateway itself waits 30 s. */
-export const API_FUNCTION_TIMEOUT_S = 29;
 
 const counting = { access: ["UpdateItem"] } as const;
 
@@ -63,20 +66,20 @@ export const functionSpecs = {
   },
   "apply-upstream-event": {
     memoryMb: 512,
-    timeoutS: 30,
+    timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_upstream_reference", "by_open"],
     lost: "Outcomes wait in the outcomes queue: transactions stay `processing`, and refunds wait.",
   },
   "enqueue-webhooks": {
     memoryMb: 512,
-    timeoutS: 30,
+    timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     sendsTo: ["delivery"],
     lost: "Apps are not told how their transactions end; what the stream loses after a day, `admin announce` repeats.",
   },
   "deliver-webhook": {
     memoryMb: 512,
-    timeoutS: 30,
+    timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     egress: true,
     // The account's item says since when its endpoint fails.
     tables: { ledger: ["GetItem", "PutItem"] },
@@ -84,14 +87,14 @@ export const functionSpecs = {
   },
   "refresh-catalog": {
     memoryMb: 512,
-    timeoutS: 60,
+    timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { cache: ["GetItem", "PutItem"] },
     lost: "Plans and prices grow old; after 24 hours no data bundle is sold.",
   },
   "reconcile-ledger": {
     memoryMb: 512,
-    timeoutS: 300,
+    timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_owner", "by_open"],
     lost: "Nobody notices stuck transactions and wrong balances, and abandoned identity checks are not refunded.",

@@ -1,9 +1,8 @@
 import { createAdmission } from "../../shared/access/admission.ts";
-import { routes } from "../../shared/contract/routes.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replayStore } from "../../shared/identity/replay.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
@@ -33,8 +32,8 @@ await preload(deps.keyedHashes, liveKey.value, replayKey.value);
 
 /** Identity: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", createAdmission(db, env.ACCESS_TABLE), {
-  verifyNin: operation(routes.verifyNin, verifyNin(deps)),
-  retrieveNin: operation(routes.retrieveNin, retrieveNin(deps)),
-  verifyBvn: operation(routes.verifyBvn, verifyBvn(deps)),
-  retrieveBvn: operation(routes.retrieveBvn, retrieveBvn(deps)),
+  verifyNin: verifyNin(deps),
+  retrieveNin: retrieveNin(deps),
+  verifyBvn: verifyBvn(deps),
+  retrieveBvn: retrieveBvn(deps),
 });

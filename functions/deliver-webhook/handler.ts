@@ -17,7 +17,7 @@ const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock },
   endpoints: {
     accounts: { db, ledgerTable: env.LEDGER_TABLE },
-    webhookKey: secret(secretsClient(), env.WEBHOOK_KEY_SECRET_ID),
+    webhookSealingKey: secret(secretsClient(), env.WEBHOOK_KEY_SECRET_ID),
     clock,
   },
   post: createPost({

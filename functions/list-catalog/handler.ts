@@ -2,8 +2,7 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
 import { catalogMemory } from "../../shared/catalog/memory.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
-import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -14,5 +13,5 @@ const catalog = catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock);
 
 /** GET /vtu/data. */
 export const handler = apiHandler("list-catalog", createAdmission(db, env.ACCESS_TABLE), {
-  listCatalog: operation(routes.listCatalog, listCatalog(catalog)),
+  listCatalog: listCatalog(catalog),
 });

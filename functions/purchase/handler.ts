@@ -1,8 +1,7 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { catalogMemory } from "../../shared/catalog/memory.ts";
 import { catalogStore } from "../../shared/catalog/store.ts";
-import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
@@ -33,6 +32,6 @@ await preload(deps.keyedHashes, liveKey.value, deps.catalog.plans);
 
 /** Purchases: one debit, one order to the upstream, one outcome. */
 export const handler = apiHandler("purchase", createAdmission(db, env.ACCESS_TABLE), {
-  buyData: operation(routes.buyData, buyData(deps)),
-  buyAirtime: operation(routes.buyAirtime, buyAirtime(deps)),
+  buyData: buyData(deps),
+  buyAirtime: buyAirtime(deps),
 });

@@ -1,6 +1,5 @@
 import { createAdmission } from "../../shared/access/admission.ts";
-import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { getTransaction, getTransactions, getWallet } from "../../shared/ledger/read-account.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
@@ -15,7 +14,7 @@ const keyedHashes = loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SE
 
 /** What an account can see of itself: its wallet and its transactions. */
 export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {
-  getWallet: operation(routes.getWallet, getWallet(ledger)),
-  getTransaction: operation(routes.getTransaction, getTransaction(ledger, keyedHashes)),
-  listTransactions: operation(routes.listTransactions, getTransactions(ledger)),
+  getWallet: getWallet(ledger),
+  getTransaction: getTransaction(ledger, keyedHashes),
+  listTransactions: getTransactions(ledger),
 });

@@ -1,5 +1,4 @@
-import { routes } from "../../shared/contract/routes.ts";
-import { apiHandler, operation } from "../../shared/lambda/api-handler.ts";
+import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
@@ -9,7 +8,7 @@ import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
-import { admitUpstream, isAuthenticated } from "../../shared/upstream-events/upstream-gate.ts";
+import { admitUpstream, authenticatesEvents } from "../../shared/upstream-events/upstream-gate.ts";
 import { parseUpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
 
 const env = readEnv(functionEnvironments["receive-upstream-event"]);
@@ -18,18 +17,18 @@ const rotatingSecretOf = (id: string) =>
   rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
 const scheme = parseUpstreamSignature(env.UPSTREAM_SIGNATURE);
 const gate = {
-  token: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
+  pathToken: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
   ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
   ...(scheme && { signature: { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) } }),
 };
 const deps = {
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
-  isVouchedFor: isAuthenticated(gate),
+  isAuthenticated: authenticatesEvents(gate),
   clock: systemClock,
 };
 
 /** Takes the upstream's events in: refuses what does not come from it, and queues the rest. */
 export const handler = apiHandler("receive-upstream-event", admitUpstream(gate), {
-  receiveUpstreamEvent: alarmIfNotJson(operation(routes.receiveUpstreamEvent, receiveUpstreamEvent(deps))),
-});
+  receiveUpstreamEvent: receiveUpstreamEvent(deps),
+}).use(alarmIfNotJson);

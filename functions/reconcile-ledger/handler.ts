@@ -12,7 +12,7 @@ const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClo
  * Each minute: what is open and for how long, refunds of abandoned checks, and the proof of the wallets that are due; then, once a day,
  * the masking of phone numbers that were kept long enough.
  */
-export const handler = scheduleHandler("reconcile-ledger", async (deadline) => ({
+export const handler = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
   ...(await reconcileLedger(ledger, deadline)),
   phones_masked: await maskOldPhones(ledger, env.PHONE_RETENTION_DAYS, deadline),
 }));

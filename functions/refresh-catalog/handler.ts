@@ -18,4 +18,4 @@ const deps = {
 };
 
 /** Looks each minute whether the catalog is due, and fetches it when it is. */
-export const handler = scheduleHandler("refresh-catalog", (deadline) => refreshCatalog(deps, deadline));
+export const handler = scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline));

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
+import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-worker.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -17,23 +18,23 @@ export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, alarms, calls }: ClockProps) {
     super(scope, id);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: `${stage}-airtime-clock-dead-letters`,
+      queueName: `${stage}-airtime-schedules-dead-letters`,
       alarms,
       impact: "A function that runs each minute could not be called. Purge the queue when it is called again.",
     });
     for (const { called, enabled } of calls) {
       const name = called.node.id;
       // The next minute is the next try.
-      called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+      called.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.millis(SCHEDULE_MS) });
       new Rule(this, name, {
         description: `Calls ${name} each minute`,
-        schedule: Schedule.rate(Duration.minutes(1)),
+        schedule: Schedule.rate(Duration.millis(SCHEDULE_MS)),
         enabled,
         targets: [
           new LambdaFunction(called, {
             deadLetterQueue: deadLetters,
             retryAttempts: 2,
-            maxEventAge: Duration.minutes(1),
+            maxEventAge: Duration.millis(SCHEDULE_MS),
           }),
         ],
       });

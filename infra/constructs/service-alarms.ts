@@ -1,4 +1,4 @@
-import type { AlarmEvent } from "../../shared/platform/log.ts";
+import { logEvents } from "../../shared/platform/log-events.ts";
 import type { FunctionName } from "../functions.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
@@ -18,36 +18,6 @@ const answering: readonly FunctionName[] = [
   "read-account",
   "receive-upstream-event",
 ];
-
-/** What each event means for a customer, and where to begin. */
-const events: Readonly<Record<AlarmEvent, string>> = {
-  "catalog.entries_dropped":
-    "Some networks or plans of the upstream's catalog cannot be read and are not sold; the others are. admin catalog show.",
-  "catalog.refused":
-    "The upstream's catalog was refused or did not come; the one before is served. admin catalog diff.",
-  "catalog.too_old": "No data bundle is sold: the catalog is older than 24 hours, or was never fetched. admin doctor.",
-  "ledger.not_proved":
-    "A wallet could not be proved: a wrong balance would not be noticed. admin wallet verify; reconcile-ledger's log says why.",
-  "order.left_open":
-    "A customer's money is debited and nothing could be written about the outcome. admin transactions list.",
-  "phones.not_masked":
-    "Phone numbers stay in the ledger for longer than the stage allows; no customer loses anything. Look into reconcile-ledger's log.",
-  "request.broke":
-    "A caller got 500 for a fault of ours; an order's outcome may be unknown to it. Look for its request_id in the log.",
-  "status.amount_differs":
-    "The upstream charges another amount than we take, for a purchase or a check: correct our price, or ask the upstream.",
-  "status.contradicted":
-    "The upstream answered an order with the opposite of how it had ended; nothing was changed. admin transactions show.",
-  "status.event_refused":
-    "The upstream sends events that are no JSON object: open purchases do not end by themselves. Ask the upstream what it sends.",
-  "status.left_to_operator":
-    "An event of the upstream's waits for a decision; its customer waits too. admin events list.",
-  "upstream.unrecognized_404":
-    "Identity checks are refunded without a result: a 404 came that is not the upstream's own. Check upstreamBaseUrl.",
-  "upstream.trouble_is_ours":
-    "The upstream refuses our key, our address or our balance: nothing is sold. admin doctor.",
-  "webhook.switched_off": "An app is not told of its transactions any more: its endpoint kept failing. admin webhook.",
-};
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -118,11 +88,12 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHo
   for (const { id, name, threshold, impact } of figures) {
     alarms.whenAbove(id, { metric: alarms.ownFigure(name, "Maximum"), threshold, impact });
   }
-  for (const [event, impact] of Object.entries(events)) {
+  for (const [event, { level, meaning, action }] of Object.entries(logEvents)) {
+    if (level !== "alarm") continue;
     alarms.whenAbove(`Event-${event}`, {
       metric: alarms.ownFigure("Alarms", "Sum", { Event: event }),
       threshold: 0,
-      impact: `${event}: ${impact}`,
+      impact: `${meaning} ${action} Log event: ${event}.`,
     });
   }
 };

@@ -8,12 +8,11 @@ import type { Rate } from "../lambda/api-response.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
 import { isWellFormedKey, keyHash } from "./api-key.ts";
-
 import { countRequest, type KeyItem } from "./key-store.ts";
 
 /**
- * The gates before the body: key (401), account and permission (403), address (403), rate (429). One write does all of it, so
- * that a revoked key or a restricted account works at once: there is no cache to go stale. Source: INTERFACE "Authentication".
+ * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts without a cache, so that a
+ * revoked key or a restricted account is refused from the next request on. Source: docs/interface.md section 2.
  */
 export const createAdmission =
   (db: DynamoDBDocumentClient, accessTable: string, clock: Clock = systemClock): Admit =>
@@ -21,35 +20,35 @@ export const createAdmission =
     const hash = keyHash(presentedKey(request.headers));
     const nowMs = clock();
     const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(nowMs) });
-    if (counted === undefined || hasEnded(counted.row, nowMs)) throw new ServiceError("invalid_api_key");
+    if (counted === undefined || hasEnded(counted.keyItem, nowMs)) throw new ServiceError("invalid_api_key");
 
-    const { row, requestsThisMinute } = counted;
-    const limit = rateGroups[route.group];
+    const { keyItem, requestsThisMinute } = counted;
+    const { requestsPerMinute: limit } = rateGroups[route.group];
     const rate: Rate = { limit, remaining: Math.max(0, limit - requestsThisMinute) };
-    const refusal = refusalOf(row, route, request.requestContext.http.sourceIp);
+    const refusal = refusalOf(keyItem, route, request.requestContext.http.sourceIp);
     if (refusal !== undefined) return { rate, refusal };
     if (requestsThisMinute > limit) {
       return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };
     }
-    return { rate, caller: { accountId: row.account_id, keyId: row.key_id, mode: row.mode } };
+    return { rate, caller: { accountId: keyItem.account_id, keyId: keyItem.key_id, mode: keyItem.mode } };
   };
 
-/** Revoked, or rotated away and its overlap over. */
+/** True if the key is revoked, or rotated and past its end. */
 const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>
   status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at));
 
-const refusalOf = (row: KeyItem, { permission }: Route, sourceIp: string): ServiceError | undefined => {
-  if (row.account_status === "restricted") return new ServiceError("account_restricted");
-  if (permission !== undefined && !row.permissions?.has(permission)) {
+const refusalOf = (keyItem: KeyItem, { permission }: Route, sourceIp: string): ServiceError | undefined => {
+  if (keyItem.account_status === "restricted") return new ServiceError("account_restricted");
+  if (permission !== undefined && !keyItem.permissions?.has(permission)) {
     return new ServiceError("permission_denied", { message: lacksPermission(permission) });
   }
-  if (isWithin(sourceIp, row.whitelist ?? [])) return undefined;
-  // Only the address that the platform saw is believed and named, never X-Forwarded-For.
+  if (isWithin(sourceIp, keyItem.whitelist ?? [])) return undefined;
+  // Only the address that API Gateway saw counts, never X-Forwarded-For.
   return new ServiceError("ip_not_whitelisted", { message: `The IP address ${sourceIp} is not whitelisted` });
 };
 
-/** Says nothing of what the header holds. */
-const MISFORMED_AUTHORIZATION = `${errors.invalid_api_key.message}: send it as Authorization: Bearer <key>, without quotation marks`;
+/** Repeats nothing of the header, which may hold a key. */
+const MALFORMED_AUTHORIZATION = `${errors.invalid_api_key.message}: send it as Authorization: Bearer <key>, without quotation marks`;
 
 /** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. */
 const presentedKey = (sent: Readonly<Record<string, string>>): string => {
@@ -57,6 +56,6 @@ const presentedKey = (sent: Readonly<Record<string, string>>): string => {
   const key = bearer ?? sent[headers.apiKey]?.trim() ?? "";
   if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
   if (isWellFormedKey(key)) return key;
-  const isMisformed = sent[headers.apiKey] === undefined && (bearer === undefined || /["']/.test(bearer));
-  throw new ServiceError("invalid_api_key", isMisformed ? { message: MISFORMED_AUTHORIZATION } : {});
+  const isMalformed = sent[headers.apiKey] === undefined && (bearer === undefined || /["']/.test(bearer));
+  throw new ServiceError("invalid_api_key", isMalformed ? { message: MALFORMED_AUTHORIZATION } : {});
 };

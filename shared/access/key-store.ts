@@ -7,12 +7,13 @@ import { modeSchema } from "../contract/transaction.ts";
 import { getItem } from "../ledger/get-item.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 
 export const accountStatus = z.enum(["active", "restricted"]);
 
 /**
- * One key's item in the access table, found by the SHA-256 of the key. Beside these fields it holds its counters, one number a
- * rate group and minute, named `vtu:29412345`. It stays below 1 KB, so that a request costs one write unit.
+ * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate group and
+ * minute. It stays below 1 KB, so that a request costs one write unit.
  */
 export const keyItemSchema = z
   .object({
@@ -22,7 +23,7 @@ export const keyItemSchema = z
     account_status: accountStatus,
     mode: modeSchema,
     status: z.enum(["active", "revoked"]),
-    /** When it stops by itself: it was rotated. */
+    /** When a rotated key ends. */
     expires_at: z.iso.datetime().optional(),
     permissions: z.set(permissionSchema).optional(),
     whitelist: z.set(z.instanceof(Uint8Array)).optional(),
@@ -30,24 +31,22 @@ export const keyItemSchema = z
   .loose();
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
-/** The key's item, without counting anything; undefined where nobody was given it. */
+/** The key's item, read without counting a request; undefined if the key does not exist. */
 export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyItem | undefined> =>
   getItem({ db, table }, hash, keyItemSchema);
 
-const COUNTER = /^(vtu|identity|catalog):(\d+)$/;
+/** A counter's name is its rate group and its minute: `vtu:29412345`. */
+const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
+/** Matches a counter of any group, also of one that is no longer in the table of groups. No other attribute has a colon. */
+const COUNTER = /^[^:]+:(\d+)$/;
 const STALE_COUNTERS_MAX = 8;
 
-const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
-
-/** A change of the account holds the key's item for some milliseconds; this is enough for many of them, and a caller can wait for it. */
-const COUNT_RETRY_MS_MAX = 2_000;
-
-export type CountedKey = { readonly row: KeyItem; readonly requestsThisMinute: number };
+export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinute: number };
 
 /**
- * Authenticates and counts in one write: adds this request to the key's minute and returns the whole item, or undefined where
- * no such key exists. The group's previous minute goes in the same write. While another write holds the key's item it tries
- * again; a count whose answer was lost may count twice, which costs the caller one request of its minute.
+ * Authenticates and counts in one write: adds this request to the key's minute, removes the group's previous minute, and returns the
+ * whole item, or undefined if the key does not exist. It retries while another write holds the item. A count whose response was lost
+ * may count twice (docs/interface.md 6.D5).
  */
 export const countRequest = async (
   db: DynamoDBDocumentClient,
@@ -66,32 +65,32 @@ export const countRequest = async (
     ReturnValues: "ALL_NEW",
   });
   try {
-    const { Attributes } = await retryContention(() => db.send(count), COUNT_RETRY_MS_MAX);
-    const row = keyItemSchema.parse(Attributes);
-    await removeStaleCounters(db, table, row, minute);
-    return { row, requestsThisMinute: z.int().positive().parse(row[counter]) };
+    const { Attributes } = await retryContention(() => db.send(count), RATE_COUNT_RETRY_MS_MAX);
+    const keyItem = keyItemSchema.parse(Attributes);
+    await removeStaleCounters(db, table, keyItem, minute);
+    return { keyItem, requestsThisMinute: z.int().positive().parse(keyItem[counter]) };
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return undefined;
     throw error;
   }
 };
 
-/** A key that is used now and then leaves a counter behind each time; one more write removes them once they are many. */
+/** A key that is used now and then leaves a counter each time. One more write removes them once there are many. */
 const removeStaleCounters = async (
   db: DynamoDBDocumentClient,
   table: string,
-  row: KeyItem,
+  keyItem: KeyItem,
   minute: number,
 ): Promise<void> => {
-  const stale = Object.keys(row).filter((name) => Number(COUNTER.exec(name)?.[2] ?? minute) < minute);
+  const stale = Object.keys(keyItem).filter((name) => Number(COUNTER.exec(name)?.[1] ?? minute) < minute);
   if (stale.length < STALE_COUNTERS_MAX) return;
   const removal = new UpdateCommand({
     TableName: table,
-    Key: { pk: row.pk },
+    Key: { pk: keyItem.pk },
     UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
     ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
   });
-  // The request is counted and its key is known: it does not fail for want of tidiness. The next one tries again.
-  await db.send(removal).catch((error: unknown) => log.warn("counters.not_removed", errorFields(error)));
+  // The request is counted and its key is known, so that it does not fail because of this. The next request retries.
+  await db.send(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
 };

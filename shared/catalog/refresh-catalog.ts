@@ -1,7 +1,7 @@
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
@@ -15,7 +15,7 @@ const SHRINK_LIMIT = 0.5;
 /** What one DynamoDB item can hold beside its other attributes. */
 const GZIP_BYTES_MAX = 380_000;
 
-export type Refresh =
+export type RefreshResult =
   | { readonly kind: "fresh_enough" }
   | { readonly kind: "replaced"; readonly plans: number }
   /** The one before stays. */
@@ -32,7 +32,7 @@ export const refreshCatalog = async (
   { store, upstream, clock }: RefreshDeps,
   deadline: Deadline,
   when: "due" | "now" = "due",
-): Promise<Refresh> => {
+): Promise<RefreshResult> => {
   const before = await readable(store);
   const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
@@ -65,12 +65,13 @@ const suspicionAgainst = (plans: number, plansBefore: number | undefined): "empt
 const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
   if (dropped.count === 0) return;
   const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
-  const report = isKnown ? log.warn : log.alarm;
-  report("catalog.entries_dropped", { dropped: listed(dropped.count, dropped.first.map(entryText)) });
+  const fields = { dropped: listed(dropped.count, dropped.first.map(entryText)) };
+  if (isKnown) log.warn("catalog.entries_still_dropped", fields);
+  else log.alarm("catalog.entries_dropped", fields);
 };
 const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} (${field})`;
 
-type Details = Readonly<Record<string, string | number | undefined>>;
+type Details = Omit<LogFields<"catalog.refresh_failed">, "reason">;
 export type FetchedCatalog =
   /** May be without plans. */
   | { readonly kind: "fetched"; readonly catalog: Catalog; readonly dropped: readonly DroppedEntry[] }
@@ -122,8 +123,8 @@ const readable = async (store: CatalogStore) => {
   }
 };
 
-const refuse = (reason: Extract<Refresh, { kind: "refused" }>["reason"], details: Details): Refresh => {
-  log.alarm("catalog.refused", { reason, ...details });
+const refuse = (reason: Extract<RefreshResult, { kind: "refused" }>["reason"], details: Details): RefreshResult => {
+  log.alarm("catalog.refresh_failed", { reason, ...details });
   return { kind: "refused", reason };
 };
 

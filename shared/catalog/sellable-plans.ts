@@ -15,6 +15,6 @@ export const sellablePlans = async (catalog: CatalogMemory, mode: Mode, clock: C
   const plans = await catalog.plans();
   if (mode === "test") return plans ?? builtInPlans;
   if (plans !== undefined && clock() - plans.fetchedAtMs <= CATALOG_AGE_MS_MAX) return plans;
-  log.alarm("catalog.too_old", { filled: plans !== undefined });
+  log.alarm("catalog.stale", { filled: plans !== undefined });
   throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
 };

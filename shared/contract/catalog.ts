@@ -20,6 +20,6 @@ export const dataPlanSchema = z.object({
 });
 export type DataPlan = z.infer<typeof dataPlanSchema>;
 
-/** Active networks and their plans (INTERFACE "GET /vtu/data"). */
+/** Active networks and their plans. Source: docs/interface.md 9.1 to 9.3. */
 export const catalogSchema = z.object({ networks: z.array(networkSchema), data_plans: z.array(dataPlanSchema) });
 export type Catalog = z.infer<typeof catalogSchema>;

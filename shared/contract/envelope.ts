@@ -1,10 +1,10 @@
 import * as z from "zod";
 
-/** The success envelope around any payload (INTERFACE "Response envelope"). */
+/** The success envelope. Source: docs/interface.md 4.2. */
 export const successEnvelope = <Data extends z.ZodType>(data: Data) =>
   z.object({ status: z.literal(true), message: z.string(), data });
 
-/** The error envelope (INTERFACE "Error envelope"); `errors` is there when single fields are to blame. */
+/** The error envelope; `errors` names single fields that are wrong. Source: docs/interface.md 4.3. */
 export const errorEnvelope = z.object({
   status: z.literal(false),
   message: z.string(),

@@ -1,9 +1,13 @@
-/**
- * Every failure that a caller meets: its code (the header `X-Error-Code`), its HTTP status and its sentence.
- * The one list; source: INTERFACE "Errors" and docs/decisions/0001-contract-gaps.md.
- */
+import { BODY_BYTES_MAX } from "./limits.ts";
+
+export const BODY_LIMIT = `${BODY_BYTES_MAX / 1_024} KB`;
+
+/** Ends the message of every error that follows a debit. */
+export const REFUNDED = "the amount was refunded. Another attempt needs a new reference";
+
+/** Every error: its code (the header `X-Error-Code`), HTTP status and message. Source: docs/interface.md 5.5. */
 export const errors = {
-  invalid_json: { status: 400, message: "The request body must be a JSON object of at most 16 KB" },
+  invalid_json: { status: 400, message: `The request body must be a JSON object of at most ${BODY_LIMIT}` },
   missing_parameter: { status: 400, message: "A required parameter is missing" },
   consent_required: { status: 400, message: "The individual's consent is required: send is_consent true" },
   insufficient_balance: { status: 400, message: "The wallet balance is too low for this request" },
@@ -13,53 +17,43 @@ export const errors = {
   permission_denied: { status: 403, message: "This API key lacks the permission for this request" },
   ip_not_whitelisted: { status: 403, message: "The IP address of this request is not whitelisted" },
   not_found: { status: 404, message: "No such resource" },
-  record_not_found: {
-    status: 404,
-    message: "No record was found; the amount was returned. Another attempt needs a new reference",
-  },
+  record_not_found: { status: 404, message: `No record was found; ${REFUNDED}` },
   validation_failed: { status: 422, message: "Some fields are not valid" },
-  reference_reused: { status: 422, message: "That reference was used for a different request" },
-  plan_unavailable: { status: 422, message: "That data plan is not available" },
+  reference_reused: { status: 422, message: "This reference was used for a different request" },
+  plan_unavailable: { status: 422, message: "This data plan is not available" },
   rate_limited: { status: 429, message: "Too many requests: wait before sending another" },
-  internal_error: { status: 500, message: "Something went wrong on our side; this request was not charged" },
-  delivery_failed: {
-    status: 502,
-    message: "The order was not delivered; the amount was returned. Another attempt needs a new reference",
-  },
+  internal_error: { status: 500, message: "The service failed unexpectedly; this request charged nothing" },
+  delivery_failed: { status: 502, message: `The order was not delivered; ${REFUNDED}` },
   provider_unavailable: {
     status: 503,
-    message: "The service cannot take this request now; it charged nothing. Send it again after Retry-After seconds",
+    message: "The service cannot take this request now and charged nothing: send it again after Retry-After seconds",
   },
-  provider_timeout: {
-    status: 504,
-    message: "The provider did not answer in time; the amount was returned. Another attempt needs a new reference",
-  },
+  provider_timeout: { status: 504, message: `The upstream did not answer in time; ${REFUNDED}` },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errors;
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errors, code);
-/** The codes as a list. */
 export const errorCodes = Object.keys(errors).filter(isErrorCode);
 
-/** Messages keyed by request field (INTERFACE "Error envelope"). */
+/** Messages by request field. Source: docs/interface.md 4.3. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** What an error may carry beside its code. */
+/** What an error says beyond its code. */
 export type ErrorDetails = {
-  /** Replaces the table's sentence where the answer must name a value, such as the address that we saw. */
+  /** Replaces the table's message, for example to name the address that was refused. */
   readonly message?: string;
   readonly fields?: FieldErrors;
-  /** Seconds until another request makes sense: `Retry-After`. */
+  /** Seconds to wait before a retry: `Retry-After`. */
   readonly retryAfterS?: number;
-  /** Set once a transaction was made: `X-Transaction-Reference`. */
+  /** Set if a transaction was made: `X-Transaction-Reference`. */
   readonly transactionReference?: string;
-  /** True when a repeated reference gets its first answer again. */
+  /** True if this is the response to a replay. */
   readonly replayed?: boolean;
 };
 
 /**
- * Becomes an answer with `X-Error-Code` in exactly one place, the API handler. Guarantees that this request charged nothing and
- * left no open transaction. About an earlier request with the same reference it says nothing: that one is found by looking it up.
+ * An error with `X-Error-Code`. Guarantees that this request charged nothing and left no open transaction. It says nothing about an
+ * earlier request with the same reference (docs/interface.md 5.6).
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -74,9 +68,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * It is not known whether this request, or an earlier one with its reference, was charged, so that no `ServiceError` may leave.
- * The invocation fails, and the caller meets the platform's own 5xx: without `X-Error-Code` the outcome is unknown, and the
- * caller repeats with the same reference.
+ * It is unknown whether this request, or an earlier one with its reference, was charged, so that a `ServiceError` would be wrong. The
+ * invocation fails, and the caller gets the platform's own 5xx without `X-Error-Code` (docs/interface.md 5.7).
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -1,11 +1,11 @@
 import * as z from "zod";
 
-/** What the caller names an order; unique within account and mode, for ever. */
+/** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */
 export const referenceField = z
   .string("Must be a string")
   .regex(/^[A-Za-z0-9._:-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -");
 
-/** A Nigerian mobile number, 11 digits. A prefix never decides the network: numbers are ported. */
+/** A Nigerian mobile number of 11 digits. Source: docs/interface.md 4.D5. */
 export const phoneNumberField = z
   .string("Must be a string of 11 digits")
   .regex(/^0[789][01][0-9]{8}$/, "Must be an 11-digit Nigerian mobile number such as 08031234567");

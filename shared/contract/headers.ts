@@ -1,4 +1,4 @@
-/** Header names of the contract, lower-case as API Gateway hands them over. Source: INTERFACE "Limits" and docs/decisions/0001. */
+/** Header names of the interface, in lower case as API Gateway passes them. Source: docs/interface.md 4.7. */
 export const headers = {
   apiKey: "x-api-key",
   errorCode: "x-error-code",

@@ -15,7 +15,7 @@ const ninField = z
 
 const bvnField = z.string("Must be a string of 11 digits").regex(/^[0-9]{11}$/, "Must be exactly 11 digits");
 
-/** JSON `true` and nothing else: consent is never implied. Absent is 400, anything else is 422. */
+/** JSON `true` only: consent is never implied. Source: docs/interface.md 12.D3. */
 const consentField = z.literal(true, "Must be true: the individual's consent is required");
 
 export const identityMode = z.enum(["basic", "advanced"]);
@@ -27,7 +27,7 @@ const modeField = z
   .pipe(z.enum(identityMode.options, "Must be basic or advanced"))
   .default("basic");
 
-/** What every identity request may carry; `purpose` is kept with the record of the consent. */
+/** Fields of every identity request; `purpose` is stored with the record of the consent. */
 const common = {
   is_consent: consentField,
   purpose: z.string("Must be a string").max(100, "Must have at most 100 characters").optional(),
@@ -43,7 +43,7 @@ export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNu
 
 const text = z.string().nullable();
 
-/** What is known of a person; what the provider does not say is null. */
+/** Fields of every result. A field that the upstream does not send is null. */
 const person = {
   first_name: text,
   last_name: text,
@@ -64,9 +64,9 @@ const advancedPerson = {
   lga_of_origin: text,
 };
 
-/** INTERFACE "NIN verification result": exactly these five. */
+/** Exactly these five fields. Source: docs/interface.md 12.7. */
 export const ninBasicResult = z.object(person);
-/** Beyond these the provider's further fields are passed on. */
+/** Further fields of the upstream are passed on. Source: docs/interface.md 12.D5. */
 export const ninAdvancedResult = z.object({ nin: z.string(), ...advancedPerson }).loose();
 export const bvnBasicResult = z.object({ ...person, phone_number: text });
 export const bvnAdvancedResult = z
@@ -81,7 +81,7 @@ export const bvnAdvancedResult = z
 export const ninRetrieveResult = z.object({ nin: text, ...person, phone_number: text });
 export const bvnRetrieveResult = z.object({ bvn: text, ...person, phone_number: text });
 
-/** `data.transaction` of an identity answer (INTERFACE "Transaction"). */
+/** `data.transaction` of an identity response. Source: docs/interface.md 8.7. */
 export const identityTransaction = z.object({
   title: z.string(),
   amount: z.number(),
@@ -89,11 +89,11 @@ export const identityTransaction = z.object({
   status: transactionStatus,
 });
 
-/** `result` is null only while a repeat meets its first request in flight. */
-const identityAnswer = <Result extends z.ZodType>(result: Result) =>
+/** `result` is null only while the status is `processing`. Source: docs/interface.md 12.D11. */
+const identityResponse = <Result extends z.ZodType>(result: Result) =>
   z.object({ transaction: identityTransaction, result: result.nullable() });
 
-export const ninVerifyResult = identityAnswer(z.union([ninAdvancedResult, ninBasicResult]));
-export const bvnVerifyResult = identityAnswer(z.union([bvnAdvancedResult, bvnBasicResult]));
-export const ninRetrievalResult = identityAnswer(ninRetrieveResult);
-export const bvnRetrievalResult = identityAnswer(bvnRetrieveResult);
+export const ninVerifyResult = identityResponse(z.union([ninAdvancedResult, ninBasicResult]));
+export const bvnVerifyResult = identityResponse(z.union([bvnAdvancedResult, bvnBasicResult]));
+export const ninRetrievalResult = identityResponse(ninRetrieveResult);
+export const bvnRetrievalResult = identityResponse(bvnRetrieveResult);

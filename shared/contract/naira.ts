@@ -1,12 +1,11 @@
 import * as z from "zod";
 
-/** Largest distance from a whole kobo, in kobo, that counts as floating-point noise: `54.019999999999996` means 54.02 NGN. */
+/** Largest distance from a whole kobo that counts as floating-point noise: `54.019999999999996` is 54.02 NGN. */
 const NOISE_KOBO_MAX = 1e-6;
 
 /**
- * A number of NGN in whole kobo; undefined if it is not a whole number of kobo. Noise of computed amounts is rounded away. Above
- * about 86,000,000 NGN neighbouring doubles are further apart than the tolerance: there only the double that is nearest to a whole
- * kobo is accepted.
+ * NGN as whole kobo; undefined if it is not a whole number of kobo (docs/interface.md 4.D6). Above about 86,000,000 NGN neighbouring
+ * doubles are further apart than the noise that is allowed, so that only the double nearest to a whole kobo is accepted.
  */
 export const wholeKobo = (naira: number): number | undefined => {
   const kobo = Math.round(naira * 100);
@@ -14,7 +13,7 @@ export const wholeKobo = (naira: number): number | undefined => {
   return isWhole && Number.isSafeInteger(kobo) ? kobo : undefined;
 };
 
-/** An amount of NGN as it is sent: rounded to whole kobo, or refused. Bounds that are added to it apply to the rounded amount. */
+/** An amount of NGN in a request, rounded to whole kobo. Bounds that are added to it apply to the rounded amount. */
 export const nairaField = z
   .number("Must be a number")
   .refine((naira) => Number.isSafeInteger(Math.round(naira * 100)), { error: "Is too large", abort: true })

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { transactionStatus, transactionType } from "./transaction.ts";
 
-/** What a caller's endpoint receives when a transaction ends (INTERFACE "Events"). */
+/** The event that a caller's endpoint receives when a transaction becomes final. Source: docs/interface.md 15.2. */
 export const transactionUpdated = z.object({
   event: z.literal("transaction.updated"),
   data: z.object({
@@ -24,19 +24,19 @@ const signatureHeader = (name: string, description: string, example: string) => 
   example,
 });
 
-/** What an operator's test of the endpoint sends. */
+/** The event of an operator's test. Source: docs/interface.md 15.D9. */
 export const webhookTest = z.object({
   event: z.literal("webhook.test"),
   data: z.object({ account_id: z.string(), created_at: z.iso.datetime() }),
 });
 
-const signatureHeaders = [
-  signatureHeader("webhook-id", "The same for each repeat of one event.", "msg_2q7LkT8M3bY1N5vXc0ZrD9hEwFs4JgUa"),
-  signatureHeader("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1795253400"),
+const signatureHeaders = (id: string) => [
+  signatureHeader("webhook-id", "Identifies the event: every copy of it has the same id.", id),
+  signatureHeader("webhook-timestamp", "Time of this attempt, in seconds since 1970.", "1795253400"),
   signatureHeader(
     "webhook-signature",
-    "`v1,` and the Base64 of an HMAC-SHA256 over `id.timestamp.body`, with the endpoint's `whsec_` secret; while the secret " +
-      "is being changed there are two, with a space between them.",
+    "`v1,` and the Base64 of an HMAC-SHA256 over `id.timestamp.body` with the endpoint's `whsec_` secret. For 24 hours after a " +
+      "rotation of the secret there are two signatures, separated by a space.",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
   ),
 ];
@@ -46,6 +46,7 @@ const signedPost = (texts: {
   readonly summary: string;
   readonly description: string;
   readonly schema: string;
+  readonly id: string;
   readonly example: unknown;
 }) => ({
   post: {
@@ -54,7 +55,7 @@ const signedPost = (texts: {
     description: texts.description,
     tags: ["webhooks"],
     security: [],
-    parameters: signatureHeaders,
+    parameters: signatureHeaders(texts.id),
     requestBody: {
       required: true,
       content: {
@@ -68,16 +69,17 @@ const signedPost = (texts: {
   },
 });
 
-/** `webhooks` of the OpenAPI document. The signature is that of Standard Webhooks. */
+/** `webhooks` of the OpenAPI document. Signed by Standard Webhooks. */
 export const webhooks = {
   "transaction.updated": signedPost({
     operationId: "transactionUpdated",
-    summary: "A transaction has ended",
+    summary: "A transaction became final",
     description:
-      "Sent to the account's endpoint when a transaction's status becomes `success` or `failed`. Answer 2xx within 5 seconds: " +
-      "anything else is a failure, and the notification is sent again, 8 times within 28 hours. It may arrive more than once: " +
-      "`webhook-id` is then the same. `network` and `phone_number` are empty for identity checks.",
+      "Sent to the account's endpoint when the status of a transaction becomes `success` or `failed`. Answer 2xx within 5 seconds. " +
+      "After anything else the event is sent again, up to 8 times within 28 hours. Tolerate duplicates: they have the same " +
+      "`webhook-id`. `network` and `phone_number` are empty for identity checks.",
     schema: "TransactionUpdated",
+    id: "evt_fa84338e82d73cc21a799de564d3dce5",
     example: {
       event: "transaction.updated",
       data: {
@@ -95,9 +97,10 @@ export const webhooks = {
     operationId: "webhookTest",
     summary: "An operator tests the endpoint",
     description:
-      "Sent once, and only when an operator of the service asks for it. It is about no transaction: verify the signature, " +
-      "answer 2xx and ignore it. Ignore every other event that you do not know in the same way.",
+      "Sent once when an operator of the service tests the endpoint. It is about no transaction: verify the signature, answer 2xx " +
+      "and ignore it. Ignore every event that you do not know in the same way.",
     schema: "WebhookTest",
+    id: "evt_6543fe7f56a8f9a37c8b869ea0d6655c",
     example: {
       event: "webhook.test",
       data: { account_id: "acc_0123456789abcdef01", created_at: "2026-11-21T09:30:00.000Z" },

@@ -1,41 +1,47 @@
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
-import { errorsOf, isOrder, lacksPermission, type Route } from "./routes.ts";
+import { errorsOf, isOrder, lacksPermission, type Route, routes } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** `components.headers`: what answers carry beside their body. */
+/** `components.headers`. */
 export const headerComponents = {
   "X-RateLimit-Limit": {
-    description: "Requests per minute that the key has in this group of operations.",
+    description: "Requests per minute of this key in this group of operations.",
     required: true,
     schema: { type: "integer" },
   },
   "X-RateLimit-Remaining": {
-    description: "Requests that are left of them in this minute.",
+    description: "Requests that are left in this minute.",
     required: true,
     schema: { type: "integer" },
   },
-  "X-Request-Id": { description: "Names this request.", required: true, schema: { type: "string" } },
+  "X-Request-Id": { description: "Identifies this request, for support.", required: true, schema: { type: "string" } },
   "X-Transaction-Reference": {
-    description: "A transaction was made, and this is the service's reference to it.",
+    description: "The service's reference of the transaction that was made.",
     schema: { type: "string" },
   },
   "Idempotent-Replayed": {
-    description: "The reference was used before by the same request: this is the transaction that it made.",
+    description:
+      "This is a replay: the response shows the transaction that the first request with this `reference` made.",
     schema: { type: "string", enum: ["true"] },
   },
   "Retry-After": {
-    description: "Seconds to wait before the same request is sent again. No transaction was made.",
+    description: "Seconds to wait before sending the same request again. No transaction was made.",
     required: true,
     schema: { type: "integer", minimum: 0 },
   },
-  ETag: { description: "Send it as `If-None-Match`.", required: true, schema: { type: "string" } },
+  ETag: {
+    description:
+      "Identifies this version of the response. Send it as `If-None-Match` to get 304 while nothing has changed.",
+    required: true,
+    schema: { type: "string" },
+  },
   Age: {
-    description: "Seconds since the provider last confirmed the catalog; absent on a built-in one.",
+    description: "Seconds since the upstream last confirmed the catalog; absent on the sandbox's built-in catalog.",
     schema: { type: "integer" },
   },
-  "Cache-Control": { description: "How long it may be kept.", required: true, schema: { type: "string" } },
+  "Cache-Control": { description: "How long the response may be cached.", required: true, schema: { type: "string" } },
 } as const satisfies Record<string, JsonObject>;
 type HeaderName = keyof typeof headerComponents;
 
@@ -43,26 +49,14 @@ const rateHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id
 const headerRefs = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** True for what has an `ETag`. */
-export const isCacheable = ({ path, document }: Route): boolean => document !== undefined || path === "/v1/vtu/data";
-
-/** What a success says to people. */
-const successMessage = (route: Route): string => {
-  if (route.group === "identity") return "The record was found";
-  if (route.group === "vtu") return "The purchase was delivered";
-  if (route.path === "/v1/vtu/data") return "Networks and data plans";
-  if (route.path === "/v1/wallet") return "Wallet";
-  return route.path.endsWith("}") ? "Transaction" : "Transactions";
-};
-
-/** Every answer of a route, by status; what several routes share stands in `components.responses`. */
+/** Every response of a route, by status; responses that routes share are in `components.responses`. */
 export const responsesOf = (route: Route): Record<string, JsonObject> => ({
   "200": success(route),
-  ...(isCacheable(route) && { "304": { $ref: "#/components/responses/Unchanged" } }),
+  ...(route.hasEtag && { "304": { $ref: "#/components/responses/Unchanged" } }),
   ...Object.fromEntries(
     failuresOf(route).map(({ status, codes }) => [
       status,
-      codes.some(isOfRoute)
+      codes.some(differsByRoute)
         ? failure(route, status, codes)
         : { $ref: `#/components/responses/${sharedName(route, codes)}` },
     ]),
@@ -70,12 +64,12 @@ export const responsesOf = (route: Route): Record<string, JsonObject> => ({
 });
 
 /** `components.responses`. */
-export const sharedResponses = (routes: readonly Route[]): Record<string, JsonObject> => ({
+export const sharedResponses = (documented: readonly Route[]): Record<string, JsonObject> => ({
   Unchanged: unchanged,
   ...Object.fromEntries(
-    routes.flatMap((route) =>
+    documented.flatMap((route) =>
       failuresOf(route)
-        .filter(({ codes }) => !codes.some(isOfRoute))
+        .filter(({ codes }) => !codes.some(differsByRoute))
         .map(({ status, codes }) => [sharedName(route, codes), failure(route, status, codes)]),
     ),
   ),
@@ -84,7 +78,7 @@ export const sharedResponses = (routes: readonly Route[]): Record<string, JsonOb
 const failuresOf = (route: Route) =>
   [...Map.groupBy(errorsOf(route), (code) => errors[code].status)].map(([status, codes]) => ({ status, codes }));
 
-/** Such as `MissingApiKeyOrInvalidApiKey`; where nothing is ordered it has other headers. */
+/** For example `MissingApiKeyOrInvalidApiKey`. A route that is not an order has other headers, and so another name. */
 const sharedName = (route: Route, codes: readonly ErrorCode[]): string => {
   const name = codes.map((code) => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()));
   return `${name.join("Or")}${!isOrder(route) && codes.some(mayFollowTransaction) ? "OnRead" : ""}`;
@@ -95,9 +89,9 @@ const success = (route: Route) => ({
   headers: {
     ...headerRefs(...rateHeaders),
     ...(isOrder(route) && { ...required("X-Transaction-Reference"), ...headerRefs("Idempotent-Replayed") }),
-    ...(route.path.endsWith("/{reference}") && required("X-Transaction-Reference")),
-    ...(isCacheable(route) && headerRefs("ETag", "Cache-Control")),
-    ...(route.path === "/v1/vtu/data" && headerRefs("Age")),
+    ...(route.path === routes.getTransaction.path && required("X-Transaction-Reference")),
+    ...(route.hasEtag && headerRefs("ETag", "Cache-Control")),
+    ...(route.path === routes.listCatalog.path && headerRefs("Age")),
   },
   content: {
     [route.document ?? "application/json"]: route.document
@@ -107,26 +101,26 @@ const success = (route: Route) => ({
             type: "object",
             properties: {
               status: { type: "boolean", const: true },
-              message: { type: "string", description: "A sentence for people." },
+              message: { type: "string", description: "A sentence for people; it may change." },
               data: schemaRef(route.data),
             },
             required: ["status", "message", "data"],
           },
-          example: { status: true, message: successMessage(route), data: route.example.data },
+          example: { status: true, message: route.example.message, data: route.example.data },
         },
   },
 });
 
 const unchanged = {
-  description: "What the caller has is still right; there is no body.",
+  description: "The cached response is still valid. There is no body.",
   headers: headerRefs(...rateHeaders, "ETag", "Cache-Control"),
 };
 
-/** Errors that come after a transaction was made, always or sometimes. */
+/** Errors that always, or sometimes, follow a transaction. */
 const ALWAYS_AFTER_TRANSACTION = new Set<ErrorCode>(["delivery_failed", "record_not_found", "provider_timeout"]);
 const SOMETIMES_AFTER_TRANSACTION = new Set<ErrorCode>(["plan_unavailable", "reference_reused", "validation_failed"]);
 
-/** The table's sentence as Markdown. */
+/** The error's message as Markdown. */
 export const errorSentence = (code: ErrorCode): string => errors[code].message.replaceAll("<", "&lt;");
 
 const mayFollowTransaction = (code: ErrorCode): boolean =>
@@ -140,7 +134,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
     headers: {
       ...headerRefs(...rateHeaders),
       "X-Error-Code": {
-        description: "What went wrong, for programs. This request charged nothing and left nothing open.",
+        description: "Code of the error. This request charged nothing and left no open transaction.",
         required: true,
         schema: { type: "string", enum: codes },
       },
@@ -164,8 +158,8 @@ const errorExample = (message: string, fields?: FieldErrors) => ({
   value: { status: false, message, ...(fields && { errors: fields }) },
 });
 
-/** Errors whose answer says more than the table's sentence. */
-const tellingExamples: Partial<Record<ErrorCode, ReturnType<typeof errorExample>>> = {
+/** Examples of errors whose response has another message than the table, or fields. */
+const specificExamples: Partial<Record<ErrorCode, ReturnType<typeof errorExample>>> = {
   invalid_json: errorExample("The request body is not valid JSON"),
   consent_required: errorExample(errors.consent_required.message, { is_consent: ["Is required"] }),
   ip_not_whitelisted: errorExample("The IP address 203.0.113.7 is not whitelisted"),
@@ -176,25 +170,25 @@ const tellingExamples: Partial<Record<ErrorCode, ReturnType<typeof errorExample>
   plan_unavailable: errorExample(errors.plan_unavailable.message, { plan_id: ["Is no plan of the catalog"] }),
 };
 
-/** `components.examples`: one of each error that reads the same everywhere. */
-export const errorExamples = (routes: readonly Route[]) => {
-  const shared = new Set(routes.flatMap(errorsOf).filter((code) => !isOfRoute(code)));
+/** `components.examples`: one for each error whose response is the same on every route. */
+export const errorExamples = (documented: readonly Route[]) => {
+  const shared = new Set(documented.flatMap(errorsOf).filter((code) => !differsByRoute(code)));
   return Object.fromEntries(
-    [...shared].map((code) => [code, tellingExamples[code] ?? errorExample(errors[code].message)]),
+    [...shared].map((code) => [code, specificExamples[code] ?? errorExample(errors[code].message)]),
   );
 };
 
-const isOfRoute = (code: ErrorCode): boolean => OF_ROUTE.has(code);
-const OF_ROUTE = new Set<ErrorCode>(["missing_parameter", "permission_denied", "validation_failed"]);
+const differsByRoute = (code: ErrorCode): boolean => DIFFERS_BY_ROUTE.has(code);
+const DIFFERS_BY_ROUTE = new Set<ErrorCode>(["missing_parameter", "permission_denied", "validation_failed"]);
 
 const exampleRef = (route: Route, code: ErrorCode) => {
   if (code === "permission_denied" && route.permission) return errorExample(lacksPermission(route.permission));
-  return isOfRoute(code)
+  return differsByRoute(code)
     ? errorExample(errors[code].message, code === "missing_parameter" ? missingField(route) : wrongField(route))
     : { $ref: `#/components/examples/${code}` };
 };
 
-/** What the route says of a request without its first field. */
+/** The route's error for a request without its first field. */
 const missingField = ({ input }: Route): FieldErrors =>
   Object.fromEntries(
     Object.keys(input.shape)
@@ -202,7 +196,7 @@ const missingField = ({ input }: Route): FieldErrors =>
       .map((field) => [field, ["Is required"]]),
   );
 
-/** What the route's own schema says of `?` in the first field that cannot hold it. */
+/** The route's error for `?` in the first field that refuses it. */
 const wrongField = ({ input, example }: Route): FieldErrors => {
   for (const field of Object.keys(input.shape)) {
     const sent = { ...Object(example.input), [field]: "?" };

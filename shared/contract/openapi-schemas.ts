@@ -35,8 +35,8 @@ import { walletResult } from "./wallet.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** What callers send. */
-const sent = {
+/** Schemas of requests. */
+const requestSchemas = {
   AirtimePurchaseRequest: airtimePurchaseRequest,
   BvnVerifyRequest: bvnVerifyRequest,
   DataPurchaseRequest: dataPurchaseRequest,
@@ -50,8 +50,8 @@ const sent = {
   TransactionType: transactionType,
 };
 
-/** What they receive. */
-const received = {
+/** Schemas of responses and events. */
+const responseSchemas = {
   BvnAdvancedResult: bvnAdvancedResult,
   BvnBasicResult: bvnBasicResult,
   BvnRetrieval: bvnRetrievalResult,
@@ -81,20 +81,20 @@ const received = {
 };
 
 const names = new Map<z.ZodType, string>(
-  [...Object.entries(sent), ...Object.entries(received)].map(([name, schema]) => [schema, name]),
+  [...Object.entries(requestSchemas), ...Object.entries(responseSchemas)].map(([name, schema]) => [schema, name]),
 );
 
-const MASKED_LATER = "After the deployment's retention all but its last two digits are `*`.";
+const MASKED_LATER = "After the retention of the deployment (400 days by default) all but the last two digits are `*`.";
 const serviceReference = {
-  description: "The service's reference: what was bought, or `TEST`, then `_` and 26 characters.",
+  description: "The service's reference: the kind of order, or `TEST`, then `_` and 26 characters.",
 };
 
-/** What the document says of single fields, by `Schema.field`, or by `field` where it means the same everywhere. */
+/** Descriptions of fields, by `Schema.field`, or by `field` if they are the same in every schema. */
 export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   PhoneNumber: { description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] },
   Reference: {
     description:
-      "A caller's own name for an order. It is stored in clear: a request whose reference contains its own NIN, BVN or phone number is refused.",
+      "The caller's own id of an order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
     examples: ["order-1042"],
   },
   TransactionStatus: { description: "`success` and `failed` are final." },
@@ -106,80 +106,86 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   },
   balance: { description: "NGN, at most 2 decimals." },
   bvn: { description: "The bank verification number, 11 digits." },
-  caller_reference: { description: "The `reference` that the caller sent; null without one." },
+  caller_reference: { description: "The `reference` that the caller sent; null if it sent none." },
   "Network.code": { description: "Lower-case network code: `network` of an airtime purchase." },
-  created_at: { description: "When it was made, in UTC." },
-  cursor: { description: "`next_cursor` of the page before." },
+  created_at: { description: "Time of creation, in UTC." },
+  cursor: { description: "The `next_cursor` of the previous page." },
   date_of_birth: { description: "`YYYY-MM-DD`." },
-  description: { description: "What was bought, and for whom." },
+  description: { description: "The product and the recipient." },
   enrollment_bank: { description: "The bank where the BVN was registered." },
-  error_code: { description: "Why it failed: one of the codes of `X-Error-Code`; null unless `failed`." },
-  errors: { description: "Messages by request field, where single fields are to blame." },
+  error_code: {
+    description: "Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`.",
+  },
+  errors: { description: "Messages by request field; present if single fields are wrong." },
   from: {
-    description: "Made at or after: a date, meaning that day's beginning in UTC, or a time. Encode a `+` as `%2B`.",
+    description: "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
   },
   "Network.id": { description: "`network_id` of a data purchase." },
   "DataPlan.id": { description: "`plan_id` of a data purchase." },
-  is_consent: { description: "The individual's consent was obtained. JSON `true` and nothing else." },
+  is_consent: { description: "The person has consented. Only JSON `true` is accepted." },
   lga_of_origin: { description: "Local government area." },
-  low_balance_threshold: { description: "NGN: a lower balance is low. Set by the operator; null while none is set." },
-  message: { description: "A sentence for people." },
+  low_balance_threshold: {
+    description: "NGN. Balances below this value count as low. Set by the operator; null if it is not set.",
+  },
+  message: { description: "A sentence for people; it may change." },
   mode: {
     description:
-      "`basic`: name, gender, date of birth. `advanced`: the whole profile, with a photo. In any case of letters.",
+      "`basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive.",
     enum: [...identityMode.options],
   },
-  "Transaction.network": { description: "The network's display name; null where there is none." },
+  "Transaction.network": { description: "The network's display name; null for identity checks." },
   "TransactionUpdated.network": { description: "The network's display name; empty for identity checks." },
   "AirtimePurchaseRequest.network": {
     description:
-      "A network's `code` in the catalog, in any case of letters; `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
+      "The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
     examples: ["mtn"],
   },
   network_id: { description: "The `id` of a network in the catalog." },
-  next_cursor: { description: "Send it as `cursor` for the next page; null on the last." },
+  next_cursor: { description: "The `cursor` of the next page; null on the last page." },
   nin: { description: "The national identification number, 11 digits." },
   "Transaction.phone_number": {
-    description: `The recipient's number; null where there is none. ${MASKED_LATER}`,
+    description: `The recipient's number; null for identity checks. ${MASKED_LATER}`,
   },
   "TransactionUpdated.phone_number": {
     description: `The recipient's number; empty for identity checks. ${MASKED_LATER}`,
   },
   photo: { description: "Base64, without a `data:` prefix." },
-  plan_id: { description: "The `id` of a plan in the catalog; it must belong to the network." },
-  price: { description: "NGN taken from the wallet, at most 2 decimals." },
+  plan_id: { description: "The `id` of a plan in the catalog. The plan must belong to the network." },
+  price: { description: "What a purchase debits from the wallet: NGN, at most 2 decimals." },
   purpose: {
     description:
-      "Why the person is looked up; stored in clear with the record of the consent. It must not contain the request's NIN, BVN or phone number.",
+      "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number.",
   },
   "PurchasedTransaction.reference": serviceReference,
   "IdentityTransaction.reference": serviceReference,
   "Transaction.reference": serviceReference,
   "TransactionUpdated.reference": serviceReference,
-  "TransactionPath.reference": { description: "The service's reference, or the caller's own." },
+  "TransactionPath.reference": { description: "The service's reference, or the caller's." },
   registration_date: { description: "`YYYY-MM-DD`." },
-  result: { description: "Null only while a repeated reference meets its first request in flight." },
-  "IdentityTransaction.title": { description: "What was done, such as `NIN Verification`." },
-  to: { description: "Made at or before: a date, meaning that whole day in UTC, or a time. Encode a `+` as `%2B`." },
+  result: { description: "Null only while the status is `processing`." },
+  "IdentityTransaction.title": { description: "The operation, for example `NIN Verification`." },
+  to: {
+    description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
+  },
   transactions: { description: "Newest first." },
-  updated_at: { description: "When it last changed, in UTC." },
-  validity: { description: "How long it lasts, for people." },
+  updated_at: { description: "Time of the last change, in UTC." },
+  validity: { description: "How long the bundle lasts, as text for people." },
 };
 
 /** `components.schemas`, and the schemas of parameters beside them. */
 export const namedSchemas = (): Record<string, JsonSchema> => {
-  const all = { ...jsonSchemas(received, "output"), ...jsonSchemas(sent, "input") };
+  const all = { ...jsonSchemas(responseSchemas, "output"), ...jsonSchemas(requestSchemas, "input") };
   return Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, withNotes(name, tidy(schema))]));
 };
 
-/** The reference to a named schema. */
+/** The `$ref` of a named schema. */
 export const schemaRef = (schema: z.ZodType): { $ref: string } => {
   const name = names.get(schema);
   if (name === undefined) throw new Error("A schema of the route table has no name in the OpenAPI document");
   return { $ref: refTo(name) };
 };
 
-/** The name under which a schema stands in the document. */
+/** The name of a schema in the document. */
 export const schemaName = (schema: z.ZodType): string | undefined => names.get(schema);
 
 const refTo = (name: string): string => `#/components/schemas/${name}`;
@@ -191,8 +197,8 @@ const jsonSchemas = (schemas: Readonly<Record<string, z.ZodType>>, io: "input" |
 };
 
 /**
- * Leaves out what only repeats or misleads: ids and dialects, the patterns behind formats, the bounds of whole numbers,
- * `multipleOf` (0.01 is no binary fraction), and closed objects, for v1 may grow.
+ * Removes redundant or misleading keywords: ids and dialects, patterns of formats, bounds of integers, `multipleOf` (0.01 is no binary
+ * fraction) and closed objects, because v1 may grow.
  */
 const tidy = (schema: JsonSchema): JsonSchema => {
   const { $schema: _dialect, $id: _id, multipleOf: _step, propertyNames: _names, ...kept } = schema;

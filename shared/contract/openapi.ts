@@ -1,25 +1,18 @@
 import type * as z from "zod";
 import { errorCodes, errors } from "./errors.ts";
-import { type RateGroup, rateGroups } from "./limits.ts";
+import { rateGroups } from "./limits.ts";
 import { webhooks } from "./openapi-event.ts";
-import {
-  errorExamples,
-  errorSentence,
-  headerComponents,
-  isCacheable,
-  responsesOf,
-  sharedResponses,
-} from "./openapi-responses.ts";
+import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResponses } from "./openapi-responses.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
 import { appRoutes, isOrder, type Route } from "./routes.ts";
 
-/** Where the paths of the document begin. */
+/** The server URL, which the paths of the document leave out. */
 const PREFIX = "/v1";
 
-/** The OpenAPI 3.1 document: made of the route table, the schemas, the error table and the limits, and of nothing else. */
+/** The OpenAPI 3.1 document, generated from routes, schemas, errors and limits. */
 export const openApiDocument = () => {
   const schemas = namedSchemas();
-  // What a path or a query holds is shown as parameters.
+  // Fields of a path or a query are shown as parameters.
   const { TransactionPath: _path, TransactionQuery: _query, ...shown } = schemas;
   return {
     openapi: "3.1.1",
@@ -49,17 +42,19 @@ const info = {
   title: "Airtime, Data and Identity Service",
   version: "1",
   description: [
-    "Airtime, data bundles and identity checks for the apps of one company.",
+    "Airtime, data bundles and identity checks for the apps of one company. Orders are fulfilled by a supplier, here called the upstream.",
     "",
-    "**Keys.** A live key (`live_...`) buys, and is charged to the account's prepaid wallet. A test key (`test_...`) meets a sandbox that debits nothing. Both work at the same address, and only from the account's whitelisted IP addresses.",
+    "**Authentication.** Every request carries an API key. A live key (`live_...`) places real orders, which are debited from the account's prepaid wallet. A test key (`test_...`) uses a sandbox that debits nothing. Both have the same base URL and work only from the account's whitelisted IP addresses.",
     "",
-    "**Answers.** A success is 200 with `status: true`, `message` and `data`. An error is `status: false`, `message` and, where single fields are to blame, `errors`; its code is in `X-Error-Code`. An answer with `X-Error-Code` means that *this request* charged nothing and left nothing open; what an earlier request with the same `reference` did is found by looking it up. A 5xx without that header, or no answer at all, is unknown: send the same request with the same `reference` again, or look it up.",
+    "**Responses.** A success is 200 with `status: true`, `message` and `data`. An error has `status: false`, `message` and, if single fields are wrong, `errors`.",
     "",
-    "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with `processing`, never an error. Its end comes as a `transaction.updated` notification, and can be looked up.",
+    "**Errors.** `X-Error-Code` has the code of the error and guarantees that *this request* charged nothing and left no open transaction. It says nothing about an earlier request with the same `reference`: look that one up. A 5xx without this header, or no response at all, means that the outcome is unknown: send the same request with the same `reference` again, or look it up.",
     "",
-    "**Repeats.** With a `reference` (or the same thing as `Idempotency-Key`) a request can be sent again without being charged again: it gets the same transaction, with `Idempotent-Replayed: true`. A failed transaction has used its `reference` up: another attempt needs a new one. 503 `provider_unavailable` made no transaction and used no `reference`: send the same request again after `Retry-After` seconds.",
+    "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with the status `processing`, never an error. Its final status comes as a `transaction.updated` webhook, and can be looked up.",
     "",
-    "**Growth.** v1 only grows: ignore fields that you do not know.",
+    "**Idempotency.** An order with a `reference` (or `Idempotency-Key`) can be sent again safely: it gets the same transaction, with `Idempotent-Replayed: true`, and is not charged again. Another order with that `reference` is 422 `reference_reused`. A failed transaction has used its `reference` up: another attempt needs a new one. 503 `provider_unavailable` made no transaction and did not use the `reference`: send the same request again after `Retry-After` seconds.",
+    "",
+    "**Versions.** v1 only grows: ignore fields that you do not know.",
     "",
     "| `X-Error-Code` | Status | Meaning |",
     "|---|---|---|",
@@ -67,34 +62,35 @@ const info = {
   ].join("\n"),
 };
 
-const tag = (group: RateGroup, text: string) => ({
-  name: group,
-  description: `${text} ${rateGroups[group]} requests per minute and key.`,
-});
-
 const tags = [
-  tag("vtu", "Airtime and data bundles."),
-  tag("identity", "Verification by NIN or BVN, and retrieval by phone number."),
-  tag("catalog", "Networks and plans, wallet, transactions."),
-  { name: "webhooks", description: "What the service sends to the account's own endpoint." },
+  ...Object.entries(rateGroups).map(([name, { covers, requestsPerMinute }]) => ({
+    name,
+    description: `${covers} ${requestsPerMinute} requests per minute and key.`,
+  })),
+  { name: "webhooks", description: "Events that the service posts to the account's endpoint." },
 ];
 
 const securitySchemes = {
   bearer: { type: "http", scheme: "bearer", description: "The API key, as `Authorization: Bearer <key>`." },
-  apiKey: { type: "apiKey", in: "header", name: "X-API-KEY", description: "The API key; `Authorization` goes first." },
+  apiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "X-API-KEY",
+    description: "The API key. `Authorization: Bearer` has precedence.",
+  },
 };
 
 const parameters = {
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "Another way to send `reference`, without quotation marks; both, and different, are refused.",
+    description: "Another way to send `reference`, without quotation marks. If both are sent, they must be equal.",
     schema: { $ref: "#/components/schemas/Reference" },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "The `ETag` of what the caller has.",
+    description: "The `ETag` of the cached response.",
     schema: { type: "string" },
   },
 };
@@ -105,12 +101,12 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   const all = [
     ...inputParameters(route, schemas),
     ...(isOrder(route) ? [parameterRef("IdempotencyKey")] : []),
-    ...(isCacheable(route) ? [parameterRef("IfNoneMatch")] : []),
+    ...(route.hasEtag ? [parameterRef("IfNoneMatch")] : []),
   ];
   return {
     operationId,
     summary: route.summary,
-    ...(route.permission && { description: `Needs a key with the permission \`${route.permission}\`.` }),
+    ...descriptionOf(route),
     tags: [route.group],
     ...(route.document && { security: [] }),
     ...(all.length > 0 && { parameters: all }),
@@ -122,6 +118,12 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
     }),
     responses: responsesOf(route),
   };
+};
+
+const descriptionOf = ({ description, permission }: Route) => {
+  const sentences = [description, permission && `Needs a key with the permission \`${permission}\`.`];
+  const text = sentences.filter((sentence) => sentence !== undefined).join(" ");
+  return text === "" ? {} : { description: text };
 };
 
 /** The fields of a GET, in its path or its query. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The numbers of a request, and the fields of it that are stored in clear. */
+/** The numbers of a request, and its fields that are stored in clear text. */
 const checked = z.object({
   nin: z.string().optional(),
   bvn: z.string().optional(),
@@ -10,22 +10,21 @@ const checked = z.object({
 });
 
 /**
- * Refuses a request that repeats its own number in a field that is stored in clear: a NIN or BVN may be stored only as a keyed hash.
- * The digits of the field count, whatever stands between them. A phone number counts without its leading 0, so that its
- * international form is found too.
+ * Refuses a request that contains its own number in a field that is stored in clear text: numbers are stored only as keyed hashes.
+ * The digits of the field are joined first, and a phone number is sought without its leading 0. Source: docs/interface.md 4.D7.
  */
 export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
     const { nin, bvn, phone_number, ...kept } = checked.parse(value);
     const numbers = [nin, bvn, phone_number]
       .filter((number) => number !== undefined)
-      // What is no number gets its own message.
+      // Anything else is refused by its own field.
       .filter((number) => /^[0-9]{11}$/.test(number))
       .map((number) => (number === phone_number ? number.slice(1) : number));
     for (const [field, text = ""] of Object.entries(kept)) {
       const digits = text.replace(/\D/g, "");
       if (!numbers.some((number) => digits.includes(number))) continue;
-      const message = "Must not contain the request's NIN, BVN or phone number: it is stored in clear";
+      const message = "Must not contain the request's NIN, BVN or phone number: it is stored in clear text";
       issues.push({ code: "custom", path: [field], message, input: undefined });
     }
   });

@@ -5,7 +5,7 @@ import { nairaField } from "./naira.ts";
 import { withoutOwnNumber } from "./own-number.ts";
 import { purchasedTransaction } from "./transaction.ts";
 
-/** POST /vtu/data/purchase. Unknown fields are ignored: v1 only grows. */
+/** POST /vtu/data/purchase. */
 export const dataPurchaseRequest = withoutOwnNumber(
   z.object({
     network_id: idField,
@@ -19,7 +19,7 @@ export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
 /** NGN. The largest amount is a setting of the deployment. */
 const amountField = nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`);
 
-/** POST /vtu/airtime/purchase. The catalog says which networks there are: any other text gets a 422 that lists them. */
+/** POST /vtu/airtime/purchase. The networks are those of the catalog (docs/interface.md 11.D1). */
 export const airtimePurchaseRequest = withoutOwnNumber(
   z.object({
     network: z.string("Must be a string").trim().toLowerCase(),

@@ -16,12 +16,12 @@ import { transactionPage, transactionPath, transactionQuery, transactionView } f
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
 
-/** The rights that a key can hold. New keys get `vtu` and `identity`. */
+/** The permissions of a key. New keys get `vtu` and `identity`. */
 export const permissionSchema = z.enum(["vtu", "identity", "identity:retrieve"]);
 export type Permission = z.infer<typeof permissionSchema>;
 export const lacksPermission = (permission: Permission): string => `This API key lacks the permission ${permission}`;
 
-/** One route: everything that API Gateway, the local runner, the handlers and OpenAPI need to know of it. */
+/** One route, as API Gateway, the local runner, the handlers and the OpenAPI document read it. */
 export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodType = z.ZodType> = {
   readonly method: "GET" | "POST";
   /** API Gateway's spelling: `/v1/transactions/{reference}`. */
@@ -34,17 +34,21 @@ export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodTyp
   readonly input: Input;
   /** `data` of the success envelope. */
   readonly data: Data;
-  /** A document that is served as it is, without key and envelope: its media type. */
+  /** The media type of a public document: it needs no key and has no envelope. */
   readonly document?: "application/json" | "text/html";
-  /** Set where it is not an app that calls. */
+  /** The response has an `ETag` and can be 304. */
+  readonly hasEtag?: true;
+  /** Set if the caller is not an app. */
   readonly audience?: "upstream";
   readonly summary: string;
-  /** What it can answer beside the errors of every route with a key (and of every POST). */
+  readonly description?: string;
+  /** Errors beyond those of `errorsOf`. */
   readonly errors: readonly ErrorCode[];
-  readonly example: { readonly input: unknown; readonly data: unknown };
+  /** `message` is that of a success; a document has none. */
+  readonly example: { readonly input: unknown; readonly message?: string; readonly data: unknown };
 };
 
-/** Errors of every route; those of a POST; those of an operation that takes money. */
+/** Errors of every route with a key. */
 const keyErrors = [
   "missing_api_key",
   "invalid_api_key",
@@ -56,7 +60,7 @@ const keyErrors = [
 const bodyErrors = ["invalid_json", "missing_parameter", "validation_failed"] as const;
 const orderErrors = ["insufficient_balance", "reference_reused", "provider_unavailable"] as const;
 
-/** Every error that a route documents. */
+/** Every error of a route. */
 export const errorsOf = ({ method, permission, document, errors }: Route): readonly ErrorCode[] => [
   ...(document ? (["internal_error"] as const) : keyErrors),
   ...(permission ? (["permission_denied"] as const) : []),
@@ -64,16 +68,20 @@ export const errorsOf = ({ method, permission, document, errors }: Route): reado
   ...errors,
 ];
 
-/** True for what makes a transaction and can be repeated under a reference. */
+/** True if the route makes a transaction and accepts a reference. */
 export const isOrder = ({ method, input }: Route): boolean => method === "POST" && "reference" in input.shape;
 
-const nothing = z.object({});
+const noInput = z.object({});
 
-/** 1 GB for 500 NGN, as every example buys it. */
-const exampleOrder = { phone_number: "08031234567", reference: "order-1042" };
-const exampleReference = "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ";
+const purchaseDescription =
+  "In live mode the price is debited from the wallet first. `processing` means that the outcome is not known yet: do not order " +
+  "again, but wait for the `transaction.updated` webhook or look the transaction up.";
+const identityDescription =
+  "Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge.";
+
+/** The example of a purchase, which the examples of the lookup and the list show again. */
 const exampleTransaction = {
-  reference: exampleReference,
+  reference: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
   status: "success",
   amount: 500,
   description: "MTN 1GB data for 08031234567",
@@ -88,7 +96,7 @@ const exampleView = {
   created_at: "2026-11-21T09:30:00.000Z",
   updated_at: "2026-11-21T09:30:01.200Z",
 };
-/** The sandbox's person of the number 00000000000. */
+/** The sandbox's person with the number 00000000000. */
 const examplePerson = {
   first_name: "ADAEZE",
   last_name: "OKAFOR",
@@ -96,7 +104,7 @@ const examplePerson = {
   gender: "F",
   date_of_birth: "1971-04-27",
 };
-/** The one whose phone number is 08000000000. */
+/** The sandbox's person with the phone number 08000000000. */
 const exampleOwner = {
   first_name: "FATIMA",
   last_name: "BELLO",
@@ -105,26 +113,26 @@ const exampleOwner = {
   date_of_birth: "1979-08-28",
   phone_number: "08000000000",
 };
-const exampleCheck = (title: string, amount: number, reference: string) => ({
-  title,
-  amount,
-  reference,
-  status: "success",
+const exampleCheck = (title: string, amount: number, reference: string, result: object) => ({
+  message: "The record was found",
+  data: { transaction: { title, amount, reference, status: "success" }, result },
 });
 
-/** The one list of routes, by operation. */
+/** Every route, by the name of its operation. */
 export const routes = {
   listCatalog: {
     method: "GET",
     path: "/v1/vtu/data",
     function: "list-catalog",
     group: "catalog",
-    input: nothing,
+    input: noInput,
     data: catalogSchema,
     summary: "List active networks and data plans",
     errors: ["provider_unavailable"],
+    hasEtag: true,
     example: {
       input: {},
+      message: "Networks and data plans",
       data: {
         networks: [{ id: 1, name: "MTN", code: "mtn" }],
         data_plans: [{ id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" }],
@@ -140,8 +148,13 @@ export const routes = {
     input: dataPurchaseRequest,
     data: purchaseResult,
     summary: "Buy a data bundle",
+    description: purchaseDescription,
     errors: [...orderErrors, "plan_unavailable", "delivery_failed"],
-    example: { input: { network_id: 1, plan_id: 101, ...exampleOrder }, data: { transaction: exampleTransaction } },
+    example: {
+      input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1042" },
+      message: "The purchase was delivered",
+      data: { transaction: exampleTransaction },
+    },
   },
   buyAirtime: {
     method: "POST",
@@ -152,12 +165,14 @@ export const routes = {
     input: airtimePurchaseRequest,
     data: purchaseResult,
     summary: "Buy airtime",
+    description: purchaseDescription,
     errors: [...orderErrors, "delivery_failed"],
     example: {
-      input: { network: "mtn", amount: 500, ...exampleOrder, reference: "order-1043" },
+      input: { network: "mtn", amount: 500, phone_number: "08031234567", reference: "order-1043" },
+      message: "The purchase was delivered",
       data: {
         transaction: {
-          reference: "AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+          reference: "AIRTIME_HBVAYYCW95KVDWN6QF5T5QWP94",
           status: "success",
           amount: 500,
           description: "MTN airtime for 08031234567",
@@ -174,13 +189,11 @@ export const routes = {
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
+    description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
-      input: { nin: "00000000000", is_consent: true, mode: "basic" },
-      data: {
-        transaction: exampleCheck("NIN Verification", 150, "VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"),
-        result: examplePerson,
-      },
+      input: { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
+      ...exampleCheck("NIN Verification", 150, "VERIFY_YFY4ZDPE7W39AD9A3QMJZEAMEV", examplePerson),
     },
   },
   retrieveNin: {
@@ -191,14 +204,15 @@ export const routes = {
     permission: "identity:retrieve",
     input: retrieveRequest,
     data: ninRetrievalResult,
-    summary: "Find NIN details by phone number",
+    summary: "Retrieve NIN details by phone number",
+    description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
-      input: { phone_number: "08000000000", is_consent: true },
-      data: {
-        transaction: exampleCheck("NIN Retrieval", 400, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HJ"),
-        result: { nin: "18000000000", ...exampleOwner },
-      },
+      input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2042" },
+      ...exampleCheck("NIN Retrieval", 400, "RETRIEVE_5K4FVAQY00RQP4Q85G4HRNYWF3", {
+        nin: "18000000000",
+        ...exampleOwner,
+      }),
     },
   },
   verifyBvn: {
@@ -210,13 +224,14 @@ export const routes = {
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",
+    description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
-      input: { bvn: "00000000000", is_consent: true, mode: "basic" },
-      data: {
-        transaction: exampleCheck("BVN Verification", 100, "VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HK"),
-        result: { ...examplePerson, phone_number: "08000000000" },
-      },
+      input: { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },
+      ...exampleCheck("BVN Verification", 100, "VERIFY_EQF1RD6YXZX7J75N8W0MFNY1Y1", {
+        ...examplePerson,
+        phone_number: "08000000000",
+      }),
     },
   },
   retrieveBvn: {
@@ -227,14 +242,15 @@ export const routes = {
     permission: "identity:retrieve",
     input: retrieveRequest,
     data: bvnRetrievalResult,
-    summary: "Find BVN details by phone number",
+    summary: "Retrieve BVN details by phone number",
+    description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
-      input: { phone_number: "08000000000", is_consent: true },
-      data: {
-        transaction: exampleCheck("BVN Retrieval", 300, "RETRIEVE_7Z9K3QX1V5B8M2N4C6D0F1G3HK"),
-        result: { bvn: "18000000000", ...exampleOwner },
-      },
+      input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2044" },
+      ...exampleCheck("BVN Retrieval", 300, "RETRIEVE_5APR9FMNQ7SW5TRXBAF34Y05K4", {
+        bvn: "18000000000",
+        ...exampleOwner,
+      }),
     },
   },
   getWallet: {
@@ -242,12 +258,13 @@ export const routes = {
     path: "/v1/wallet",
     function: "read-account",
     group: "catalog",
-    input: nothing,
+    input: noInput,
     data: walletResult,
-    summary: "Show the prepaid wallet",
+    summary: "Read the prepaid wallet",
     errors: [],
     example: {
       input: {},
+      message: "Wallet",
       data: {
         wallet: {
           currency: "NGN",
@@ -265,9 +282,13 @@ export const routes = {
     group: "catalog",
     input: transactionPath,
     data: z.object({ transaction: transactionView }),
-    summary: "Look a transaction up by our reference or the caller's",
+    summary: "Look up a transaction by the service's reference or the caller's",
     errors: ["not_found", "validation_failed"],
-    example: { input: { reference: exampleReference }, data: { transaction: exampleView } },
+    example: {
+      input: { reference: exampleTransaction.reference },
+      message: "Transaction",
+      data: { transaction: exampleView },
+    },
   },
   listTransactions: {
     method: "GET",
@@ -278,17 +299,22 @@ export const routes = {
     data: transactionPage,
     summary: "List transactions, newest first",
     errors: ["validation_failed"],
-    example: { input: { status: "success" }, data: { transactions: [exampleView], next_cursor: null } },
+    example: {
+      input: { status: "success" },
+      message: "Transactions",
+      data: { transactions: [exampleView], next_cursor: null },
+    },
   },
   describeApi: {
     method: "GET",
     path: "/v1/openapi.json",
     function: "serve-docs",
     group: "catalog",
-    input: nothing,
+    input: noInput,
     data: z.looseObject({ openapi: z.string() }),
     document: "application/json",
-    summary: "This description of the interface (OpenAPI 3.1)",
+    hasEtag: true,
+    summary: "Get this OpenAPI document",
     errors: [],
     example: { input: {}, data: { openapi: "3.1.1" } },
   },
@@ -297,10 +323,11 @@ export const routes = {
     path: "/v1/docs",
     function: "serve-docs",
     group: "catalog",
-    input: nothing,
+    input: noInput,
     data: z.string(),
     document: "text/html",
-    summary: "The same description as a page to read",
+    hasEtag: true,
+    summary: "Get this document as a web page",
     errors: [],
     example: { input: {}, data: "<!doctype html>" },
   },
@@ -312,7 +339,7 @@ export const routes = {
     audience: "upstream",
     input: upstreamEvent,
     data: upstreamEventReceipt,
-    summary: "Take an event of the upstream in",
+    summary: "Receive an event of the upstream",
     errors: ["not_found", "provider_unavailable"],
     example: {
       input: {
@@ -324,17 +351,24 @@ export const routes = {
   },
 } as const satisfies Record<string, Route>;
 
-/** The routes that apps call: the interface as it is described to them. */
+/** The routes that apps call, as the OpenAPI document describes them. */
 export const appRoutes: Readonly<Record<string, Route>> = Object.fromEntries(
   Object.entries<Route>(routes).filter(([, { audience }]) => audience === undefined),
 );
 
-type Operation = keyof typeof routes;
+type Routes = typeof routes;
+export type RouteName = keyof Routes;
 
-/** The operations that one function serves. */
-export type OperationOf<Function extends string> = {
-  [Name in Operation]: (typeof routes)[Name]["function"] extends Function ? Name : never;
-}[Operation];
+/** The route of each name, with the types of its schemas. */
+export type RouteTable = { readonly [Name in RouteName]: Route<Routes[Name]["input"], Routes[Name]["data"]> };
+
+/** The names of the routes that one function serves. */
+export type RouteOf<Function extends string> = {
+  [Name in RouteName]: Routes[Name]["function"] extends Function ? Name : never;
+}[RouteName];
+export const isRouteOf = <Function extends string>(name: string, served: Function): name is RouteOf<Function> =>
+  isRouteName(name) && routes[name].function === served;
+const isRouteName = (name: string): name is RouteName => Object.hasOwn(routes, name);
 
 /** API Gateway's name of a route, such as `GET /v1/wallet`. */
 export const routeKey = (route: Pick<Route, "method" | "path">): string => `${route.method} ${route.path}`;

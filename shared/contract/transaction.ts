@@ -2,7 +2,7 @@ import * as z from "zod";
 import { errorCodes } from "./errors.ts";
 import { referenceField } from "./fields.ts";
 
-/** INTERFACE "States and transitions". `success` and `failed` are final. */
+/** `success` and `failed` are final. Source: docs/interface.md 8.1. */
 export const transactionStatus = z.enum(["processing", "success", "failed"]);
 export type TransactionStatus = z.infer<typeof transactionStatus>;
 
@@ -16,7 +16,7 @@ export const transactionType = z.enum([
 ]);
 export type TransactionType = z.infer<typeof transactionType>;
 
-/** How our references begin, by what was bought; in test mode always `TEST_` (INTERFACE "Transaction"). */
+/** Prefixes of live references; a test reference begins with `TEST_`. Source: docs/interface.md 8.5. */
 export const livePrefixes = {
   data: "DATA_",
   airtime: "AIRTIME_",
@@ -27,11 +27,11 @@ export const livePrefixes = {
 } as const satisfies Record<TransactionType, string>;
 export const TEST_PREFIX = "TEST_";
 
-/** Which keys see it: a test key's transactions are apart from a live key's. */
+/** The mode of a key and of its transactions. Source: docs/interface.md 3.1, 3.3. */
 export const modeSchema = z.enum(["live", "test"]);
 export type Mode = z.infer<typeof modeSchema>;
 
-/** `data.transaction` of a purchase (INTERFACE "Transaction"). Amounts are NGN. */
+/** `data.transaction` of a purchase; `amount` is NGN. Source: docs/interface.md 8.6. */
 export const purchasedTransaction = z.object({
   reference: z.string(),
   status: transactionStatus,
@@ -39,7 +39,7 @@ export const purchasedTransaction = z.object({
   description: z.string(),
 });
 
-/** One transaction as the lookup shows it; `caller_reference` is the caller's own. */
+/** A transaction as lookups show it. Source: docs/interface.md 14.1. */
 export const transactionView = purchasedTransaction.extend({
   type: transactionType,
   caller_reference: z.string().nullable(),
@@ -51,10 +51,10 @@ export const transactionView = purchasedTransaction.extend({
 });
 export type TransactionView = z.infer<typeof transactionView>;
 
-/** Our reference or the caller's. */
+/** The service's reference, or the caller's. */
 export const transactionPath = z.object({ reference: referenceField });
 
-/** A time whose `+` was not encoded: a query's `+` means a space. */
+/** A time whose `+` was not encoded: in a query `+` means a space. */
 const DECODED_OFFSET = /^\d{4}-\d{2}-\d{2}T[\d:.]+ \d{2}:?\d{2}$/;
 
 const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
@@ -64,7 +64,7 @@ const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
       : "Must be a date such as 2026-11-21 or an ISO 8601 time such as 2026-11-21T09:30:00Z",
 });
 
-/** Filters of the list, newest first: `from` and `to` are inclusive; a date alone is that whole day in UTC. */
+/** Filters of the list. `from` and `to` are inclusive; a date alone is that whole day in UTC. */
 export const transactionQuery = z.object({
   status: transactionStatus.optional(),
   type: transactionType.optional(),
@@ -75,6 +75,6 @@ export const transactionQuery = z.object({
 export type TransactionQuery = z.infer<typeof transactionQuery>;
 export const transactionPage = z.object({
   transactions: z.array(transactionView),
-  /** Send it back as `cursor` for the next page; null on the last. */
+  /** The `cursor` of the next page; null on the last. */
   next_cursor: z.string().nullable(),
 });

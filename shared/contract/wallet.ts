@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** GET /wallet: the account's one wallet, whichever key asks. Amounts are NGN; the threshold is null while none is set. */
+/** GET /wallet: the account's one wallet, for live and test keys. Source: docs/interface.md 13.2. */
 export const walletResult = z.object({
   wallet: z.object({
     currency: z.literal("NGN"),

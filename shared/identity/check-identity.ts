@@ -146,7 +146,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
           {
             order: deps.upstreamDates,
             nowMs: deps.ledger.clock(),
-            unreadable: (date, shape) =>
+            onUnreadable: (date, shape) =>
               log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
           },
         );
@@ -231,7 +231,7 @@ const keepForReplay = async (
   try {
     await kept.keep(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
-    log.warn("replay.not_kept", { reference: referenceOf(transaction), ...errorFields(error) });
+    log.warn("replay.not_stored", { reference: referenceOf(transaction), ...errorFields(error) });
   }
 };
 

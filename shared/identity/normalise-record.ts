@@ -3,14 +3,14 @@ import type { DateOrder } from "../contract/date-order.ts";
 import { dateShape, readDate } from "./read-date.ts";
 
 /** How the upstream writes dates, and who is told of those that cannot be read: their field and shape, never their value. */
-export type DateReading = {
+export type DateReadingContext = {
   readonly order: DateOrder;
   readonly nowMs: number;
-  readonly unreadable: (field: string, shape: string) => void;
+  readonly onUnreadable: (field: string, shape: string) => void;
 };
 
 /** How a field of a record is read; undefined where the text says nothing. */
-type Reader = (value: unknown, dates: DateReading) => string | boolean | undefined;
+type Reader = (value: unknown, dates: DateReadingContext) => string | boolean | undefined;
 
 const text = (value: unknown): string | undefined => {
   const trimmed = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
@@ -81,7 +81,7 @@ export const normaliseRecord = <Result extends z.ZodObject>(
   record: Readonly<Record<string, unknown>>,
   schema: Result,
   known: Readonly<Record<string, string>>,
-  dates: DateReading,
+  dates: DateReadingContext,
 ): z.output<Result> | undefined => {
   const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
   const wanted = Object.keys(schema.shape).map((name) => ({ name, ...fieldOf(name) }));
@@ -89,7 +89,7 @@ export const normaliseRecord = <Result extends z.ZodObject>(
     const values = spellings.flatMap((spelling) => sent.filter(({ plain }) => plain === spelling));
     const value = values.map((entry) => read(entry.value, dates)).find((one) => one !== undefined);
     const [unread] = read === date && value === undefined ? values.flatMap((entry) => text(entry.value) ?? []) : [];
-    if (unread !== undefined) dates.unreadable(name, dateShape(unread));
+    if (unread !== undefined) dates.onUnreadable(name, dateShape(unread));
     return { name, value };
   });
   if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;

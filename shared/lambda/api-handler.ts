@@ -2,9 +2,16 @@ import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
-import { rateGroups } from "../contract/limits.ts";
-import type { OperationOf, Route } from "../contract/routes.ts";
-import { isOrder, routeKey } from "../contract/routes.ts";
+import {
+  isOrder,
+  isRouteOf,
+  type Route,
+  type RouteName,
+  type RouteOf,
+  type RouteTable,
+  routeKey,
+  routes,
+} from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -18,12 +25,13 @@ import {
   preparedResponse,
   type Rate,
   successResponse,
+  unusedRate,
 } from "./api-response.ts";
 
-/** Who calls, as the key says. */
+/** The account and the key of a request. */
 export type Caller = { readonly accountId: string; readonly keyId: string; readonly mode: Mode };
 
-/** The gate's verdict: the caller, or why there is none. The rate is known either way once a key was recognised. */
+/** The caller, or why the request is refused. The rate is known either way once a key was recognised. */
 export type Admission =
   | { readonly rate: Rate; readonly caller: Caller }
   | { readonly rate: Rate; readonly refusal: ServiceError };
@@ -37,32 +45,23 @@ export type Call<Input> = {
   readonly deadline: Deadline;
 };
 
-/** A route with the code that serves it, its types already settled. */
-export type Operation = {
-  readonly route: Route;
-  readonly serve: (caller: Caller, request: ApiRequest, deadline: Deadline) => Promise<ApiResponse>;
+/** The code that serves one route, typed by the route's own schemas. */
+export type OperationOf<Name extends RouteName> = (
+  call: Call<z.output<RouteTable[Name]["input"]>>,
+) => Promise<OperationResult<z.input<RouteTable[Name]["data"]>> | PreparedResponse>;
+
+/** The operations of one function, each under the name of its route. */
+export type Operations<Function extends string> = {
+  readonly [Name in RouteOf<Function>]: OperationOf<Name>;
 };
 
-/** Binds a route to its code: input and answer are parsed by the route's own schemas. */
-export const operation = <Input extends z.ZodObject, Data extends z.ZodType>(
-  route: Route<Input, Data>,
-  run: (call: Call<z.output<Input>>) => Promise<OperationResult<z.input<Data>> | PreparedResponse>,
-): Operation => ({
-  route,
-  serve: async (caller, request, deadline) => {
-    const answer = await run({ input: parseInput(route.input, request), caller, request, deadline });
-    if ("statusCode" in answer) return preparedResponse(answer);
-    return successResponse({ ...answer, data: route.data.parse(answer.data) });
-  },
-});
-
-/** The gate of what is public: no key, no count. */
-export const admitPublic: Admit = async (route) => ({
-  rate: fullRate(route),
+/** Admits everybody, without a key and without counting the request. */
+export const admitPublic: Admit = async ({ group }) => ({
+  rate: unusedRate(group),
   caller: { accountId: "public", keyId: "public", mode: "test" },
 });
 
-/** What is known of the request while it is served. */
+/** What is known of the request so far: it completes the response and the log line. */
 type Progress = {
   readonly startedAtMs: number;
   readonly requestId: string;
@@ -71,85 +70,98 @@ type Progress = {
   caller?: Caller;
 };
 type ApiContext = Context & { progress?: Progress };
+export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
 
 /**
- * The handler of one function: middy with everything that all routes share.
- *
- * Order of the gates: route, key, account, permission, address, rate, JSON, fields, and then the operation's own.
+ * The handler of one function, with everything that its routes share. Order of checks: route, key, account, permission, address,
+ * rate, JSON, fields, and then the operation's own. Source: docs/interface.md 4.D3.
  */
-export const apiHandler = <Name extends string>(
-  _function: Name,
+export const apiHandler = <Function extends string>(
+  functionName: Function,
   admit: Admit,
-  operations: Readonly<Record<OperationOf<Name>, Operation>>,
+  operations: Operations<Function>,
 ) => {
-  const byRouteKey = new Map(
-    Object.values<Operation>(operations).map((bound): [string, Operation] => [routeKey(bound.route), bound]),
-  );
+  const names = Object.keys(operations).filter((name) => isRouteOf(name, functionName));
+  const byRouteKey = new Map(names.map((name) => [routeKey(routes[name]), serve(name, operations[name])]));
   // middy's own early time-out would answer with an error while a purchase may be under way.
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
-    .use(answering())
+    .use(responding)
     .handler(async (event: unknown, context: ApiContext): Promise<ApiResponse> => {
       const request = apiEvent.parse(event);
       const progress = begin(context, request);
-      const bound = byRouteKey.get(request.routeKey);
-      if (bound === undefined) throw new ServiceError("not_found");
-      progress.route = bound.route;
-      progress.rate = fullRate(bound.route);
+      const match = byRouteKey.get(request.routeKey);
+      if (match === undefined) throw new ServiceError("not_found");
+      progress.route = match.route;
+      progress.rate = unusedRate(match.route.group);
 
-      const admission = await admit(bound.route, request);
+      const admission = await admit(match.route, request);
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
-      return bound.serve(admission.caller, request, { remainingMs: () => context.getRemainingTimeInMillis() });
+      return match.serve(admission.caller, request, { remainingMs: () => context.getRemainingTimeInMillis() });
     });
 };
 
-const fullRate = ({ group }: Pick<Route, "group">): Rate => ({
-  limit: rateGroups[group],
-  remaining: rateGroups[group],
-});
+type ServedRoute = {
+  readonly route: Route;
+  readonly serve: (caller: Caller, request: ApiRequest, deadline: Deadline) => Promise<ApiResponse>;
+};
+
+/** Parses input and answer by the route's own schemas. */
+const serve = <Name extends RouteName>(name: Name, run: OperationOf<Name>): ServedRoute => {
+  const table: RouteTable = routes;
+  const route = table[name];
+  return {
+    route,
+    serve: async (caller, request, deadline) => {
+      const answer = await run({ input: parseInput(route.input, request), caller, request, deadline });
+      if ("statusCode" in answer) return preparedResponse(answer);
+      return successResponse({ ...answer, data: route.data.parse(answer.data) });
+    },
+  };
+};
 
 const begin = (context: ApiContext, request: ApiRequest): Progress => {
   context.progress = {
     startedAtMs: Date.now(),
     requestId: request.requestContext.requestId,
-    rate: fullRate({ group: "catalog" }),
+    rate: unusedRate("catalog"),
   };
   return context.progress;
 };
 
-/** Turns errors into answers, completes the headers and writes the request's one log line. */
-const answering = (): middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext> => ({
+/** Turns errors into responses, adds the common headers and writes the request's one log line. */
+const responding: ApiMiddleware = {
   after: ({ response, context }) => {
     if (response) complete(response, context.progress);
   },
   onError: (request) => {
     const { progress } = request.context;
-    const error = answerable(request.error, progress);
+    const error = publicError(request.error, progress);
     if (error instanceof OutcomeUnknown) {
-      // Nobody answers: the caller meets the platform's own 5xx, which says what we know. See OutcomeUnknown.
+      // The invocation fails, so that the caller gets the platform's own 5xx.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
-      log.warn("request.unanswered", fields);
+      log.warn("request.outcome_unknown", fields);
       request.error = error;
       return;
     }
     request.response = errorResponse(error);
     complete(request.response, progress, error);
   },
-});
+};
 
 /**
- * The error as it may leave. One that nobody foresaw is `internal_error`; of an order it says nothing, because the order, or an
- * earlier one with its reference, may have been charged.
+ * The error that the caller gets. An unexpected one is `internal_error`, except for an order: it, or an earlier one with its
+ * reference, may have been charged, so that its outcome is unknown.
  */
-const answerable = (error: unknown, progress: Progress | undefined): ServiceError | OutcomeUnknown => {
+const publicError = (error: unknown, progress: Progress | undefined): ServiceError | OutcomeUnknown => {
   if (error instanceof OutcomeUnknown) return error;
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
-  log.alarm("request.broke", { request_id: progress?.requestId, ...errorFields(cause) });
+  log.alarm("request.failed", { request_id: progress?.requestId, ...errorFields(cause) });
   if (error instanceof ServiceError) return error;
-  if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order broke");
+  if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order met an unexpected error");
   return new ServiceError("internal_error");
 };
 

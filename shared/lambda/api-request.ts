@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { BODY_LIMIT, type FieldErrors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
@@ -67,7 +67,7 @@ export const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
 
 const jsonBody = (request: ApiRequest): JsonObject => {
   const bytes = bodyBytes(request);
-  if (bytes.length > BODY_BYTES_MAX) throw badJson("The request body is larger than 16 KB");
+  if (bytes.length > BODY_BYTES_MAX) throw badJson(`The request body is larger than ${BODY_LIMIT}`);
   if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
   const value = parsedJson(bytes, request.headers["content-encoding"]);
   if (!isJsonObject(value)) throw badJson("The request body must be a JSON object");

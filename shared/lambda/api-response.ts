@@ -1,17 +1,18 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import { errors, type ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
+import { type RateGroup, rateGroups } from "../contract/limits.ts";
 
 export type ApiResponse = APIGatewayProxyStructuredResultV2 & { headers: Record<string, string> };
 
-/** What an operation answers: the payload of the success envelope and its sentence. */
+/** The payload of a success response, and its sentence for people. */
 export type OperationResult<Data> = {
   readonly message: string;
   readonly data: Data;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Bytes that were made earlier, served as they are: the catalog, the OpenAPI document. */
+/** A response whose body was prepared earlier: the catalog, the OpenAPI document. */
 export type PreparedResponse = {
   readonly statusCode: 200 | 304;
   readonly body?: string;
@@ -19,15 +20,21 @@ export type PreparedResponse = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The key's rate group in this minute, or what the group allows where no key was recognised. */
+/** A key's requests of one rate group in this minute. */
 export type Rate = { readonly limit: number; readonly remaining: number };
+
+/** The rate where no key was recognised. Source: docs/interface.md 6.D4. */
+export const unusedRate = (group: RateGroup): Rate => {
+  const { requestsPerMinute } = rateGroups[group];
+  return { limit: requestsPerMinute, remaining: requestsPerMinute };
+};
 
 const json = { "content-type": "application/json; charset=utf-8" };
 
-export const successResponse = (answer: OperationResult<unknown>): ApiResponse => ({
+export const successResponse = ({ message, data, headers }: OperationResult<unknown>): ApiResponse => ({
   statusCode: 200,
-  headers: { ...json, ...answer.headers },
-  body: JSON.stringify({ status: true, message: answer.message, data: answer.data }),
+  headers: { ...json, ...headers },
+  body: JSON.stringify({ status: true, message, data }),
 });
 
 export const preparedResponse = ({ statusCode, body, isBase64Encoded, headers }: PreparedResponse): ApiResponse => ({
@@ -37,7 +44,7 @@ export const preparedResponse = ({ statusCode, body, isBase64Encoded, headers }:
   ...(isBase64Encoded !== undefined && { isBase64Encoded }),
 });
 
-/** The one place where an error becomes an answer. */
+/** The response to an error, in the error envelope. Source: docs/interface.md 4.3, 4.7. */
 export const errorResponse = (error: ServiceError): ApiResponse => {
   const { fields, retryAfterS, transactionReference, replayed } = error.details;
   return {
@@ -53,7 +60,7 @@ export const errorResponse = (error: ServiceError): ApiResponse => {
   };
 };
 
-/** The headers that every answer carries (INTERFACE "Limits"). */
+/** The headers of every response. Source: docs/interface.md 4.7. */
 export const commonHeaders = (rate: Rate, requestId: string): Record<string, string> => ({
   [headers.rateLimit]: String(rate.limit),
   [headers.rateRemaining]: String(rate.remaining),

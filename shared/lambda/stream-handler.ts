@@ -1,20 +1,19 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import middy from "@middy/core";
 import type { Context, DynamoDBBatchResponse } from "aws-lambda";
 import * as z from "zod";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 /**
- * One change of an item: how it was, and how it is. Absent where it was made or deleted. Numbers are not converted: one that is
- * beyond JavaScript's would make its change unreadable for ever.
+ * An item before and after one change; undefined where it did not exist. Numbers stay wrapped: one that exceeds JavaScript's range
+ * would make its change unreadable for ever.
  */
 export type Change = { readonly before: unknown; readonly after: unknown };
 
 const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
 
-/** What we read of Lambda's event. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
+/** The fields of Lambda's event that are read. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
 const streamEvent = z.object({
   Records: z.array(
     z.object({
@@ -26,28 +25,26 @@ const streamEvent = z.object({
 const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(image, { wrapNumbers: true });
 
 /**
- * The handler of a function that reads a table's stream. A change that failed is reported: the stream comes again from the first
- * such one until that is too old (infra/streams.ts). So `apply` must tolerate a change that comes twice, and must throw only for
- * what passes.
+ * The handler of a function that reads a table's stream. After a failure the stream repeats from the first failed change until that
+ * is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only for what a retry can mend.
  */
-export const streamHandler = (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
-  middy<unknown, DynamoDBBatchResponse>({ timeoutEarlyInMillis: 0 }).handler(
-    async (event: unknown, context: Context): Promise<DynamoDBBatchResponse> => {
-      const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
-      const { Records } = streamEvent.parse(event);
-      const failed = await Promise.all(
-        Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {
-          try {
-            const change = { before: OldImage && itemOf(OldImage), after: NewImage && itemOf(NewImage) };
-            const outcome = await apply(change, deadline);
-            log.info("change.handled", { sequence_number: SequenceNumber, outcome });
-            return [];
-          } catch (error) {
-            log.error("change.broke", { sequence_number: SequenceNumber, ...errorFields(error) });
-            return [{ itemIdentifier: SequenceNumber }];
-          }
-        }),
-      );
-      return { batchItemFailures: failed.flat() };
-    },
-  );
+export const streamHandler =
+  (apply: (change: Change, deadline: Deadline) => Promise<string>) =>
+  async (event: unknown, context: Context): Promise<DynamoDBBatchResponse> => {
+    const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+    const { Records } = streamEvent.parse(event);
+    const failed = await Promise.all(
+      Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {
+        try {
+          const change = { before: OldImage && itemOf(OldImage), after: NewImage && itemOf(NewImage) };
+          const outcome = await apply(change, deadline);
+          log.info("change.handled", { sequence_number: SequenceNumber, outcome });
+          return [];
+        } catch (error) {
+          log.error("change.failed", { sequence_number: SequenceNumber, ...errorFields(error) });
+          return [{ itemIdentifier: SequenceNumber }];
+        }
+      }),
+    );
+    return { batchItemFailures: failed.flat() };
+  };

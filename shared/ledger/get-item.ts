@@ -2,6 +2,7 @@ import { BatchGetCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
+import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 
 type Key = { readonly pk: string };
@@ -17,9 +18,6 @@ export const getItem = async <Item>(
   const { Item } = await db.send(get, { ...(abortSignal && { abortSignal }) });
   return Item && schema.parse(Item);
 };
-
-/** How long keys that DynamoDB leaves out, or all of them, are asked for again. */
-const BATCH_RETRY_MS_MAX = 3_000;
 
 /** DynamoDB was too busy to read all keys of a batch. */
 export class UnprocessedKeysError extends Error {
@@ -52,11 +50,11 @@ const getBatch = async <Item extends Key>(
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let unread: readonly Key[] = keys.map(({ pk }) => ({ pk }));
-  const nextAttempt = backoff(deadlineIn(BATCH_RETRY_MS_MAX).remainingMs);
+  const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
   for (;;) {
     const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...unread], ConsistentRead: true } } });
     // DynamoDB throttles the call where it can read none of the keys; otherwise it returns those that it left out.
-    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_RETRY_MS_MAX);
+    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_READ_RETRY_MS_MAX);
     for (const response of Responses?.[table] ?? []) {
       const item = schema.parse(response);
       found.set(item.pk, item);

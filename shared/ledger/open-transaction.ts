@@ -74,7 +74,7 @@ const resolveIndeterminate = async (ledger: Ledger, own: Transaction, deadline: 
     const stored = await getItem(ledger, own.pk, transactionSchema, abortAfter(settleBudgetMs(deadline)));
     return stored === undefined ? { kind: "indeterminate", mayBeReplay: false } : resultFromStored(stored, own);
   } catch (error) {
-    log.warn("debit.look_failed", { attempt: own.attempt, ...errorFields(error) });
+    log.warn("debit.lookup_failed", { attempt: own.attempt, ...errorFields(error) });
     return { kind: "indeterminate", mayBeReplay: true };
   }
 };

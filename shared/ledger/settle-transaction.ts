@@ -112,7 +112,7 @@ const write = async (
       const failure = classifyWriteError(error);
       const isMissing = failure.kind === "condition_failed" && failure.transaction === undefined;
       if (failure.kind === "indeterminate" || isMissing) {
-        log.warn("settle.attempt_failed", { attempt, ...errorFields(error) });
+        log.warn("settlement.attempt_failed", { attempt, ...errorFields(error) });
       }
       if (failure.kind === "condition_failed") return failure;
     }

@@ -14,7 +14,7 @@ export const alertIfContradicted = (
   if (settlement.status === "processing" || settlement.status === status) return false;
   const { upstream_reference, upstream_amount_kobo } = settlement;
   const theirs = { says: settlement.status, upstream_reference, upstream_amount_kobo };
-  log.alarm("status.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
+  log.alarm("transaction.contradicted", { transaction: pk, stands: status, amount_kobo, ...theirs });
   return true;
 };
 
@@ -27,5 +27,5 @@ export const alertIfAmountDiffers = (
   upstreamAmountKobo: Kobo,
 ): void => {
   if (mode !== "live" || upstreamAmountKobo === amount_kobo) return;
-  log.alarm("status.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });
+  log.alarm("transaction.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });
 };

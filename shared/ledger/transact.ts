@@ -9,6 +9,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -110,7 +111,7 @@ export const transact = async (
     readonly nextAttempt: NextAttempt;
     /** Indeterminate attempts that are followed by another. */
     readonly unansweredMax: number;
-    readonly about: LogFields;
+    readonly about: Pick<LogFields<"ledger.write_indeterminate">, "attempt" | "key">;
     /** Aborts the attempt that is in flight: it is indeterminate. */
     readonly abortSignal?: AbortSignal;
   },
@@ -126,15 +127,13 @@ export const transact = async (
     if (attempt.kind === "condition_failed") return result;
     if (attempt.kind === "indeterminate") {
       unanswered += 1;
-      log.warn("ledger.answer_lost", { ...about, ...errorFields(attempt.error) });
+      log.warn("ledger.write_indeterminate", { ...about, ...errorFields(attempt.error) });
       if (unanswered > unansweredMax) return result;
     }
     if (attempt.kind === "conflict") token = randomUUID();
     if (!(await nextAttempt())) return result;
   }
 };
-
-const OPERATOR_RETRY_MS_MAX = 10_000;
 
 /** How long an operator's write is retried while other writes hold its items. */
 export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);

@@ -22,6 +22,6 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     log.warn("upstream.rate_limited", fields);
     putMetrics({ UpstreamRateLimited: 1 }, systemClock());
   } else {
-    log.alarm("upstream.trouble_is_ours", fields);
+    log.alarm("upstream.account_error", fields);
   }
 };

@@ -1,4 +1,4 @@
-import { type ErrorCode, errors, type FieldErrors, ServiceError } from "../contract/errors.ts";
+import { type ErrorCode, errors, type FieldErrors, REFUNDED, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { PlacedOrder } from "./order.ts";
@@ -20,12 +20,10 @@ export const failureError = ({ failure, ...transaction }: Transaction, replayed:
   });
 };
 
-const RETURNED = "the amount was returned. Another attempt needs a new reference";
-
 /** The messages of errors that can also be sent before a debit. */
 const afterDebit: Partial<Record<ErrorCode, string>> = {
-  validation_failed: `The provider refused some fields; ${RETURNED}`,
-  plan_unavailable: `${errors.plan_unavailable.message}; ${RETURNED}`,
+  validation_failed: `The upstream refused some fields; ${REFUNDED}`,
+  plan_unavailable: `${errors.plan_unavailable.message}; ${REFUNDED}`,
 };
 
 /** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0011). */
@@ -34,4 +32,4 @@ const codeOf = (failure: Failure | undefined): ErrorCode =>
 
 /** The upstream's own messages are not passed on. */
 const refusedFields = (fields: readonly string[]): FieldErrors =>
-  Object.fromEntries(fields.map((field) => [field, ["Was refused by the provider"]]));
+  Object.fromEntries(fields.map((field) => [field, ["Was refused by the upstream"]]));

@@ -4,6 +4,7 @@ import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
+import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it is applied to
@@ -52,9 +53,6 @@ export const outcomeMessage = z.discriminatedUnion("kind", [settlementMessage, e
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;
 
-/** Kept back for the response. */
-const RESPONSE_RESERVE_MS = 500;
-
 export type OutcomeQueue = {
   /** Resolves once SQS has the message, and rejects before the deadline. It is delivered after `delayS` (at most 900). */
   readonly send: (message: OutcomeMessage, delayS: number, deadline: Deadline) => Promise<void>;
@@ -67,6 +65,6 @@ export const outcomeQueue = (sqs: SQSClient, queueUrl: string): OutcomeQueue => 
       MessageBody: JSON.stringify(message),
       DelaySeconds: delayS,
     });
-    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
+    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - ANSWER_RESERVE_MS) });
   },
 });

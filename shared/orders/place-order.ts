@@ -168,7 +168,7 @@ const fulfil = async (
         return { transaction, isOutcomeSecured: true };
     }
   } catch (error) {
-    log.alarm("order.left_open", { reference: referenceOf(transaction), ...errorFields(error) });
+    log.alarm("order.outcome_not_recorded", { reference: referenceOf(transaction), ...errorFields(error) });
     return { transaction, isOutcomeSecured: false };
   }
 };

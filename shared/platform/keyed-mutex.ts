@@ -1,20 +1,18 @@
 import { sleep } from "./time.ts";
-
-/** Work of an invocation that Lambda froze or ended may never end: nobody waits longer for the work before. */
-const TURN_MS_MAX = 3_000;
+import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /**
- * Does work on one key in sequence, in the order in which it was asked for; work on other keys goes on beside it. The sequence spares
- * attempts that would collide. It guarantees nothing.
+ * Runs work on the same key in sequence, first come, first served, and work on other keys in parallel. It only saves attempts that
+ * would conflict: after `JOIN_MS_MAX` the next work starts although the previous one has not ended.
  */
 export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
 export const keyedMutex = (): KeyedMutex => {
   const latest = new Map<string, Promise<unknown>>();
   return async (key, work) => {
-    const earlier = latest.get(key);
+    const previous = latest.get(key);
     const mine = (async () => {
-      if (earlier !== undefined) await Promise.race([earlier.catch(() => undefined), sleep(TURN_MS_MAX)]);
+      if (previous !== undefined) await Promise.race([previous.catch(() => undefined), sleep(JOIN_MS_MAX)]);
       return work();
     })();
     latest.set(key, mine);

@@ -1,5 +1,6 @@
-import { JOIN_MS, type Secret } from "./secrets.ts";
+import type { Secret } from "./secrets.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
+import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /** How often a value that fits neither version may cause new requests: a flood of wrong values must not become one of requests. */
 const REFRESH_INTERVAL_MS = 5_000;
@@ -28,7 +29,7 @@ export const rotatingSecret = (current: Secret, previous: Secret, clock: Clock =
       refresh = { begunMs: clock(), done: Promise.allSettled([current.refetch(), previous.refetch()]) };
       await refresh.done;
     } else {
-      await Promise.race([refresh.done, sleep(JOIN_MS)]);
+      await Promise.race([refresh.done, sleep(JOIN_MS_MAX)]);
     }
   };
 

@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { type Clock, sleep, systemClock } from "./time.ts";
+import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /** How long a value may be used before it is requested again: rotation needs no redeploy. */
 export const SECRET_CACHE_MS = 5 * 60_000;
@@ -7,8 +8,6 @@ export const SECRET_CACHE_MS = 5 * 60_000;
 export const SECRET_ABSENCE_CACHE_MS = 60_000;
 /** After a failed request the known value or absence is used for this long before the next request. */
 const RETRY_AFTER_MS = 5_000;
-/** How long to wait for another caller's request. One of an invocation that was frozen or killed never ends. */
-export const JOIN_MS = 3_000;
 
 /** One secret, cached in memory. */
 export type Secret = {
@@ -46,7 +45,7 @@ export const secret = (
   const refetch = async (): Promise<string | undefined> => {
     while (request !== undefined) {
       const shared = request;
-      const joined = await Promise.race([shared.then((value) => ({ value })), sleep(JOIN_MS)]);
+      const joined = await Promise.race([shared.then((value) => ({ value })), sleep(JOIN_MS_MAX)]);
       if (joined !== undefined) return joined.value;
       if (request === shared) request = undefined;
     }

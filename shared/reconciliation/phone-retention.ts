@@ -10,13 +10,10 @@ import { transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
+import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** The most that a run spends on this; the next run, a minute later, goes on. */
-const RUN_MS_MAX = 30_000;
-/** Kept back for the end of the function. */
-const RESERVE_MS = 10_000;
 const UPDATES_AT_ONCE = 10;
 
 /**
@@ -27,8 +24,8 @@ const UPDATES_AT_ONCE = 10;
  */
 export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
   const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
-  const run = deadlineIn(RUN_MS_MAX, ledger.clock);
-  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RESERVE_MS;
+  const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
+  const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
   let isComplete = true;
   try {
@@ -42,7 +39,7 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
     }
     if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: before });
   } catch (error) {
-    log.alarm("phones.not_masked", errorFields(error));
+    log.alarm("phone_numbers.not_masked", errorFields(error));
   }
   return masked;
 };
@@ -154,7 +151,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
   } catch (error) {
     // A held item is retried in the next run, without an alarm.
     if (classifyWriteError(error).kind !== "conflict") {
-      log.alarm("phones.not_masked", { owner: part.owner, ...errorFields(error) });
+      log.alarm("phone_numbers.not_masked", { owner: part.owner, ...errorFields(error) });
     }
     return { masked: count, isComplete: false };
   }

@@ -7,32 +7,30 @@ import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
+import {
+  RECONCILE_WALLET_MS_MAX,
+  RECONCILE_WALLETS_MS_MAX,
+  REFUND_MS_MAX,
+  RUN_RESERVE_MS,
+} from "../platform/time-budgets.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
 /** A live transaction that is open for longer is stuck: an operator should look into it. */
-const STUCK_MS = 15 * 60_000;
+export const STUCK_MS = 15 * 60_000;
 /** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
-/**
- * One refund that cannot be written must not use up the others' time: 3 s of attempts, and what settling keeps back. The alarm on
- * `OldestUnrefundedSeconds` reports a check that no run refunds.
- */
-const REFUND_MS_MAX = 6_500;
 const RECONCILE_EVERY_MS = 24 * 3_600_000;
 /** A wallet that was not reconciled for so long raises an alarm. */
 const OVERDUE_MS = 25 * 3_600_000;
-/** So long after a run's start no reconciliation begins: with the masking of phone numbers, a run ends before the next one starts. */
-const RECONCILE_RUN_MS_MAX = 30_000;
-/** One large wallet must not use up the others' time: the next run goes on from its checkpoint. */
-const RECONCILE_WALLET_MS_MAX = 10_000;
-/** Kept back for the end of the function. */
-const RESERVE_MS = 10_000;
 
 /** Measures what is open, refunds abandoned checks, and reconciles the wallets that are due. */
-export const reconcileLedger = async (ledger: Ledger, deadline: Deadline): Promise<LogFields> => {
+export const reconcileLedger = async (
+  ledger: Ledger,
+  deadline: Deadline,
+): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
   const nowMs = ledger.clock();
-  const reconcileDeadline = soonest(deadlineIn(RECONCILE_RUN_MS_MAX, ledger.clock), {
-    remainingMs: () => deadline.remainingMs() - RESERVE_MS,
+  const reconcileDeadline = soonest(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
   const ageMs = ({ created_at }: Transaction): number => nowMs - Date.parse(created_at);
@@ -67,11 +65,11 @@ const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadlin
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
       if (kind !== "indeterminate") continue;
-      log.error("check.not_refunded", { transaction: check.pk });
+      log.error("identity_check.not_refunded", { transaction: check.pk });
     } catch (error) {
-      log.error("check.not_refunded", { transaction: check.pk, ...errorFields(error) });
+      log.error("identity_check.not_refunded", { transaction: check.pk, ...errorFields(error) });
     }
-    if (deadline.remainingMs() <= RESERVE_MS) break;
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) break;
   }
   return refunded;
 };
@@ -88,7 +86,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
       const walletDeadline = soonest(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
       results.push(await reconcileIfDue(ledger, account, walletDeadline));
     } catch (error) {
-      log.alarm("ledger.not_proved", { account: account.account_id, ...errorFields(error) });
+      log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
     }
   }
   return {
@@ -110,15 +108,15 @@ const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline:
   if (result.kind !== "reconciled") {
     const unreconciledMs = Math.min(ageMs(before.proved_at), ageMs(account.created_at));
     const isOverdue = unreconciledMs > OVERDUE_MS || before.difference_kobo !== 0;
-    if (isOverdue) log.alarm("ledger.not_proved", { account: accountId, reason: result.kind });
+    if (isOverdue) log.alarm("wallet.not_reconciled", { account: accountId, reason: result.kind });
     return "not_reconciled";
   }
   const { difference_kobo } = result.reconciliation;
   if (difference_kobo === 0) return "right";
   if (isMismatch(before, result.reconciliation)) {
-    log.error("ledger.mismatch", { account: accountId, difference_kobo });
+    log.error("wallet.mismatch", { account: accountId, difference_kobo });
     return "mismatch";
   }
-  log.warn("ledger.difference", { account: accountId, difference_kobo });
+  log.warn("wallet.difference", { account: accountId, difference_kobo });
   return "difference";
 };

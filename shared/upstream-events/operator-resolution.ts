@@ -5,24 +5,22 @@ import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes }
 import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import { type ReadableEvent, type StoredEvent, saysOf, storedEventId } from "./stored-event.ts";
+import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
+import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
-/** Who decides, and why. */
+/** The operator who decides, and the reason. */
 export type Decision = Actor & { readonly why: string };
 
-/**
- * The grace period in which the transaction's own request may still settle it: functions end after 29 s, and an operator's machine knows
- * AWS's time to some 2 s.
- */
-const UNDER_WAY_MS_MAX = 32_000;
-
-/** How long the request of an open transaction may still be under way; 0 once it has told what it learnt. */
+/** For how long an open transaction's request may still be in flight; 0 once the request has recorded an outcome. */
 export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
   transaction.updated_at === transaction.created_at
-    ? Math.max(0, Date.parse(transaction.created_at) + UNDER_WAY_MS_MAX - nowMs)
+    ? Math.max(0, Date.parse(transaction.created_at) + ORDER_GRACE_MS - nowMs)
     : 0;
 
-/** Ends an open transaction by the operator's word, once; `failed` gives the money back. Its account is told as of any other end. */
+/**
+ * Settles an open transaction by an operator's decision; `failed` refunds it. The webhook is sent as after any
+ * settlement.
+ */
 export const resolveTransaction = async (
   ledger: Ledger,
   transaction: Transaction,
@@ -32,18 +30,18 @@ export const resolveTransaction = async (
   assertOpen(transaction, ledger.clock());
   if (status === "success" && isIdentityCheck(transaction)) {
     throw new OperatorError(
-      `${referenceOf(transaction)} is a check whose result nobody got: it can only be resolved as failed`,
+      `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
     );
   }
-  const act = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
-  const audit = auditPut(ledger.table, auditEntry(act, ledger.clock()));
-  await decide(ledger, transaction, verdictOf(status), "any", [audit]);
+  const action = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
+  const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
+  await settle(ledger, transaction, settlementOf(status), "any", [audit]);
 };
 
 /**
- * Has an event end the transaction that it is about, by the operator's word; what it says and what it is about are kept.
- * Refuses a transaction that differs from the event, unless its reference proves the match or the operator accepts the differences.
- * Resolves with the differences.
+ * Settles a transaction as a stored event reports, by an operator's decision, and records the match on the event.
+ * Refuses a transaction that differs from the event, unless a reference identifies it or the operator accepts the
+ * differences. Resolves with the differences.
  */
 export const matchEvent = async (
   ledger: Ledger,
@@ -52,24 +50,29 @@ export const matchEvent = async (
   decision: Decision,
   { acceptsDifferences = false } = {},
 ): Promise<readonly Difference[]> => {
-  assertUndecided(event);
+  assertOpenEvent(event);
   if (event.reason === "unreadable") {
     throw new OperatorError(
-      `${storedEventId(event)} cannot be read (${event.problem}): end its transaction with transactions resolve, then discard it`,
+      `${storedEventId(event)} cannot be read (${event.problem}): settle its transaction with transactions resolve, then discard it`,
     );
   }
   assertOpen(transaction, ledger.clock());
-  if (transaction.mode !== "live")
-    throw new OperatorError(`${referenceOf(transaction)} is of the sandbox: no event is about it`);
-  // Under our own reference an event says nothing of what the upstream calls the order.
-  const isOwn = event.reference === referenceOf(transaction);
-  if (!isOwn) assertName(transaction, event);
+  if (transaction.mode !== "live") {
+    throw new OperatorError(`${referenceOf(transaction)} is a sandbox transaction: no event is about it`);
+  }
+  // An event under our own reference does not say what the upstream calls the order.
+  const hasOwnReference = event.reference === referenceOf(transaction);
+  if (!hasOwnReference) assertUpstreamReference(transaction, event);
   const differences = differencesOf(event, transaction);
-  if (!isOwn && transaction.upstream_reference === undefined && !acceptsDifferences)
-    assertSame(transaction, differences);
-  const facts = upstreamFacts(event);
-  const settlement = { ...verdictOf(event.says), ...facts, ...(isOwn && { upstream_reference: undefined }) };
-  const act = {
+  if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
+    assertNoDifferences(transaction, differences);
+  }
+  const settlement = {
+    ...settlementOf(event.says),
+    ...upstreamFacts(event),
+    ...(hasOwnReference && { upstream_reference: undefined }),
+  };
+  const action = {
     ...decision,
     subject: transaction.pk,
     action: "events match",
@@ -79,17 +82,17 @@ export const matchEvent = async (
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
     },
   };
-  await decide(ledger, transaction, settlement, isOwn ? "any" : { absentOr: event.reference }, [
+  await settle(ledger, transaction, settlement, hasOwnReference ? "any" : { absentOr: event.reference }, [
     eventUpdate(ledger, event, "matched", transaction.pk),
-    auditPut(ledger.table, auditEntry(act, ledger.clock())),
+    auditPut(ledger.table, auditEntry(action, ledger.clock())),
   ]);
   return differences;
 };
 
-/** A field in which an event and a transaction disagree, as people read it. */
+/** A field in which an event and a transaction differ, with both values formatted for an operator. */
 export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
 
-/** Compares what both sides state. A phone number may be masked on either side: only the digits that both show are compared. */
+/** Compares the fields that both have. Phone numbers may be masked: only the digits that both show are compared. */
 const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
   const { phone_number = "none" } = transaction;
@@ -101,46 +104,52 @@ const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly
     ...(amount_kobo === undefined || amount_kobo === transaction.amount_kobo
       ? []
       : [{ field: "amount", event: amount(amount_kobo), transaction: amount(transaction.amount_kobo) }]),
-    ...(phone_masked === undefined || maySamePhone(phone_masked, phone_number)
+    ...(phone_masked === undefined || mayBeSamePhone(phone_masked, phone_number)
       ? []
       : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),
   ];
 };
 
-const maySamePhone = (one: string, other: string): boolean => {
-  const [beginning, end] = visibleParts(one);
-  const [otherBeginning, otherEnd] = visibleParts(other);
+const mayBeSamePhone = (one: string, other: string): boolean => {
+  const [prefix, suffix] = visibleParts(one);
+  const [otherPrefix, otherSuffix] = visibleParts(other);
   return (
-    (beginning.startsWith(otherBeginning) || otherBeginning.startsWith(beginning)) &&
-    (end.endsWith(otherEnd) || otherEnd.endsWith(end))
+    (prefix.startsWith(otherPrefix) || otherPrefix.startsWith(prefix)) &&
+    (suffix.endsWith(otherSuffix) || otherSuffix.endsWith(suffix))
   );
 };
 
-/** The digits before the mask and those after it; all digits twice where nothing is masked. */
+/** The digits before the mask and after it; all digits twice if nothing is masked. */
 const visibleParts = (phoneNumber: string): readonly [string, string] => {
   const parts = phoneNumber.split("*");
   return [parts[0] ?? "", parts.at(-1) ?? ""];
 };
 
-const assertSame = (row: Transaction, differences: readonly Difference[]): void => {
+const assertNoDifferences = (transaction: Transaction, differences: readonly Difference[]): void => {
   if (differences.length === 0) return;
-  const list = differences.map(({ field, event, transaction }) => `${field} (${event}, not ${transaction})`).join(", ");
+  const list = differences.map((one) => `${one.field} (${one.event}, not ${one.transaction})`).join(", ");
   throw new OperatorError(
-    `The event differs from ${referenceOf(row)} in ${list}: --although-different matches them all the same`,
+    `The event differs from ${referenceOf(transaction)} in ${list}: --although-different matches them nevertheless`,
   );
 };
 
 /** Closes an event without applying it. */
 export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision: Decision): Promise<void> => {
-  assertUndecided(event);
-  const act = { ...decision, subject: event.transaction ?? event.pk, action: "events discard" };
-  const audit = auditEntry({ ...act, details: { event: storedEventId(event), says: saysOf(event) } }, ledger.clock());
-  const outcome = await write(ledger, [eventUpdate(ledger, event, "discarded"), auditPut(ledger.table, audit)]);
-  if (outcome.kind === "condition_failed")
-    throw new OperatorError(`${storedEventId(event)} was decided by somebody else meanwhile`);
+  assertOpenEvent(event);
+  const action = {
+    ...decision,
+    subject: event.transaction ?? event.pk,
+    action: "events discard",
+    details: { event: storedEventId(event), says: eventSummary(event) },
+  };
+  const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
+  const result = await write(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
+  if (result.kind === "condition_failed") {
+    throw new OperatorError(`${storedEventId(event)} was matched or discarded by somebody else meanwhile`);
+  }
 };
 
-const verdictOf = (status: "success" | "failed"): Settlement =>
+const settlementOf = (status: "success" | "failed"): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
 
 const upstreamFacts = ({ reference, amount_kobo }: ReadableEvent) => ({
@@ -152,59 +161,59 @@ const assertOpen = (transaction: Transaction, nowMs: number): void => {
   if (isFinalStatus(transaction.status)) throw finalStatusError(transaction);
   const waitS = Math.ceil(inFlightMs(transaction, nowMs) / 1_000);
   if (waitS === 0) return;
-  throw new OperatorError(`The request of ${referenceOf(transaction)} may still be under way: try again in ${waitS} s`);
+  throw new OperatorError(`The request of ${referenceOf(transaction)} may still be in flight: try again in ${waitS} s`);
 };
 
 const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(
-    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, and that is final: wallet adjust corrects what is wrong`,
+    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, which is final: wallet adjust corrects the balance`,
   );
 
-const assertName = ({ upstream_reference, ...transaction }: Transaction, event: ReadableEvent): void => {
+const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transaction, event: ReadableEvent): void => {
   if (upstream_reference === undefined || upstream_reference === event.reference) return;
   throw new OperatorError(
     `The upstream calls ${referenceOf(transaction)} ${upstream_reference}, and the event is about ${event.reference}`,
   );
 };
 
-const assertUndecided = (event: StoredEvent): void => {
+const assertOpenEvent = (event: StoredEvent): void => {
   if (event.state !== "open") throw new OperatorError(`${storedEventId(event)} is ${event.state} already`);
 };
 
-const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent["state"], transaction?: string) => ({
+const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent["state"], transactionPk?: string) => ({
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET #state = :state${transaction === undefined ? "" : ", #transaction = :transaction"}`,
+    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"}`,
     ConditionExpression: "#state = :open",
     ExpressionAttributeNames: {
       "#state": "state",
-      ...(transaction !== undefined && { "#transaction": "transaction" }),
+      ...(transactionPk !== undefined && { "#transaction": "transaction" }),
     },
     ExpressionAttributeValues: {
       ":state": state,
       ":open": "open",
-      ...(transaction !== undefined && { ":transaction": transaction }),
+      ...(transactionPk !== undefined && { ":transaction": transactionPk }),
     },
   },
 });
 
-/** Settles the transaction together with what is written beside it, or says why nothing was written. */
-const decide = async (
+/** Settles the transaction in one write with other items, or throws why nothing was written. */
+const settle = async (
   ledger: Ledger,
   transaction: Transaction,
   settlement: Settlement,
   condition: ReferenceCondition,
-  beside: Writes,
+  otherWrites: Writes,
 ): Promise<void> => {
-  const outcome = await write(ledger, [...settlementWrites(ledger, transaction, settlement, condition), ...beside]);
-  if (outcome.kind === "done") return;
-  if (outcome.transaction === undefined) {
-    throw new OperatorError("The event was decided meanwhile, or matched to another transaction by a copy of it");
+  const result = await write(ledger, [...settlementWrites(ledger, transaction, settlement, condition), ...otherWrites]);
+  if (result.kind === "done") return;
+  if (result.transaction === undefined) {
+    throw new OperatorError("The event was matched or discarded meanwhile, or a copy of it was matched elsewhere");
   }
-  if (isFinalStatus(outcome.transaction.status)) throw finalStatusError(outcome.transaction);
+  if (isFinalStatus(result.transaction.status)) throw finalStatusError(result.transaction);
   throw new OperatorError(
-    `The upstream calls ${referenceOf(transaction)} ${outcome.transaction.upstream_reference} by now`,
+    `The upstream calls ${referenceOf(transaction)} ${result.transaction.upstream_reference} by now`,
   );
 };
 

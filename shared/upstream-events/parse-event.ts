@@ -1,24 +1,24 @@
 import * as z from "zod";
-import { TRANSACTION_UPDATED, type upstreamEvent, upstreamReference } from "../contract/upstream-event.ts";
+import { TRANSACTION_UPDATED, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { type Kobo, koboFromSentNaira } from "../platform/money.ts";
 
-/** What an event of the upstream says. */
+/** An event of the upstream, as far as it could be read. */
 export type ParsedEvent =
-  /** Nothing that concerns us: another event, or a transaction that has not ended. */
+  /** Another kind of event, or a transaction that is still open. */
   | { readonly kind: "ignored" }
   | {
       readonly kind: "readable";
-      readonly reference: string;
+      readonly upstreamReference: string;
       readonly status: "success" | "failed";
-      /** Undefined where none was sent. */
+      /** Absent if none was sent. */
       readonly amountKobo?: Kobo | "unreadable";
       readonly type?: string;
       readonly phoneNumber?: string;
     }
-  /** An operator must look. `problem` says what could not be read, in a bounded form that holds nothing of a person. */
-  | { readonly kind: "unreadable"; readonly reference?: string; readonly problem: string };
+  /** For the operator. `problem` describes what could not be read: bounded, and without personal data. */
+  | { readonly kind: "unreadable"; readonly upstreamReference?: string; readonly problem: string };
 
-/** `data` of an event. Only reference and status are needed: what else cannot be read counts as absent. */
+/** Only reference and status are required: any other field that cannot be read counts as absent. */
 const eventData = z.object({
   reference: z.unknown().optional(),
   status: z.unknown().optional(),
@@ -27,44 +27,44 @@ const eventData = z.object({
   phone_number: z.string().min(1).max(20).optional().catch(undefined),
 });
 
-/** Words whose meaning is certain. */
-const finalWords: ReadonlyMap<string, "success" | "failed"> = new Map([
+/** Only words whose meaning is certain. */
+const finalStatusWords: ReadonlyMap<string, "success" | "failed"> = new Map([
   ["success", "success"],
   ["successful", "success"],
   ["failed", "failed"],
 ]);
-const openWords: ReadonlySet<string> = new Set(["processing", "pending"]);
+const openStatusWords: ReadonlySet<string> = new Set(["processing", "pending"]);
 
 /**
- * Reads an event as far as its meaning is certain. What is about a transaction and cannot be read is `unreadable`, and never
- * ignored: it may say that an order which stands as `success` was reversed.
+ * Reads an event only where its meaning is certain. An event about a transaction that cannot be read is `unreadable`,
+ * never ignored: it may report that a delivered order was reversed.
  */
 export const parseEvent = ({ event, data }: z.output<typeof upstreamEvent>): ParsedEvent => {
-  const name = wordOf(event);
-  if (name !== undefined && !name.startsWith("transaction.")) return { kind: "ignored" };
-  const isKnown = name === TRANSACTION_UPDATED;
+  const eventName = wordOf(event);
+  if (eventName !== undefined && !eventName.startsWith("transaction.")) return { kind: "ignored" };
+  const isKnown = eventName === TRANSACTION_UPDATED;
   const eventProblem = isKnown ? [] : [`event ${printable(event)}`];
   const parsed = eventData.safeParse(data).data;
   if (parsed === undefined) return unreadable([...eventProblem, `data ${shapeOf(data)}`]);
 
   const { amount, type, phone_number: phoneNumber } = parsed;
-  const word = wordOf(parsed.status) ?? "";
-  if (isKnown && openWords.has(word)) return { kind: "ignored" };
-  const reference = upstreamReference.safeParse(parsed.reference).data;
-  const status = finalWords.get(word);
+  const statusWord = wordOf(parsed.status) ?? "";
+  if (isKnown && openStatusWords.has(statusWord)) return { kind: "ignored" };
+  const upstreamReference = upstreamReferenceSchema.safeParse(parsed.reference).data;
+  const status = finalStatusWords.get(statusWord);
   const isNegative = (typeof amount === "string" || typeof amount === "number") && /^\s*-/.test(String(amount));
-  if (!isKnown || reference === undefined || status === undefined || isNegative) {
+  if (!isKnown || upstreamReference === undefined || status === undefined || isNegative) {
     const problems = [
       ...eventProblem,
-      ...(reference === undefined ? [`reference ${shapeOf(parsed.reference)}`] : []),
+      ...(upstreamReference === undefined ? [`reference ${shapeOf(parsed.reference)}`] : []),
       ...(isNegative ? ["amount negative"] : []),
       `status ${printable(parsed.status)}`,
     ];
-    return unreadable(problems, reference);
+    return unreadable(problems, upstreamReference);
   }
   return {
     kind: "readable",
-    reference,
+    upstreamReference,
     status,
     ...(amount !== undefined && amount !== null && { amountKobo: koboFromSentNaira(amount) ?? "unreadable" }),
     ...(type !== undefined && { type }),
@@ -72,16 +72,16 @@ export const parseEvent = ({ event, data }: z.output<typeof upstreamEvent>): Par
   };
 };
 
-const unreadable = (problems: readonly string[], reference?: string): ParsedEvent => ({
+const unreadable = (problems: readonly string[], upstreamReference?: string): ParsedEvent => ({
   kind: "unreadable",
-  ...(reference !== undefined && { reference }),
+  ...(upstreamReference !== undefined && { upstreamReference }),
   problem: problems.join(", "),
 });
 
 const wordOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value.trim().toLowerCase() : undefined;
 
-/** A single short word; of anything else, which may hold a person's data, only the shape. */
+/** A single short word as it is; of anything else only the shape, because it may contain personal data. */
 const printable = (value: unknown): string => {
   const word = typeof value === "string" ? value.trim() : "";
   return /^[A-Za-z][A-Za-z_.-]{0,29}$/.test(word) ? word : shapeOf(value);

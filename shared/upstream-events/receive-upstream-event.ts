@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { Call, Operation } from "../lambda/api-handler.ts";
-import type { OutcomeQueue } from "../orders/outcome-queue.ts";
+import type { ApiMiddleware, Call } from "../lambda/api-handler.ts";
+import type { OutcomeQueue, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
@@ -12,62 +12,62 @@ import { parseEvent } from "./parse-event.ts";
 export type ReceiveDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
-  readonly isVouchedFor: boolean;
+  /** Whether the gate checks more than the path token. */
+  readonly isAuthenticated: boolean;
   readonly clock: Clock;
 };
 
-/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or what could be read of it. */
+/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or the readable part of it. */
 export const receiveUpstreamEvent =
-  ({ outcomeQueue, keyedHashes, isVouchedFor, clock }: ReceiveDeps) =>
+  ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
-    const read = parseEvent(input);
-    if (read.kind === "ignored") {
+    const parsed = parseEvent(input);
+    if (parsed.kind === "ignored") {
       return { message: "This event needs no action", data: { outcome: "ignored" as const } };
     }
-    const keyed = await keyedHashes();
-    if (read.kind === "unreadable") {
-      const digest = keyed.hashSubject("upstream_event", JSON.stringify(input));
-      const { reference, problem } = read;
-      const about = reference === undefined ? {} : { reference };
-      await outcomeQueue.send({ kind: "unreadable_event", mode: "live", digest, ...about, problem }, 0, deadline);
+    const hashes = await keyedHashes();
+    if (parsed.kind === "unreadable") {
+      const { upstreamReference, problem } = parsed;
+      const message: UnreadableMessage = {
+        kind: "unreadable_event",
+        mode: "live",
+        digest: hashes.hashSubject("upstream_event", JSON.stringify(input)),
+        ...(upstreamReference !== undefined && { reference: upstreamReference }),
+        problem,
+      };
+      await outcomeQueue.send(message, 0, deadline);
       return { message: "The event could not be read and is kept", data: { outcome: "accepted" as const } };
     }
-    const { reference, status, amountKobo, type, phoneNumber } = read;
-    // Whatever its transaction costs, this is another amount.
-    if (amountKobo === "unreadable") log.alarm("status.amount_differs", { upstream_reference: reference });
+    const { upstreamReference, status, amountKobo, type, phoneNumber } = parsed;
+    // An amount that cannot be read differs from every price.
+    if (amountKobo === "unreadable") log.alarm("transaction.amount_differs", { upstream_reference: upstreamReference });
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
       received_at: isoTime(clock()),
-      reference,
+      reference: upstreamReference,
       status,
       ...(type !== undefined && { type }),
       ...(amountKobo !== undefined && amountKobo !== "unreadable" && { amount_kobo: amountKobo }),
       ...(phoneNumber !== undefined && {
-        phone: { hmac: keyed.hashSubject("phone_number", phoneNumber), masked: masked(phoneNumber) },
+        phone: { hmac: hashes.hashSubject("phone_number", phoneNumber), masked: maskPhoneNumber(phoneNumber) },
       }),
     };
-    await outcomeQueue.send(isVouchedFor ? { ...event, mac: eventMac(keyed, event) } : event, 0, deadline);
+    await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(hashes, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
 
 /**
- * Alarms where the upstream, past the gate, sends a body that is no JSON object. It is refused, so that a later copy may be
- * readable, but the upstream may have changed how it sends events, and then none arrives.
+ * Raises an alarm when a request past the gate has a body that is not a JSON object. It is refused, because a later
+ * copy may be readable; but if the upstream has changed its format, no event arrives any more.
  */
-export const alarmIfNotJson = (bound: Operation): Operation => ({
-  ...bound,
-  serve: async (caller, request, deadline) => {
-    try {
-      return await bound.serve(caller, request, deadline);
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "invalid_json") {
-        log.alarm("status.event_refused", { request_id: request.requestContext.requestId });
-      }
-      throw error;
+export const alarmIfNotJson: ApiMiddleware = {
+  onError: ({ error, context: { progress } }) => {
+    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
+      log.alarm("upstream_event.refused", { request_id: progress.requestId });
     }
   },
-});
+};
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
-const masked = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;
+const maskPhoneNumber = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

@@ -13,39 +13,40 @@ import { isoTime } from "../platform/time.ts";
 
 /** Why an event that could be read was not applied. */
 const eventReason = z.enum([
-  /** It speaks against how its transaction ended. */
+  /** Its transaction has the other final status. */
   "contradiction",
-  /** It says `failed`, and nothing but the secret path vouches for it. */
+  /** It says `failed`, and only the path token authenticates it. */
   "unauthenticated",
   /** Its reference is unknown, and no open transaction fits. */
   "no_candidate",
   /** Its reference is unknown, and several open transactions fit. */
   "several_candidates",
-  /** Its reference is unknown, and a failure is never matched by guess. */
+  /** Its reference is unknown, and a failure is never matched heuristically. */
   "unknown_failure",
 ]);
 export type EventReason = z.infer<typeof eventReason>;
 
+/** The owner of events in the index by time. */
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
 const HASH_LENGTH = 32;
 const ID_PREFIX = "event_";
 
-/** What operators call an event. */
+/** The id of an event in operator commands. */
 export const storedEventId = ({ pk }: Pick<StoredEvent, "pk">): string => `${ID_PREFIX}${eventHashOf({ pk })}`;
 
-const kept = {
+const commonFields = {
   pk: z.string(),
   owner: z.literal(EVENTS_OWNER),
-  /** `open` until the operator matched or discarded it. */
+  /** `open` until an operator matches or discards it. */
   state: z.enum(["open", "matched", "discarded"]),
-  /** The transaction that it is about, where that is known. */
+  /** The key of the transaction that it is about, if that is known. */
   transaction: z.string().optional(),
   created_at: z.iso.datetime(),
 };
 
 export const readableEventSchema = z.object({
-  ...kept,
+  ...commonFields,
   reason: eventReason,
   reference: z.string(),
   says: z.enum(["success", "failed"]),
@@ -55,30 +56,30 @@ export const readableEventSchema = z.object({
 });
 export type ReadableEvent = z.infer<typeof readableEventSchema>;
 
-/** What it says is not known: it can only be discarded. */
-const unreadableRow = z.object({
-  ...kept,
+/** Its status is unknown: it can only be discarded. */
+const unreadableEventSchema = z.object({
+  ...commonFields,
   reason: z.literal(UNREADABLE),
   reference: z.string().optional(),
   problem: z.string(),
 });
 
-/** What the operator decides about: one item an event, however often it came. */
-export const storedEventSchema = z.discriminatedUnion("reason", [readableEventSchema, unreadableRow]);
+/** An event that an operator has to decide about: one item, however many copies arrive. */
+export const storedEventSchema = z.discriminatedUnion("reason", [readableEventSchema, unreadableEventSchema]);
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** What an event says, in a word or a few. */
-export const saysOf = (event: StoredEvent): string => (event.reason === UNREADABLE ? event.problem : event.says);
+/** The reported status, or what could not be read. */
+export const eventSummary = (event: StoredEvent): string => (event.reason === UNREADABLE ? event.problem : event.says);
 
-/** Keeps an event for the operator. A repeat of the same event changes nothing. */
+/** Stores an event for the operator. A duplicate changes nothing. */
 export const recordEvent = (
   ledger: Ledger,
   event: EventMessage,
   reason: EventReason,
-  transaction?: string,
+  transactionPk?: string,
 ): Promise<void> =>
-  keep(ledger, {
-    ...keptNow(ledger, hashOf(event), transaction),
+  store(ledger, {
+    ...newEvent(ledger, hashOf(event), transactionPk),
     reason,
     reference: event.reference,
     says: event.status,
@@ -87,32 +88,32 @@ export const recordEvent = (
     ...(event.phone && { phone_masked: event.phone.masked }),
   });
 
-/** The same for an event that cannot be read. */
+/** Stores an event that cannot be read. */
 export const recordUnreadable = (
   ledger: Ledger,
   { digest, reference, problem }: UnreadableMessage,
-  transaction?: string,
+  transactionPk?: string,
 ): Promise<void> =>
-  keep(ledger, {
-    ...keptNow(ledger, digest.slice(0, HASH_LENGTH), transaction),
+  store(ledger, {
+    ...newEvent(ledger, digest.slice(0, HASH_LENGTH), transactionPk),
     reason: UNREADABLE,
     ...(reference !== undefined && { reference }),
     problem,
   });
 
-const keptNow = (
+const newEvent = (
   { clock }: Ledger,
   hash: string,
-  transaction: string | undefined,
-): z.infer<z.ZodObject<typeof kept>> => ({
+  transactionPk: string | undefined,
+): z.infer<z.ZodObject<typeof commonFields>> => ({
   pk: eventPk(hash),
   owner: EVENTS_OWNER,
   state: "open",
-  ...(transaction !== undefined && { transaction }),
+  ...(transactionPk !== undefined && { transaction: transactionPk }),
   created_at: isoTime(clock()),
 });
 
-const keep = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
+const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
   try {
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
     await retryContention(() => db.send(put));
@@ -121,15 +122,15 @@ const keep = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => 
   }
 };
 
-/** The event that an operator names; undefined where there is none. */
+/** The event with this id, or undefined. */
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>
   id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
 
-/** The events that were kept from a moment on, oldest first. */
+/** The events stored since a time, oldest first. */
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> =>
   getItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
 
-/** Over what the event says, not over when it came. */
+/** Excludes the time of arrival, so that copies of an event have one hash. */
 const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
   createHash("sha256")
     .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))

@@ -1,36 +1,35 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../contract/errors.ts";
-import { rateGroups } from "../contract/limits.ts";
 import type { Admit } from "../lambda/api-handler.ts";
 import { type ApiRequest, bodyBytes } from "../lambda/api-request.ts";
+import { unusedRate } from "../lambda/api-response.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
 import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
 
-/** Shorter than this, a secret counts as absent. */
+/** A shorter secret counts as absent. */
 const SECRET_LENGTH_MIN = 32;
 
 export type UpstreamGate = {
-  readonly token: RotatingSecret;
-  /** Empty where the upstream has named no addresses. */
+  readonly pathToken: RotatingSecret;
+  /** Empty if the upstream has named no addresses. */
   readonly ranges: readonly IpRange[];
-  /** Absent where events are not signed. */
+  /** Absent if events are not signed. */
   readonly signature?: { readonly scheme: UpstreamSignature; readonly key: RotatingSecret };
 };
 
-const upstream = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
+const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
 
 /**
- * Who may report outcomes: whoever knows the path's token, from a listed address, with a right signature, as far as each is
- * configured. Without a token there is no entrance at all, and none without a key where signatures are configured.
+ * Admits requests with the path token and, where these are configured, from a listed address and with a valid
+ * signature. Nothing is admitted while the token is absent, or the signing key where signatures are configured.
  */
 export const admitUpstream =
-  ({ token, ranges, signature }: UpstreamGate): Admit =>
+  ({ pathToken, ranges, signature }: UpstreamGate): Admit =>
   async ({ group }, request) => {
-    const rate = { limit: rateGroups[group], remaining: rateGroups[group] };
-    await assertPresent(token);
+    await assertPresent(pathToken);
     const presented = request.pathParameters?.token ?? "";
-    if (!(await token.matches((version) => isStrong(version) && sameSecret(presented, version)))) {
+    if (!(await pathToken.matches((version) => isStrong(version) && isSameSecret(presented, version)))) {
       throw new ServiceError("not_found");
     }
 
@@ -45,11 +44,11 @@ export const admitUpstream =
       );
       if (!isSigned) throw new ServiceError("invalid_api_key", { message: "The signature of this event is not valid" });
     }
-    return { rate, caller: upstream };
+    return { rate: unusedRate(group), caller: upstreamCaller };
   };
 
-/** Whether more than the path vouches for the events that are let in: only then may one fail a transaction. */
-export const isAuthenticated = ({ ranges, signature }: UpstreamGate): boolean =>
+/** Whether the gate checks more than the path token: only authenticated events may settle a transaction as `failed`. */
+export const authenticatesEvents = ({ ranges, signature }: UpstreamGate): boolean =>
   ranges.length > 0 || signature !== undefined;
 
 const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {
@@ -59,14 +58,14 @@ const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {
 const isStrong = (value: string): boolean => value.length >= SECRET_LENGTH_MIN;
 
 const isSignedWith = (key: string, scheme: UpstreamSignature, request: ApiRequest): boolean => {
-  // Hexadecimal digits may come in either case.
-  const normal = (text: string): string => (scheme.encoding === "hex" ? text.toLowerCase() : text);
+  // Hexadecimal digits may have either case.
+  const normalised = (text: string): string => (scheme.encoding === "hex" ? text.toLowerCase() : text);
   const presented = request.headers[scheme.header] ?? "";
-  return sameSecret(normal(presented), normal(signatureOf(scheme, key, bodyBytes(request))));
+  return isSameSecret(normalised(presented), normalised(signatureOf(scheme, key, bodyBytes(request))));
 };
 
-/** Compares hashes, in constant time, so that neither content nor length shows. */
-const sameSecret = (presented: string, expected: string): boolean => {
+/** Compares hashes in constant time, so that timing reveals neither content nor length. */
+const isSameSecret = (presented: string, expected: string): boolean => {
   const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(presented), hash(expected));
 };

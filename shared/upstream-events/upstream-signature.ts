@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import * as z from "zod";
 
 /**
- * How the upstream signs its events: HMAC-SHA256 over the body's exact bytes. Its interface names no header and no encoding, so
- * that both are settings.
+ * How the upstream signs its events: HMAC-SHA256 over the exact bytes of the body. Header and encoding are settings,
+ * because the upstream's interface names neither.
  */
 export const upstreamSignature = z.strictObject({
   header: z
@@ -11,7 +11,7 @@ export const upstreamSignature = z.strictObject({
     .regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")
     .transform((name) => name.toLowerCase()),
   encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
-  /** What stands before the signature in the header, such as `sha256=`. */
+  /** Precedes the signature in the header, such as `sha256=`. */
   prefix: z
     .string()
     .regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
@@ -19,11 +19,11 @@ export const upstreamSignature = z.strictObject({
 });
 export type UpstreamSignature = z.output<typeof upstreamSignature>;
 
-/** The setting as functions get it: JSON, or empty where signatures are not checked. */
+/** The setting as functions get it: JSON, or empty if signatures are not checked. */
 export const parseUpstreamSignature = (setting: string): UpstreamSignature | undefined =>
   setting === "" ? undefined : upstreamSignature.parse(JSON.parse(setting));
 
-/** The header's value for a body. */
+/** The value of the header for a body. */
 export const signatureOf = (
   { encoding, prefix }: Omit<UpstreamSignature, "header">,
   key: string,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { upstreamReference } from "../contract/upstream-event.ts";
+import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { koboFromSentNaira } from "../platform/money.ts";
 import type { Exchange } from "./exchange.ts";
 import {
@@ -14,7 +14,7 @@ import {
 /** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
 const answeredTransaction = z
   .object({
-    reference: upstreamReference.optional().catch(undefined),
+    reference: upstreamReferenceSchema.optional().catch(undefined),
     status: z.string().optional().catch(undefined),
     amount: z.unknown().optional(),
   })

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 
 /** A request to the upstream, complete. */
@@ -26,8 +27,6 @@ export type ExchangeLimits = {
   /** Largest answer that is read. */
   readonly bytesMax: number;
 };
-
-const CONNECT_MS_MAX = 5_000;
 
 // Loaded in this way, and not by an import, the module costs 3 ms of a cold start instead of 30 (an import's names evaluate
 // all of node:http, fetch included).
@@ -81,7 +80,7 @@ const attempt = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promi
     outgoing.on("error", (error) => fail("code" in error ? String(error.code) : error.name));
     outgoing.once("response", (incoming) => readAnswer(incoming, bytesMax, finish));
     timer = setTimeout(() => fail("timeout"), totalMs);
-    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(CONNECT_MS_MAX, totalMs));
+    connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(UPSTREAM_CONNECT_MS_MAX, totalMs));
     outgoing.end(request.body);
   });
 

@@ -5,6 +5,7 @@ import { log } from "../platform/log.ts";
 import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
+import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type Exchange, exchange } from "./exchange.ts";
 import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
@@ -23,8 +24,6 @@ export type HttpUpstream = Upstream & {
   readonly fetchCatalog: (deadline: Deadline) => Promise<Exchange>;
 };
 
-/** Less than this is no time to place an order in. */
-const BUDGET_MS_MIN = 1_000;
 /** An order that met a 429 is sent once more, if the wait is short. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_ANSWER_BYTES_MAX = 1_048_576;
@@ -46,7 +45,7 @@ export const httpUpstream = ({
       const waitS = limit.waitS(groupOf(request));
       if (waitS > 0) throw unavailable("upstream_limit", waitS);
       if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
-      if (upstreamBudgetMs(deadline) < BUDGET_MS_MIN) throw unavailable("no_time", 1);
+      if (upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN) throw unavailable("no_time", 1);
     },
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
@@ -65,7 +64,7 @@ export const httpUpstream = ({
         );
         const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
-        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < BUDGET_MS_MIN) return result;
+        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < UPSTREAM_MS_MIN) return result;
         await sleep(waitMs);
       }
     },
@@ -106,7 +105,7 @@ const sender =
       },
       { totalMs, bytesMax },
     );
-    limit.note(group, result);
+    limit.record(group, result);
     return result;
   };
 
@@ -121,7 +120,7 @@ const sendOnce = async (
   send: Send,
 ): Promise<Exchange> => {
   const attempt = (key: string): Promise<Exchange> =>
-    upstreamBudgetMs(deadline) < BUDGET_MS_MIN
+    upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
       : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
 
@@ -132,14 +131,14 @@ const sendOnce = async (
   if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
   const waitS = retryAfterS(first);
   if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
-  if (upstreamBudgetMs(deadline) - waitS * 1_000 < BUDGET_MS_MIN) return first;
+  if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return first;
   await sleep(waitS * 1_000);
   return attempt(key);
 };
 
 /** The key, or undefined where it cannot be read while an order can still be sent: then nothing is sent. */
 const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
-  withTimeout(upstreamBudgetMs(deadline) - BUDGET_MS_MIN, read).catch(() => undefined);
+  withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
 
 /** A read that met a 401 asks once for the key as it is now. */
 const withFreshKey = async (

@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts";
 
 /** What this process knows of the upstream's own rate limits. */
 export type UpstreamLimit = {
-  readonly note: (group: RateGroup, result: Exchange) => void;
+  readonly record: (group: RateGroup, result: Exchange) => void;
   /** Seconds until the group may be used again; 0 while nothing speaks against it. */
   readonly waitS: (group: RateGroup) => number;
 };
@@ -21,7 +21,7 @@ export const retryAfterS = (result: Exchange): number | undefined => {
 export const upstreamLimit = (clock: Clock): UpstreamLimit => {
   const freeAtMs = Object.fromEntries(Object.keys(rateGroups).map((group) => [group, 0]));
   return {
-    note: (group, result) => {
+    record: (group, result) => {
       if (result.kind !== "answered") return;
       const isExhausted = result.status === 429 || result.headers["x-ratelimit-remaining"] === "0";
       if (!isExhausted) return;

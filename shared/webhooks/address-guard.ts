@@ -2,19 +2,19 @@ import { promises as dns } from "node:dns";
 import ipaddr from "ipaddr.js";
 import { type IpRange, isWithin, parseIpRanges } from "../platform/ip-range.ts";
 
-/** Asks for all addresses of a host name. */
+/** Resolves all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** Where a webhook may go. */
+/** Which addresses webhooks may be sent to. */
 export type AddressRules = {
-  /** Ranges inside that a stage names: they are reached although they are not public, with plain http and at any port. */
+  /** Internal ranges that a stage allows although they are not public: over plain http and at any port. */
   readonly allowed: readonly IpRange[];
-  /** Our own hosts and the upstream's, with a port where it is not the scheme's own. No endpoint of an account is there. */
+  /** Our own hosts and the upstream's, with a port unless it is the scheme's default. No endpoint may be there. */
   readonly refusedHosts: readonly string[];
   readonly resolve: Resolve;
 };
 
-/** Why a URL is not one for webhooks, in a sentence. */
+/** A URL that cannot be an endpoint. The message is for the operator. */
 export class EndpointUrlError extends Error {
   override readonly name = "EndpointUrlError";
 }
@@ -30,21 +30,21 @@ export const splitList = (text: string): readonly string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
 
-/** The internet's own addresses are all in here; everything outside has a special meaning or none yet. */
+/** Every public IPv6 address is in this range; the rest is reserved or unassigned. */
 const GLOBAL_UNICAST = parseIpRanges("2000::/3");
 
 /**
- * Whether an address is a machine's on the internet. Private, loopback, link-local (with the metadata service), shared, unspecified,
- * multicast, broadcast, benchmark and documentation ranges are not; nor is whatever carries an IPv4 address inside an IPv6 one.
+ * Whether an address is public. Private, loopback, link-local (with the metadata service), shared, unspecified,
+ * multicast, broadcast, benchmark and documentation ranges are not; nor are IPv6 addresses that embed an IPv4 address.
  */
 const isPublic = (address: string): boolean => {
   const parsed = ipaddr.parse(address);
   return parsed.range() === "unicast" && (parsed.kind() === "ipv4" || isWithin(address, GLOBAL_UNICAST));
 };
 
-/** Whether a connection for this URL may go to this address; anything that is no address may not be reached. */
+/** Whether a connection for this URL may go to this address. Text that is not an address is refused. */
 export const mayReach = (url: URL, address: string, allowed: readonly IpRange[]): boolean => {
-  // A zone (`fe80::1%eth0`) names an interface of ours.
+  // A zone (`fe80::1%eth0`) selects a network interface of this machine.
   if (!ipaddr.isValid(address) || address.includes("%")) return false;
   if (isWithin(address, allowed)) return true;
   return isPublic(address) && url.protocol === "https:" && url.port === "";
@@ -55,35 +55,36 @@ export const isRefusedHost = (url: URL, refusedHosts: readonly string[]): boolea
   return refusedHosts.some((refused) => hosts.includes(refused.toLowerCase()));
 };
 
-/** The addresses that a URL's host stands for. The URL parser has made a literal of `0x7f.1`, `2130706433` and their like. */
+/** The addresses of a URL's host. The URL parser has already normalised forms like `0x7f.1` and `2130706433`. */
 export const addressesOf = async (url: URL, resolve: Resolve): Promise<readonly string[]> => {
   const hostname = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (ipaddr.isValid(hostname)) return [hostname];
-  // These names mean loopback whatever a resolver says (RFC 6761).
+  // Always loopback (RFC 6761), whatever a resolver answers.
   if (/(^|\.)localhost$/.test(hostname)) return ["127.0.0.1"];
   return resolve(hostname);
 };
 
 /**
- * Reads the URL of an account's endpoint: https at its own port, without credentials, at a public address, or within what the stage
- * allows. Throws an `EndpointUrlError`. What a name resolves to may change: each delivery looks again.
+ * Parses an endpoint's URL: https at port 443, without credentials, at a public address, unless the stage allows its
+ * address. Throws an `EndpointUrlError`. Every delivery checks the address again, because DNS may change.
  */
 export const parseEndpointUrl = async (text: string, rules: AddressRules): Promise<URL> => {
   const url = URL.parse(text);
-  if (url === null || text.length > URL_LENGTH_MAX) throw new EndpointUrlError(`"${text.slice(0, 100)}" is no URL`);
+  if (url === null || text.length > URL_LENGTH_MAX) throw new EndpointUrlError(`"${text.slice(0, 100)}" is not a URL`);
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw new EndpointUrlError("The URL must begin with https://");
-  if (url.username !== "" || url.password !== "") throw new EndpointUrlError("The URL must not hold credentials");
-  if (isRefusedHost(url, rules.refusedHosts)) throw new EndpointUrlError(`${url.host} is not an app's own host`);
+  if (url.username !== "" || url.password !== "") throw new EndpointUrlError("The URL must not contain credentials");
+  if (isRefusedHost(url, rules.refusedHosts))
+    throw new EndpointUrlError(`${url.host} belongs to this service or to the upstream`);
   const addresses = await addressesOf(url, rules.resolve).catch(() => []);
   if (addresses.length === 0) throw new EndpointUrlError(`The name ${url.hostname} does not resolve`);
   if (addresses.every((address) => mayReach(url, address, rules.allowed))) return url;
 
-  // The same address over https at port 443 tells whether the address is to blame, or the rest of the URL.
-  const plain = new URL(`https://${url.hostname}/`);
-  const unreachable = addresses.find((address) => !mayReach(plain, address, rules.allowed));
+  // The check of the same host over https at port 443 shows whether the address or the rest of the URL is refused.
+  const standardUrl = new URL(`https://${url.hostname}/`);
+  const unreachable = addresses.find((address) => !mayReach(standardUrl, address, rules.allowed));
   if (unreachable !== undefined)
-    throw new EndpointUrlError(`${url.hostname} is at ${unreachable}, which is no public address`);
+    throw new EndpointUrlError(`${url.hostname} is at ${unreachable}, which is not a public address`);
   if (url.protocol === "http:") throw new EndpointUrlError("The URL must begin with https://");
   throw new EndpointUrlError("The URL must not name a port: webhooks go to 443");
 };

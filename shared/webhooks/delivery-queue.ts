@@ -1,15 +1,16 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 
-/** The ends of a transaction that are told. */
+/** The statuses that a webhook reports. */
 export const finalStatus = z.enum(["success", "failed"]);
 export type FinalStatus = z.infer<typeof finalStatus>;
 
-/** A message of the delivery queue: which end of which transaction is to be told. It holds no personal data. */
+/** A message of the delivery queue: one webhook to deliver. It holds no personal data. */
 export const deliveryMessage = z.object({
+  /** The transaction's key. */
   transaction: z.string(),
   status: finalStatus,
-  /** Names a repetition that somebody asked for: it is told although it was told before, and has a record of its own. */
+  /** Set on a copy: the webhook is delivered again, with a delivery record of its own. */
   repeat: z.string().min(1).max(100).optional(),
 });
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
@@ -25,7 +26,7 @@ export const deliveryQueue = (sqs: SQSClient, queueUrl: string): DeliveryQueue =
       new SendMessageCommand({
         QueueUrl: queueUrl,
         MessageBody: JSON.stringify(message),
-        // SQS fair queues: an account with a backlog does not make the others wait.
+        // SQS fair queues: one account's backlog does not delay the others.
         MessageGroupId: accountId,
       }),
     );

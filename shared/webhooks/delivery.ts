@@ -16,19 +16,23 @@ export type DeliveryState = z.infer<typeof deliveryState>;
 const attemptSchema = z.object({
   number: z.int().min(1),
   at: z.iso.datetime(),
-  /** `delivered`, `status`, or why there was no answer that counts: `timeout`, `too_large`, `address_refused`, an error's code. */
+  /**
+   * `delivered`, `status`, or why there was no usable response: `timeout`, `too_large`, `address_refused`, an error's
+   * code.
+   */
   outcome: z.string(),
   http_status: z.int().optional(),
   answer_bytes: z.int().optional(),
   duration_ms: z.int(),
 });
-export type Attempt = z.infer<typeof attemptSchema>;
+export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
-/** One event's item in the ledger table: how it was told, attempt by attempt. `owner` lists an account's deliveries by time. */
+/** One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. */
 export const deliverySchema = z.object({
   pk: z.string(),
   owner: z.string(),
   account_id: z.string(),
+  /** The transaction's key. */
   transaction: z.string(),
   status: finalStatus,
   repeat: z.string().optional(),
@@ -41,7 +45,7 @@ export const deliverySchema = z.object({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
-/** A record without attempts, as it is before anything was tried. */
+/** A delivery before its first attempt. */
 export const newDelivery = (
   message: DeliveryMessage,
   { account_id }: Pick<Transaction, "account_id">,
@@ -62,20 +66,20 @@ export const newDelivery = (
 export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | undefined> =>
   getItem(ledger, pk, deliverySchema);
 
-/** What is written after an attempt, or instead of one. */
+/** The change after an attempt, or instead of one. */
 export type Progress = {
   readonly state: DeliveryState;
-  readonly attempt?: Attempt;
+  readonly attempt?: DeliveryAttempt;
   readonly nextAttemptAt?: string;
 };
 
 /**
- * Writes how an event's delivery goes on. An attempt's number is written once: where two copies of a message were at work at the
- * same time, the second write does nothing. Resolves with the record as it stands.
+ * Records an attempt's result. Each attempt number is written once: of two copies of a message that are handled
+ * concurrently, the second write has no effect. Resolves with the stored delivery.
  */
 export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
-  const { next_attempt_at: _before, ...rest } = delivery;
-  const row: Delivery = {
+  const { next_attempt_at: _previous, ...rest } = delivery;
+  const updated: Delivery = {
     ...rest,
     state: progress.state,
     attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
@@ -85,17 +89,17 @@ export const recordProgress = async (ledger: Ledger, delivery: Delivery, progres
   try {
     const put = new PutCommand({
       TableName: ledger.table,
-      Item: row,
+      Item: updated,
       ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
       ExpressionAttributeNames: { "#state": "state" },
       ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
     });
     await retryContention(() => ledger.db.send(put));
-    return row;
+    return updated;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    const standing = await readDelivery(ledger, row.pk);
-    if (standing === undefined) throw error;
-    return standing;
+    const stored = await readDelivery(ledger, updated.pk);
+    if (stored === undefined) throw error;
+    return stored;
   }
 };

@@ -8,36 +8,41 @@ import { isoTime } from "../platform/time.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** How long before the range a transaction may have been made that ended within it; the ledger is indexed by when it was made. */
+/**
+ * The ledger is indexed by creation time: a transaction that settled in the range may be older than the range by this
+ * much.
+ */
 const LOOK_BACK_MS = 30 * DAY_MS;
-/** Messages sent at the same time. */
-const SENDS_MAX = 20;
+const CONCURRENT_SENDS_MAX = 20;
 
 export type EnqueueRange = {
-  /** Both inclusive: when the transaction ended. */
+  /** Both inclusive: when the transaction settled. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Names this repetition, in the deliveries' records. The same name again tells only what it has not told yet. */
-  readonly repeat: string;
+  /** Part of the delivery's key: a second run with the same id enqueues duplicates, which are not delivered twice. */
+  readonly resendId: string;
   readonly lookBackMs?: number;
 };
 
-/** Tells again every end within a range of time, from the ledger itself: for when a stream, a queue or a receiver has lost them. */
+/**
+ * Enqueues a webhook for every transaction that settled within a range, from the ledger: recovers events that were
+ * lost.
+ */
 export const enqueueRange = async (
   deps: { readonly ledger: Ledger; readonly accounts: AccountTable; readonly queue: DeliveryQueue },
-  { fromMs, toMs, repeat, lookBackMs = LOOK_BACK_MS }: EnqueueRange,
-): Promise<{ readonly announced: number }> => {
-  const made = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
-  let announced = 0;
+  { fromMs, toMs, resendId, lookBackMs = LOOK_BACK_MS }: EnqueueRange,
+): Promise<{ readonly enqueued: number }> => {
+  const created = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
+  let enqueued = 0;
   for await (const owner of owners(deps.accounts)) {
-    for await (const transactions of pages(deps.ledger, owner, made)) {
-      const ended = transactions.filter(
+    for await (const transactions of pages(deps.ledger, owner, created)) {
+      const settled = transactions.filter(
         ({ updated_at }) => updated_at >= isoTime(fromMs) && updated_at <= isoTime(toMs),
       );
-      announced += await announceAll(deps.queue, ended, repeat);
+      enqueued += await enqueueAll(deps.queue, settled, resendId);
     }
   }
-  return { announced };
+  return { enqueued };
 };
 
 async function* owners(accounts: AccountTable): AsyncGenerator<Owner, void, void> {
@@ -49,27 +54,27 @@ async function* owners(accounts: AccountTable): AsyncGenerator<Owner, void, void
 async function* pages(
   ledger: Ledger,
   owner: Owner,
-  made: { readonly from: string; readonly to: string },
+  created: { readonly from: string; readonly to: string },
 ): AsyncGenerator<readonly Transaction[], void, void> {
-  let page = await listTransactions(ledger, owner, {}, made, undefined);
+  let page = await listTransactions(ledger, owner, {}, created, undefined);
   yield page.transactions;
   while (page.next !== undefined) {
-    page = await listTransactions(ledger, owner, {}, made, page.next);
+    page = await listTransactions(ledger, owner, {}, created, page.next);
     yield page.transactions;
   }
 }
 
-const announceAll = async (
+const enqueueAll = async (
   queue: DeliveryQueue,
   transactions: readonly Transaction[],
-  repeat: string,
+  resendId: string,
 ): Promise<number> => {
-  const messages = transactions.flatMap(({ pk, account_id, status }) => {
-    const end = finalStatus.safeParse(status).data;
-    return end === undefined ? [] : [{ account_id, message: { transaction: pk, status: end, repeat } }];
+  const messages = transactions.flatMap(({ pk, account_id, ...transaction }) => {
+    const status = finalStatus.safeParse(transaction.status).data;
+    return status === undefined ? [] : [{ account_id, message: { transaction: pk, status, repeat: resendId } }];
   });
-  for (let sent = 0; sent < messages.length; sent += SENDS_MAX) {
-    const batch = messages.slice(sent, sent + SENDS_MAX);
+  for (let sent = 0; sent < messages.length; sent += CONCURRENT_SENDS_MAX) {
+    const batch = messages.slice(sent, sent + CONCURRENT_SENDS_MAX);
     await Promise.all(batch.map(({ message, account_id }) => queue.send(message, account_id)));
   }
   return messages.length;

@@ -3,36 +3,35 @@ import type { Change } from "../lambda/stream-handler.ts";
 import { isTransactionPk } from "../ledger/schema.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
-/** A test purchase for this number is announced twice. Source: README, "Magic values". */
-const TWICE_PHONE_NUMBER = "08000000008";
+/** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
+const SENT_TWICE_PHONE_NUMBER = "08000000008";
 
 const anyItem = z.object({ pk: z.string(), status: z.unknown() });
 
 /**
- * What a message needs of a transaction, and no more: a change that cannot be read would hold the stream up for as long as it is
- * kept. What else is wrong with an item is found when the message is handled, which holds nothing else up and has dead letters.
+ * Only what the queue needs, and lenient: an unreadable change would block the stream until its retention ends. Other
+ * defects of the item surface when the message is delivered, where they block nothing and end as a dead letter.
  */
-const ending = z.object({
+const settledItem = z.object({
   account_id: z.string().catch("unknown"),
   mode: z.string().optional().catch(undefined),
   phone_number: z.string().optional().catch(undefined),
 });
 
-/** Puts a message on the delivery queue when a transaction has ended; ignores all other changes of the ledger. */
+/** Enqueues a webhook when a transaction settles; ignores all other changes. */
 export const enqueueWebhook =
   (queue: DeliveryQueue) =>
   async ({ before, after }: Change): Promise<string> => {
-    const [was, is] = [anyItem.safeParse(before).data, anyItem.safeParse(after).data];
-    const status = finalStatus.safeParse(is?.status).data;
-    if (was?.status !== "processing" || is === undefined || status === undefined || !isTransactionPk(is.pk)) {
-      return "not_an_end";
-    }
+    const [old, current] = [anyItem.safeParse(before).data, anyItem.safeParse(after).data];
+    const status = finalStatus.safeParse(current?.status).data;
+    const isSettled = old?.status === "processing" && status !== undefined;
+    if (!isSettled || current === undefined || !isTransactionPk(current.pk)) return "ignored";
 
-    const { account_id, mode, phone_number } = ending.parse(after);
-    const message = { transaction: is.pk, status };
+    const { account_id, mode, phone_number } = settledItem.parse(after);
+    const message = { transaction: current.pk, status };
     await queue.send(message, account_id);
-    if (mode === "test" && phone_number === TWICE_PHONE_NUMBER) {
+    if (mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER) {
       await queue.send({ ...message, repeat: "sandbox" }, account_id);
     }
-    return "announced";
+    return "enqueued";
   };

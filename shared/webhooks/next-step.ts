@@ -1,10 +1,10 @@
-/** What came of one post to an endpoint. */
+/** The result of one post to an endpoint. */
 export type PostResult =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: number }
   /** `too_large`, `timeout`, `address_refused`, or the code of the connection's error. */
   | { readonly kind: "failed"; readonly reason: string; readonly status?: number };
 
-/** What is to become of the event, and of the endpoint. */
+/** What happens to the delivery and to its endpoint after an attempt. */
 export type NextStep =
   | { readonly kind: "delivered" }
   | { readonly kind: "retry"; readonly afterS: number }
@@ -14,7 +14,7 @@ export type NextStep =
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
-/** How long an event waits after its first, second, ... failed attempt. Source: docs/decisions/0007-webhooks-out.md. */
+/** Delay after the first, second, ... failed attempt. Source: docs/interface.md 15.D5. */
 export const retryDelaysS = [
   5,
   MINUTE_S,
@@ -26,10 +26,10 @@ export const retryDelaysS = [
   10 * HOUR_S,
 ] as const;
 
-/** Added at random, so that what failed together does not come back together. */
+/** Added at random, so that attempts that failed together are not retried together. */
 const JITTER_SHARE_MAX = 0.1;
 
-/** An endpoint that has taken nothing for so long is switched off. */
+/** An endpoint that has failed for this long is switched off. */
 export const FAILING_MS_MAX = 5 * 24 * HOUR_S * 1_000;
 
 const GONE = 410;
@@ -37,19 +37,23 @@ const GONE = 410;
 export type AttemptContext = {
   /** 1 for the first. */
   readonly attempt: number;
-  /** Since when the endpoint takes nothing; undefined where the last event was taken. */
+  /** The first failure since the endpoint's last success; undefined after a success. */
   readonly failingSinceMs: number | undefined;
   readonly nowMs: number;
   /** From 0 up to 1. */
   readonly random: number;
 };
 
-/** Judges one attempt. Only 2xx counts: a redirect is a failure, and so is an answer that is larger than it may be. */
+/** Only a complete 2xx response counts; a redirect is a failure. */
+export const isDelivered = (result: PostResult): boolean =>
+  result.kind === "answered" && result.status >= 200 && result.status <= 299;
+
+/** Decides what follows an attempt. Source: docs/interface.md 15.D4 to 15.D6. */
 export const decideNextStep = (
   result: PostResult,
   { attempt, failingSinceMs, nowMs, random }: AttemptContext,
 ): NextStep => {
-  if (result.kind === "answered" && result.status >= 200 && result.status <= 299) return { kind: "delivered" };
+  if (isDelivered(result)) return { kind: "delivered" };
   if (result.status === GONE) return { kind: "switch_off", reason: "gone" };
   if (failingSinceMs !== undefined && nowMs - failingSinceMs >= FAILING_MS_MAX) {
     return { kind: "switch_off", reason: "failing_for_days" };

@@ -3,10 +3,10 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 
-/** A new secret. Source: Standard Webhooks, "Signature scheme": 24 to 64 random bytes, Base64, after `whsec_`. */
-export const newSecret = (): string => `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
+/** Source: Standard Webhooks, "Signature scheme": 24 to 64 random bytes, Base64, after `whsec_`. */
+export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 
-/** The same for every copy of one event, so that a receiver can tell that it has it. */
+/** The same for every copy of one event, so that receivers can recognise duplicates. */
 export const webhookId = (reference: string, status: string): string =>
   `evt_${createHash("sha256").update(`${reference}.${status}`).digest("hex").slice(0, 32)}`;
 
@@ -14,11 +14,11 @@ export type SignedEvent = {
   readonly id: string;
   readonly atMs: number;
   readonly body: string;
-  /** The present secret, and during a rotation the one before. */
+  /** The account's webhook secrets: the current one, and during a rotation the previous one. */
   readonly secrets: readonly string[];
 };
 
-/** The headers that say who speaks: over the exact bytes of the body, once per secret. */
+/** Signs the exact bytes of the body, once per secret: either secret verifies. */
 export const signatureHeaders = ({ id, atMs, body, secrets }: SignedEvent) => {
   const timestamp = String(Math.floor(atMs / 1_000));
   const signatures = secrets.map((secret) => {

@@ -3,9 +3,9 @@ import { nairaFromKobo } from "../platform/money.ts";
 import type { FinalStatus } from "./delivery-queue.ts";
 
 /**
- * The body of an event (INTERFACE "Events"), made of nothing that changes before the phone number is masked: until then each copy
- * has the same bytes. An identity check has no network and no phone number: both are empty, because the interface types them as
- * strings.
+ * The body of `transaction.updated` (docs/interface.md 15.2). Its fields do not change before the phone number is
+ * masked, so that every copy until then has the same bytes. Identity checks have an empty network and phone number
+ * (docs/interface.md 15.D1).
  */
 export const webhookBody = (transaction: Transaction, status: FinalStatus): string =>
   JSON.stringify({
@@ -21,6 +21,6 @@ export const webhookBody = (transaction: Transaction, status: FinalStatus): stri
     },
   });
 
-/** The body of the event by which an operator tests an endpoint: `admin webhook test`. It is about no transaction. */
+/** The body of `webhook.test`, which `admin webhook test` sends. It is about no transaction. */
 export const testEventBody = (accountId: string, createdAt: string): string =>
   JSON.stringify({ event: "webhook.test", data: { account_id: accountId, created_at: createdAt } });

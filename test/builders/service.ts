@@ -102,7 +102,7 @@ export const startTestService = async ({
   const proxy = await startDynamoDbProxy(dynamodb.endpoint);
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,
-    announces,
+    sendsWebhooks: announces,
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   if (service.simulator === undefined) throw new Error("No simulator was started");
@@ -120,7 +120,7 @@ export const startTestService = async ({
     db,
     ledger,
     accounts,
-    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
       const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
       if (naira > 0)

@@ -21,7 +21,7 @@ export const bodySchema = z.object({
 });
 
 /** A running simulator with a caller; the delays are short. */
-export async function aSimulator(options: Partial<SimulatorOptions> = {}) {
+export const aSimulator = async (options: Partial<SimulatorOptions> = {}) => {
   const simulator = await startSimulator({
     ...{ liveKey: LIVE_KEY, testKey: TEST_KEY, slowAnswerMs: 60, delayedOutcomeMs: 30 },
     ...options,
@@ -55,10 +55,10 @@ export async function aSimulator(options: Partial<SimulatorOptions> = {}) {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
   };
-}
+};
 
 /** A webhook receiver that keeps what it gets. */
-export async function aWebhook() {
+export const aWebhook = async () => {
   const received: { body: string; signature: unknown }[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -72,4 +72,4 @@ export async function aWebhook() {
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
   return { received, webhook: { url: `http://127.0.0.1:${port}/hook`, secret: "s3cret" } };
-}
+};

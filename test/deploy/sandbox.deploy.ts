@@ -124,7 +124,7 @@ contractSuite({
   }),
 });
 
-/** Ends by an event 5 seconds later. Source: README, "Magic values". */
+/** Ends by an event 5 seconds later. Source: docs/interface.md 3.4. */
 const LATER_PHONE_NUMBER = "08000000002";
 
 /** Buys 100 NGN of airtime that is `processing` at first; resolves with its reference. */
@@ -184,7 +184,7 @@ test("the end of a purchase is told to the account's endpoint, once, signed, wit
   try {
     const { account_id, key } = await newCaller();
     const accounts = { db: store.db, ledgerTable };
-    const endpoints = { accounts, webhookKey: secret(secretsClient(), WebhookKeySecretId), clock: systemClock };
+    const endpoints = { accounts, webhookSealingKey: secret(secretsClient(), WebhookKeySecretId), clock: systemClock };
     const rules = { allowed: parseIpRanges(LOOPBACK), refusedHosts: [], resolve: systemResolve };
     const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, receiver.url);
 

@@ -61,7 +61,7 @@ test("keys reconcile says what it would do, does it once, and is on record", asy
   const { stdout } = await service.admin(["keys", "reconcile", "--why", "after a restore"]);
   expect(stdout).toMatch(new RegExp(`${account} +${keyId} +key_item_missing +active`));
   expect(await isAdmitted(key)).toBe(true);
-  expect((await service.admin(["keys", "reconcile"])).stdout).toBe("The tables agree.\n");
+  expect((await service.admin(["keys", "reconcile"])).stdout).toBe("The ledger and the access table agree.\n");
   expect((await service.admin(["audit", account])).stdout).toMatch(/keys reconcile +- +after a restore/);
 });
 
@@ -103,7 +103,7 @@ test("a carry-over whose tables are swapped says how much only its target has, a
   const { items, notes } = carryOverReport.parse(JSON.parse(swapped.stdout));
   expect(items.transactions).toMatchObject({ copied: 0, only_in_to: 1 });
   expect(notes).toEqual([
-    `${tableNames.ledger} has 1 transactions that ${stateOfT} lacks: are --from and --to swapped?`,
+    `${tableNames.ledger} has 1 transactions that ${stateOfT} lacks. Are --from and --to swapped?`,
   ]);
   const right = await carryOver("--from", tableNames.ledger, "--to", stateOfT, "--why", "restore drill", "--json");
   const carried = carryOverReport.parse(JSON.parse(right.stdout));
@@ -145,7 +145,10 @@ test("a carry-over is refused where a table does not exist or both names are the
     [["--from", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [["--from", "nowhere", "--why", "drill"], "There is no table nowhere.\n"],
     [["--from", tableNames.ledger, "--to", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
-    [["--from", tableNames.ledger, "--dry-run"], `${tableNames.ledger} is the old ledger and the restored one.\n`],
+    [
+      ["--from", tableNames.ledger, "--dry-run"],
+      `--from and --to are both ${tableNames.ledger}. They must be the old ledger and the restored one.\n`,
+    ],
   ] as const) {
     expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: sentence });
   }

@@ -116,12 +116,12 @@ test("a stage that infra/stages.ts does not have is refused before AWS is asked"
 test("doctor proves key and addresses by the catalog that the stage fetched", async () => {
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(0);
-  expect(stdout).toMatch(/upstream key +ok +was taken .* ago, when the catalog was fetched/);
+  expect(stdout).toMatch(/upstream key +ok +was accepted .* ago, when the catalog was fetched/);
 });
 
 test.each([
-  [1_000, 100, 0, "ok", "1000 executions at a time in this account and region, 900 of them reserved; each key may"],
-  [10, 10, 1, "wrong", "only 10 executions at a time in this account and region, 0 of them reserved: more at a time"],
+  [1_000, 100, 0, "ok", "1000 concurrent executions in this account and region, 900 of them reserved; each key may"],
+  [10, 10, 1, "wrong", "only 10 concurrent executions in this account and region, 0 of them reserved: further ones"],
   [1_000, 99, 1, "wrong", "Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions"],
 ])("doctor, in an account with %i executions at a time, %i of them unreserved", async (...given) => {
   const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
@@ -141,11 +141,14 @@ test("a stage that is not there, or was deployed by an older version, is a sente
   const absent = await onStage("sandbox", "accounts", "list");
   expect([absent.code, absent.stderr]).toEqual([
     2,
-    "The outputs of stage sandbox could not be found: there is no stack Sandbox-Service, deploy it first.\n",
+    "The outputs of stage sandbox could not be read: there is no stack Sandbox-Service. Deploy it first.\n",
   ]);
   sandboxOutputs = new Map();
   const old = await onStage("sandbox", "accounts", "list");
-  expect([old.code, old.stderr]).toEqual([2, expect.stringContaining("by another version: deploy it again")]);
+  expect([old.code, old.stderr]).toEqual([
+    2,
+    expect.stringContaining("another version deployed the stack. Deploy it again"),
+  ]);
 });
 
 const madeAccount = async (): Promise<string> => {
@@ -179,7 +182,7 @@ describe("a change on a stage", () => {
     sts.status = 403;
     const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
     expect([refused.code, refused.stdout]).toEqual([2, ""]);
-    expect(refused.stderr).toMatch(/^AWS STS does not say who you are, .*The security token is not valid\.\n$/);
+    expect(refused.stderr).toMatch(/^AWS STS does not return your identity, .*The security token is not valid\.\n$/);
     expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
     expect(await actsOn(account)).toHaveLength(1);
   });
@@ -193,7 +196,7 @@ describe("a change on a stage", () => {
     const from = isoTime(Date.now() + aheadMs - 2_000);
     const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
     expect(funded.stderr).toMatch(
-      new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's, whose time is used`),
+      new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's\\. AWS's time is used`),
     );
     const to = isoTime(Date.now() + aheadMs + 2_000);
     const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
@@ -220,7 +223,7 @@ describe("a change on a stage", () => {
     const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
     expect([resolved.code, resolved.stderr]).toEqual([
       0,
-      expect.stringMatching(/may still be under way: waiting [1-4] s/),
+      expect.stringMatching(/may still be running: waiting [1-4] s/),
     ]);
   });
 
@@ -264,7 +267,7 @@ test("wallet verify takes an index that lags for no difference, and confirms one
   const differing = await onStage("prod", "wallet", "verify", account, "--json");
   expect([differing.code, differing.stderr]).toEqual([
     1,
-    expect.stringContaining("reading again in 5 s to confirm it"),
+    expect.stringContaining("found a difference; reading again in 5 s to confirm it"),
   ]);
   expect(JSON.parse(differing.stdout)).toMatchObject({ ok: false, difference: 0.01 });
 });

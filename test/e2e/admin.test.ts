@@ -189,7 +189,7 @@ describe("a transaction", () => {
     expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/is failed since .* final/) });
     expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
     const { stdout } = await admin("transactions", "show", reference);
-    expect(stdout).toMatch(/created +500\.00 NGN taken from the wallet/);
+    expect(stdout).toMatch(/created +500\.00 NGN debited/);
     expect(stdout).toMatch(/transactions resolve +by .*, status=failed, "not in their list"/);
   });
 
@@ -337,7 +337,7 @@ test("a catalog that has lost half of its plans is refused, shown by diff, and s
   const refused = await admin("catalog", "refresh");
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("halved")]);
   expect((await admin("catalog", "diff")).stdout).toMatch(/price +101 +1 +1GB +510 +500/);
-  expect((await admin("catalog", "show")).stdout).toMatch(/waiting for catalog accept/);
+  expect((await admin("catalog", "show")).stdout).toMatch(/Refused \(catalog accept serves it\)/);
   expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 1 });
   expect((await admin("catalog", "accept")).code).toBe(2);
   await fetch(control, { method: "DELETE" });
@@ -381,16 +381,22 @@ test("an odd plan is shown as not served beside those that are, and an empty cat
   const many = Array.from({ length: 30 }, (_, index) => ({ ...plan, id: 101 + index }));
   await serve([...many, { ...plan, id: 900, price: 0 }]);
   expect(await service.adminJson(["catalog", "refresh"])).toEqual({ kind: "replaced", plans: 30 });
-  expect((await admin("catalog", "show")).stdout).toMatch(/not served\n.*\n +plan +900 +price/);
-  expect((await admin("catalog", "diff")).stdout).toMatch(/unusable\n.*\n +plan +900 +price/);
-  expect((await admin("doctor")).stdout).toMatch(/catalog +look .*1 of the upstream's entries are unusable/);
+  expect((await admin("catalog", "show")).stdout).toMatch(/not served\)\n.*\n +plan +900 +price/);
+  expect((await admin("catalog", "diff")).stdout).toMatch(/Dropped \(invalid\)\n.*\n +plan +900 +price/);
+  expect((await admin("doctor")).stdout).toMatch(/catalog +look .*invalid entries dropped: 1/);
 
   await serve([]);
   const refused = await admin("catalog", "refresh");
-  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/empty[\s\S]*catalog accept serves it/)]);
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringMatching(/empty[\s\S]*serve it with catalog accept/),
+  ]);
   expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 0 });
   const nothing = await admin("catalog", "accept");
-  expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("only one that is empty or halved does")]);
+  expect([nothing.code, nothing.stderr]).toEqual([
+    2,
+    expect.stringContaining("Only an empty or halved one can be accepted"),
+  ]);
   await fetch(control, { method: "DELETE" });
   expect(await service.adminJson(["catalog", "refresh"])).toEqual({ kind: "replaced", plans: 30 });
 });
@@ -416,7 +422,7 @@ test("secrets are set from the input and rotated, on record without their values
   const rotated = z.object({ webhook_url: z.string() });
   const { webhook_url } = rotated.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
   expect(webhook_url).not.toBe(service.details.upstream.webhook_url);
-  expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +takes events in, signed/);
+  expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
   const { stdout } = await admin("audit");
   expect(stdout).toMatch(/secrets set +name=upstream-webhook-hmac +new/);
   expect(stdout).not.toContain(hmacKey);
@@ -428,7 +434,9 @@ test("a key that was rotated already is not rotated again: exit code 2, and no f
   const { stdout } = await admin("keys", "list", account);
   const again = await admin("keys", "rotate", keyId, "--overlap", "24h");
   expect(again).toMatchObject({ code: 2, stdout: "" });
-  expect(again.stderr).toMatch(new RegExp(`^${keyId} was rotated already, and ends at 20[-0-9T:.]+Z: keys list shows`));
+  expect(again.stderr).toMatch(
+    new RegExp(`^${keyId} was rotated already and expires at 20[-0-9T:.]+Z\\. See its replacement`),
+  );
   expect((await admin("keys", "list", account)).stdout).toBe(stdout);
 });
 
@@ -437,8 +445,8 @@ test("announce says how many ends it found, and that a repeated name sends none 
   await service.buy(key, "08031234567");
   const from = isoTime(Date.now() - 60_000);
   const { stdout } = await admin("announce", "--from", from, "--name", "after-outage");
-  expect(stdout).toMatch(/ends found +[1-9]/);
-  expect(stdout).toContain("Those that this name announced already are not sent again.");
+  expect(stdout).toMatch(/final transactions +[1-9]/);
+  expect(stdout).toContain("Webhooks already sent under this name are not sent again.");
 });
 
 test("a secret that is set to its current value again keeps its previous version, which is still accepted", async () => {
@@ -461,7 +469,7 @@ test("a secret that is set to its current value again keeps its previous version
 
 test("the new webhook URL is written to standard error before it is set, and then to standard output", async () => {
   const rotated = await admin("secrets", "rotate", "webhook-token");
-  const [, url] = /^About to set the upstream's new URL: (http\S+)\n$/.exec(rotated.stderr) ?? [];
+  const [, url] = /^Setting the new URL for the upstream: (http\S+)\n$/.exec(rotated.stderr) ?? [];
   expect(rotated.code).toBe(0);
-  expect(rotated.stdout).toContain(`The upstream's new URL, from then on: ${url}\n`);
+  expect(rotated.stdout).toContain(`Give this new URL to the upstream: ${url}\n`);
 });

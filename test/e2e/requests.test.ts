@@ -4,7 +4,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import { type HttpRequest, parseHttpFile } from "../builders/http-file.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 
-/** Goal: the requests of docs/requests stay true. Method: they are sent, in the files' order, and their answers compared. */
+/** Sends the requests of docs/requests in their order and compares the responses with the comments. */
 const folder = new URL("../../docs/requests/", import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith(".http"));
 const textOf = (file: string): string => readFileSync(new URL(file, folder), "utf8");
@@ -15,39 +15,41 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const answerTo = async ({ method, url, headers, body }: HttpRequest) => {
+const responseTo = async ({ method, url, headers, body }: HttpRequest) => {
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   await response.arrayBuffer();
   return { status: response.status, code: response.headers.get("x-error-code") };
 };
 
-test("there is one file for each capability", () => {
+test("docs/requests has one file for each capability", () => {
   const capabilities = ["account", "airtime", "bvn", "catalog", "data", "nin"];
   expect(new Set(files)).toEqual(new Set(capabilities.map((name) => `${name}.http`)));
 });
 
-describe.each(files)("%s", (file) => {
-  test("needs a base URL and a key, and nothing else", () => {
+describe.each(files)("docs/requests/%s", (file) => {
+  test("has only the variables base_url and key", () => {
     const { variables } = parseHttpFile(textOf(file), {});
     expect(variables).toEqual(["base_url", "key"]);
   });
 
-  test("each request answers what its comment says, with a test key, and costs nothing", async () => {
+  test("has requests that get the responses in their comments, with a test key, and charge nothing", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const key = await caller.newKey({ mode: "test" });
     const { requests } = parseHttpFile(textOf(file), { base_url: service.baseUrl, key });
     expect(requests.length).toBeGreaterThan(2);
-    const answers: unknown[] = [];
-    for (const request of requests) answers.push([request.title, await answerTo(request)]);
-    expect(answers).toEqual(requests.map(({ title, expected }) => [title, expected]));
+    const responses: unknown[] = [];
+    for (const request of requests) responses.push([request.title, await responseTo(request)]);
+    expect(responses).toEqual(requests.map(({ title, expected }) => [title, expected]));
     expect(await caller.balance()).toBe(1_000);
   });
 });
 
-test("every route that takes a key is shown at work, and every body that is sent is JSON", () => {
-  const baseUrl = "https://api.example.com/v1";
-  const requests = files.flatMap((file) => parseHttpFile(textOf(file), { base_url: baseUrl, key: "k" }).requests);
-  const working = requests.filter(({ expected }) => expected.status === 200);
+const allRequests = files.flatMap(
+  (file) => parseHttpFile(textOf(file), { base_url: "https://api.example.com/v1", key: "k" }).requests,
+);
+
+test("docs/requests has a successful request for every route with a key, and every body in it is JSON", () => {
+  const working = allRequests.filter(({ expected }) => expected.status === 200);
   const served = ["list-catalog", "purchase", "check-identity", "read-account"];
   const shown = Object.values(routes).filter((route) => served.includes(route.function));
   expect(shown.length).toBeGreaterThanOrEqual(10);
@@ -56,10 +58,18 @@ test("every route that takes a key is shown at work, and every body that is sent
     const found = working.find((one) => one.method === method && pattern.test(new URL(one.url).pathname));
     expect(found, `${method} ${path}`).toBeDefined();
   }
-  for (const { body } of requests) if (body !== undefined) expect(() => JSON.parse(body)).not.toThrow();
+  for (const { body } of allRequests) if (body !== undefined) expect(() => JSON.parse(body)).not.toThrow();
 });
 
-describe("a file that is not in order is refused, so that none of its requests is passed over", () => {
+test("every order of docs/requests has its own reference, except for a replay and a conflict of one purchase", () => {
+  const ordered = allRequests.filter(({ method }) => method === "POST");
+  const references = ordered.map(({ headers, body = "" }) => headers["idempotency-key"] ?? JSON.parse(body).reference);
+  expect(references).not.toContain(undefined);
+  const repeated = references.filter((reference, index) => references.indexOf(reference) < index);
+  expect(repeated).toEqual(["bundle-1001", "bundle-1001"]);
+});
+
+describe("a .http file that cannot be read in full is rejected:", () => {
   test.each([
     ["a request without expect", "### A\nGET https://x.test/v1", /says nothing/],
     ["a request without a method", "### A\n# expect 200\nhttps://x.test/v1", /no request line/],

@@ -132,9 +132,9 @@ const leakedKey: Situation = {
 const emptyUpstream: Situation = {
   begin: async () => {
     const { account, buy } = await anApp();
-    await control("PUT", "/wallet", { balanceKobo: 0 });
+    await control("PUT", "/wallet", { balance_kobo: 0 });
     expect((await buy("08031234567")).status).toBe(502);
-    await control("PUT", "/wallet", { balanceKobo: 100_000_00 });
+    await control("PUT", "/wallet", { balance_kobo: 100_000_00 });
     expect((await buy("08031234567")).status).toBe(200);
     return { account };
   },
@@ -202,24 +202,24 @@ const nothing: Situation = { begin: async () => ({}) };
 /** By the headings of the page. */
 const situations: Readonly<Record<string, Situation>> = {
   Runbook: nothing,
-  "A new app": newApp,
-  "A purchase is stuck": stuckPurchase,
-  "An event fits nothing": unmatchedEvent,
-  "An event contradicts an end": contradiction,
-  "An event cannot be read": reversal,
-  "An app's endpoint is down": endpointDown,
-  "A key leaked": leakedKey,
-  "The upstream's balance is empty": emptyUpstream,
-  "Identity checks get a 404 from a gateway": nothing,
-  "The upstream refuses our key": refusedKey,
-  "The upstream's rate limit refuses orders": nothing,
-  "A catalog was refused": refusedCatalog,
-  "Plans of the upstream are not sold": nothing,
-  "Who looked a person up": identityCheck,
-  "A table was restored": restoredAccess,
-  "A wallet differs": lyingWallet,
-  "A wallet is not proved": stuckPurchase,
-  "A dead letter": nothing,
+  "Onboard a caller": newApp,
+  "Stuck purchase": stuckPurchase,
+  "Unmatched event": unmatchedEvent,
+  "Event contradicts a final status": contradiction,
+  "Unreadable event": reversal,
+  "Webhook endpoint down": endpointDown,
+  "Leaked API key": leakedKey,
+  "Upstream balance empty": emptyUpstream,
+  "Unrecognized 404 on identity checks": nothing,
+  "Upstream key refused": refusedKey,
+  "Upstream rate limit": nothing,
+  "Catalog refused": refusedCatalog,
+  "Dropped catalog entries": nothing,
+  "Consent of an identity check": identityCheck,
+  "Restored table": restoredAccess,
+  "Wallet mismatch": lyingWallet,
+  "Wallet not reconciled": stuckPurchase,
+  "Dead letters": nothing,
 };
 
 const sections = readFileSync("docs/runbook.md", "utf8")
@@ -266,7 +266,7 @@ test("every section of the runbook has its situation here, and the page has more
 });
 
 test("a new app is onboarded in 5 commands", () => {
-  expect(sections.find(({ heading }) => heading === "A new app")?.blocks[0]).toHaveLength(5);
+  expect(sections.find(({ heading }) => heading === "Onboard a caller")?.blocks[0]).toHaveLength(5);
 });
 
 test.for(sections)("$heading: the commands work as they stand", async ({ heading, blocks }) => {

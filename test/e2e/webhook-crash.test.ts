@@ -20,7 +20,7 @@ import { tableNames } from "../../tools/local/tables.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
-/** Goal: no crash loses an announcement. Method: `npm start`'s own process, killed with SIGKILL at the two worst moments. */
+/** Goal: no crash loses a webhook. Method: `npm start` is killed with SIGKILL before the enqueue and during the delivery. */
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -37,7 +37,7 @@ const isUsed = (folder: string): boolean =>
     .filter((name) => /^\d+$/.test(name))
     .some((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder));
 
-/** Starts the service on this folder; resolves once it serves. */
+/** Starts the service with its data in the folder; resolves once it is ready. */
 const start = async (folder: string) => {
   const serviceFile = join(folder, "service.json");
   rmSync(serviceFile, { force: true });
@@ -59,12 +59,12 @@ const start = async (folder: string) => {
 
 const purchase = z.object({ data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }) });
 
-test("killed between the settling write and the announcement, and again during the delivery, it tells the same event after each start", {
+test("a webhook is delivered with the same id and body after a kill before its enqueue and another during its delivery", {
   timeout: 40_000,
 }, async () => {
   const folder = temporaryFolder();
   const receiver = await startReceiver((response, count) => {
-    // The first time nobody answers, so that the kill comes in the middle of the delivery.
+    // The first delivery gets no response, so that the kill comes during it.
     if (count > 1) response.end("ok");
   });
   cleanups.push(receiver.stop);
@@ -80,7 +80,7 @@ test("killed between the settling write and the announcement, and again during t
   expect(status).toBe("processing");
   await first.kill();
 
-  await settleWhileDown(folder, account?.account_id ?? "", reference, receiver.url);
+  await settleWhileStopped(folder, account?.account_id ?? "", reference, receiver.url);
   const second = await start(folder);
   await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 5_000, interval: 20 });
   await second.kill();
@@ -95,8 +95,8 @@ test("killed between the settling write and the announcement, and again during t
   });
 });
 
-/** The settling write, made while nothing is there to announce it. */
-const settleWhileDown = async (folder: string, accountId: string, reference: string, url: string): Promise<void> => {
+/** Settles the transaction while no service runs, as if it had been killed right after this write. */
+const settleWhileStopped = async (folder: string, accountId: string, reference: string, url: string): Promise<void> => {
   const files = {
     databaseFile: join(folder, "data/tables.db"),
     pidFile: join(folder, "pid"),
@@ -110,7 +110,12 @@ const settleWhileDown = async (folder: string, accountId: string, reference: str
   const value = async () => secrets["webhook-key"];
   const accounts = { db, ledgerTable: tableNames.ledger };
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
-  await setEndpoint({ accounts, webhookKey: { value, refetch: value }, clock: systemClock }, rules, accountId, url);
+  await setEndpoint(
+    { accounts, webhookSealingKey: { value, refetch: value }, clock: systemClock },
+    rules,
+    accountId,
+    url,
+  );
   const ledger = { db, table: tableNames.ledger, clock: systemClock };
   const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
   expect(

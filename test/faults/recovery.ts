@@ -5,7 +5,7 @@ import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import type { Stage } from "./stage.ts";
-import { jump } from "./world/clock.ts";
+import { advance } from "./world/clock.ts";
 import type { World } from "./world/world.ts";
 
 /** Who helps after a fault: everybody whom production has, or nobody but the queues, the stream and the schedules. */
@@ -28,7 +28,7 @@ export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
     await reportOrders(stage);
   }
   await comeToRest(world);
-  jump(ABANDONED_MS);
+  advance(ABANDONED_MS);
   await world.strike("reconcile-ledger");
   await world.strike("refresh-catalog");
   await comeToRest(world);
@@ -46,7 +46,7 @@ export const comeToRest = async (world: World): Promise<void> => {
       world.strict()?.passLag();
       return;
     }
-    jump(ROUND_MS);
+    advance(ROUND_MS);
   }
   throw new Error(`The queues are not empty after ${ROUNDS_MAX} rounds`);
 };

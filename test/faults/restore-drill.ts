@@ -24,7 +24,7 @@ import { adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
-import { jump } from "./world/clock.ts";
+import { advance } from "./world/clock.ts";
 import { openWorld, type World } from "./world/world.ts";
 
 /**
@@ -112,7 +112,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const ask = async (order: Order): Promise<{ readonly status: number; readonly reference: string | undefined }> => {
     let answer = await world.call(order.route, order.key(), order.body);
     if (answer?.statusCode === 429) {
-      jump(60_000);
+      advance(60_000);
       answer = await world.call(order.route, order.key(), order.body);
     }
     const told = answerTransaction.safeParse(answer?.body.data).data;
@@ -189,7 +189,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await end(endsWell, "success");
   await end(endsBadly, "failed");
   await world.pump.once();
-  jump(60_000);
+  advance(60_000);
   const open = await rowOf(resolved);
   if (open === undefined) throw new Error("The order that is to be resolved was not made");
   await resolveTransaction(world.ledger, open, "failed", { by: "ada", why: "the upstream has no such order" });

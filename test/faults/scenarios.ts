@@ -5,11 +5,11 @@ import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import { rotateSecret } from "../../shared/webhooks/endpoint.ts";
+import { rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
-import { jump } from "./world/clock.ts";
+import { advance } from "./world/clock.ts";
 import type { PumpManner } from "./world/pump.ts";
 
 /** A piece of life whose effects are counted, and then disturbed one by one. */
@@ -77,7 +77,7 @@ const leaveOpen =
     await stage.ask(routes.buyData, order("order-1", numbers.noAnswer));
     upstreamEnds(stage, ended);
     // By now its request has certainly ended.
-    jump(60_000);
+    advance(60_000);
   };
 
 const resolve =
@@ -95,7 +95,7 @@ const LOOK_AGAIN_MS = 6_000;
 /** Delivers events, also those whose transaction the index shows a little later. */
 const applyEvents = async ({ world }: Stage, manner?: PumpManner): Promise<void> => {
   await world.pump.once(manner);
-  jump(LOOK_AGAIN_MS);
+  advance(LOOK_AGAIN_MS);
   await world.pump.once(manner);
 };
 
@@ -104,7 +104,7 @@ const leaveUnmatched = async (stage: Stage): Promise<void> => {
   await leaveOpen("failed")(stage);
   await report(stage, "failed");
   await stage.world.pump.once();
-  jump(EVENT_PATIENCE_MS);
+  advance(EVENT_PATIENCE_MS);
   await stage.world.pump.once();
 };
 
@@ -172,7 +172,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await stage.ask(routes.buyData, order("order-1", numbers.noAnswer));
       await report(stage, "success");
       await stage.world.pump.once();
-      jump(EVENT_PATIENCE_MS);
+      advance(EVENT_PATIENCE_MS);
       await stage.world.pump.once();
     },
     ends: ["success"],
@@ -203,7 +203,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "a sandbox purchase that ends by an event": {
     act: async (stage) => {
       await stage.ask(routes.buyData, order("order-1", numbers.endsWell), "test");
-      jump(6_000);
+      advance(6_000);
       await stage.world.pump.once();
     },
     ends: ["success"],
@@ -217,7 +217,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       stage.world.plan = ({ place }) => (place === "upstream" ? "dies_before" : undefined);
       await stage.ask(routes.verifyNin, check("check-1"));
       stage.world.plan = () => undefined;
-      jump(6 * 60_000);
+      advance(6 * 60_000);
     },
     act: async (stage) => {
       await stage.world.strike("reconcile-ledger");
@@ -251,7 +251,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (stage) => {
       await buy()(stage);
       for (let round = 0; round < 3; round += 1) {
-        jump(10 * 60_000);
+        advance(10 * 60_000);
         await stage.world.pump.once();
       }
     },
@@ -263,7 +263,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const keyId = await firstKeyId(stage);
       await stage.command(() => createKey(world.accounts, accountId, { mode: "live" }));
       await stage.command(() => rotateKey(world.accounts, accountId, keyId, 3_600_000));
-      await stage.command(() => rotateSecret(world.endpoints, accountId));
+      await stage.command(() => rotateWebhookSecret(world.endpoints, accountId));
       await buy()(stage);
       const unused = await newestKeyId(stage);
       await stage.command(() => revokeKey(world.accounts, accountId, unused));
@@ -271,7 +271,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ends: ["success"],
   },
   "a refresh of the catalog, and a purchase": {
-    prepare: async () => jump(2 * 3_600_000),
+    prepare: async () => advance(2 * 3_600_000),
     act: async (stage) => {
       await stage.world.strike("refresh-catalog");
       await buy()(stage);

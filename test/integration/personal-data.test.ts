@@ -301,7 +301,7 @@ describe("the log", () => {
       expect(lines.filter((line) => line.includes(id))).toHaveLength(1);
     }
     expect(logged.some((line) => line.includes('"level":"warn"'))).toBe(true);
-    expect(logged.some((line) => line.includes("replay.not_kept"))).toBe(true);
+    expect(logged.some((line) => line.includes("replay.not_stored"))).toBe(true);
   });
 
   test("holds nothing of a person, no key and no phone number", () => {

@@ -3,7 +3,13 @@ import type { Figures } from "./figures.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 /** What nobody foresaw: an error that no rule turned into an answer, an invocation that failed, a promise that nobody awaited. */
-const BROKEN = ["request.broke", "message.broke", "invocation.failed", "promise.forgotten", "stream.given_up"] as const;
+const BROKEN = [
+  "request.failed",
+  "message.failed",
+  "invocation.failed",
+  "promise.unhandled",
+  "stream.given_up",
+] as const;
 
 /** AWS, that is its stand-in on this machine, did not answer in 2 s: that is for the load to bring about, and what follows from it. */
 const AWS_TIMEOUT = '"error":"TimeoutError"';

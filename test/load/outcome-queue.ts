@@ -107,7 +107,7 @@ export const runOutcomeQueue = async (wish: {
     expect(outcomes.applied).toBe(orders);
     expect(outcomes.duplicate).toBeGreaterThanOrEqual(duplicates);
     expect(tally(await deadLetters(desk, "outcomes"))).toEqual(tally(bad));
-    expectNothingBroke(service, ["message.broke"]);
+    expectNothingBroke(service, ["message.failed"]);
 
     reportFigures("outcomes queue", {
       messages,

@@ -44,7 +44,7 @@ export const expectUpstreamAgrees = (
   { purchases, requests }: SimulatorState,
   rows: ReadonlyMap<string, Transaction>,
 ): void => {
-  expect(requests.filter(({ outcome }) => outcome === "repeated_reference")).toEqual([]);
+  expect(requests.filter(({ outcome }) => outcome === "duplicate_reference")).toEqual([]);
   const orders = new Map<string, Order>();
   for (const order of purchases) {
     const reference = order.reference ?? "";

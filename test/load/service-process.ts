@@ -12,7 +12,7 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type AdminContext, openAdminContext } from "../../tools/admin/context.ts";
-import { dynamoDbElsewhere, startDynoxide } from "../../tools/local/dynamodb.ts";
+import { externalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";
 import { readJsonFile } from "../../tools/local/json-file.ts";
 import { localClient, setEnvironment } from "../../tools/local/local-aws.ts";
 import { type Simulator, startSimulator } from "../../tools/simulator/server.ts";
@@ -25,7 +25,7 @@ import type { StrictSettings } from "../strict/settings.ts";
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
 /** The last line that the start says. */
-const STARTED = "Ctrl-C ends everything.\n";
+const STARTED = "Ctrl-C stops the service.\n";
 
 const serviceFile = z.object({
   base_url: z.string(),
@@ -76,7 +76,7 @@ export const startServiceProcess = async (
   const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(slowAnswerMs && { slowAnswerMs }) });
 
   const dynamodb = dynamodbEndpoint
-    ? dynamoDbElsewhere(dynamodbEndpoint)
+    ? externalDynamoDb(dynamodbEndpoint)
     : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
   const proxy = strict && (await startDynamoDbProxy(dynamodb.endpoint));
   const log = openSync(paths.log, "w");

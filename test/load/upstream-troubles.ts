@@ -20,24 +20,24 @@ const usual: readonly Trouble[] = [
   { phoneNumber: "08000000006" },
   // Carried out, and the answer lost or garbled.
   { fault: { kind: "drop_after_order", path, times } },
-  { fault: { kind: "status", status: 500, takesOrder: true, path, times } },
-  { fault: { kind: "html", takesOrder: true, path, times } },
-  { fault: { kind: "empty", takesOrder: true, path, times } },
+  { fault: { kind: "status", status: 500, takes_order: true, path, times } },
+  { fault: { kind: "html", takes_order: true, path, times } },
+  { fault: { kind: "empty", takes_order: true, path, times } },
   // The same, and not carried out.
   { fault: { kind: "drop_before_reading", path, times } },
   { fault: { kind: "status", status: 500, path, times } },
   { fault: { kind: "html", path, times } },
   // Refused.
-  { fault: { kind: "rate_limited", retryAfterS: 0, path, times } },
+  { fault: { kind: "rate_limited", retry_after_s: 0, path, times } },
   { fault: { kind: "unauthorized", path, times } },
   { fault: { kind: "status", status: 400, path, times } },
-  { fault: { kind: "delay", delayMs: 700, path, times } },
+  { fault: { kind: "delay", delay_ms: 700, path, times } },
 ];
 
 /** These hold up an order for 20 s, or every order for a second: a few in a long run. */
 const rare: readonly Trouble[] = [
   { phoneNumber: "08000000007" },
-  { fault: { kind: "rate_limited", retryAfterS: 1, path, times } },
+  { fault: { kind: "rate_limited", retry_after_s: 1, path, times } },
 ];
 const RARE_EVERY = 60;
 

@@ -1,10 +1,10 @@
 import { declareValuePlugin, PluginKind } from "@stryker-mutator/api/plugin";
 
 const LOG_METHODS = new Set(["info", "warn", "error", "alarm"]);
-/** Errors whose only argument is a sentence for a person. */
-const SPOKEN_ERRORS = new Set(["OperatorError", "OutcomeUnknown"]);
+/** Errors whose only argument is a sentence for people. */
+const SENTENCE_ERRORS = new Set(["OperatorError", "OutcomeUnknown"]);
 
-/** Lines that no alarm hangs on: that one is missing is for nobody to notice. */
+/** Lines without an alarm, whose absence no test needs to notice. */
 const QUIET_METHODS = new Set(["info", "warn"]);
 
 const logMethodOf = (node) => {
@@ -17,14 +17,13 @@ const SENTENCE = "an answer's sentence";
 const isSentence = (node) => node.type === "ObjectProperty" && node.key.name === "message";
 
 /**
- * Words for people: what a line of the log is called and carries, and the sentences of errors. Most surviving mutants would be about
- * them, and a test that repeats a sentence proves only that it was copied. That an alarm is raised at all is no such word.
+ * Ignores prose: the name and fields of a log line, and the sentences of errors. Most surviving mutants would be in them, and a test
+ * that repeats a sentence shows only that it was copied. Whether an alarm is raised is not ignored.
  */
 const shouldIgnore = ({ node }) => {
-  if (logMethodOf(node) !== undefined) return "what the log says";
-  if (node.type === "ExpressionStatement" && QUIET_METHODS.has(logMethodOf(node.expression)))
-    return "a line of the log";
-  if (node.type === "NewExpression" && SPOKEN_ERRORS.has(node.callee.name)) return "an error's sentence";
+  if (logMethodOf(node) !== undefined) return "the content of a log line";
+  if (node.type === "ExpressionStatement" && QUIET_METHODS.has(logMethodOf(node.expression))) return "a log line";
+  if (node.type === "NewExpression" && SENTENCE_ERRORS.has(node.callee.name)) return "an error's sentence";
   if (node.type === "ObjectExpression" && node.properties.length === 1 && isSentence(node.properties[0]))
     return SENTENCE;
   if (isSentence(node)) return SENTENCE;

@@ -1,24 +1,24 @@
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration from the default export.
 export default {
-  mutate: ["shared/wallet/**/*.ts", "shared/purchase/**/*.ts", "shared/status/**/*.ts"],
+  mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"].map((room) => `shared/${room}/**/*.ts`),
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/ignore-words.mjs"],
   vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
   coverageAnalysis: "perTest",
-  // Schemas and constants are read once, when a module is loaded: each such mutant would cost a run of every test.
+  // Schemas and constants are evaluated when their module loads: each such mutant would cost a run of all tests.
   ignoreStatic: true,
   ignorers: ["words"],
-  // Kinds and statuses are checked by the compiler, keys and expressions by the first call of the table: an empty text there dies at
-  // once and says nothing of the tests. What is left are words.
+  // The compiler checks kinds and statuses, and the first call of a table checks keys and expressions: an empty string there dies at
+  // once and measures no test. The other strings are prose.
   mutator: { excludedMutations: ["StringLiteral"] },
   concurrency: 1,
   timeoutMS: 15_000,
   timeoutFactor: 2,
   tempDirName: ".local/mutation/tree",
-  // It would rewrite the tsconfig with TypeScript's API, which TypeScript 7 has not. Nothing here needs it.
+  // Stryker would rewrite the tsconfig with an API that TypeScript 7 does not have.
   tsconfigFile: "no-tsconfig.json",
-  // The rest is the product and its tests; a second biome.json would be taken for a second project.
+  // Everything else is copied, because the tests need it. A second biome.json would make a second project.
   ignorePatterns: [".local", ".ci", "docs", "biome.json"],
   incremental: true,
   incrementalFile: ".local/mutation/incremental.json",

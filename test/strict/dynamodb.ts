@@ -46,12 +46,12 @@ export type StrictTime = {
   readonly now: () => number;
   readonly sleep: (delayMs: number) => Promise<void>;
   /** How many times shorter waits are than they say, here and in the code that is tested; lag and tokens are not shortened. */
-  readonly hurry: number;
+  readonly speedUp: number;
 };
 const realTime: StrictTime = {
   now: () => Date.now(),
   sleep: (delayMs) => new Promise((wake) => setTimeout(wake, delayMs)),
-  hurry: 1,
+  speedUp: 1,
 };
 
 const READS = new Set(["GetItem", "BatchGetItem", "Query", "Scan"]);
@@ -74,14 +74,14 @@ export const strictDynamoDb = ({
   readonly forward: Forward;
   readonly time?: StrictTime;
 }): StrictDynamoDb => {
-  const { now, sleep, hurry } = time;
+  const { now, sleep, speedUp } = time;
   let active = settings;
   const chance = chanceOf(seed);
   const shapes = tableShapes(forward);
   const holds = newHolds(now);
   const tokens = newTokens(now, settings.cancelledBindsToken);
   const history = newHistory(now);
-  const throttledMs = { min: settings.throttledMs.min / hurry, max: settings.throttledMs.max / hurry };
+  const throttledMs = { min: settings.throttledMs.min / speedUp, max: settings.throttledMs.max / speedUp };
   const throttles = newThrottles(() => active.throttling, throttledMs, chance, now);
   const { counts, counted } = newCounts();
   const notSimulated: string[] = [];
@@ -93,7 +93,7 @@ export const strictDynamoDb = ({
   const letOthersHold = (writes: readonly Write[]): void => {
     if (!chance.happens(active.foreignHolds)) return;
     const write = chance.oneOf(writes);
-    if (write !== undefined) holds.takeUntil(write, now() + chance.within(active.holdMs) / hurry);
+    if (write !== undefined) holds.takeUntil(write, now() + chance.within(active.holdMs) / speedUp);
   };
 
   const before = async (writes: readonly Write[]): Promise<ReadonlyMap<string, Item>> =>
@@ -153,17 +153,17 @@ export const strictDynamoDb = ({
       const holdMs = chance.within(active.holdMs);
       const begunMs = chance.within({ min: 0, max: holdMs });
       if (isLost) lingerMs = chance.within(active.lingerMs);
-      if (begunMs > 0) await sleep(begunMs / hurry);
+      if (begunMs > 0) await sleep(begunMs / speedUp);
       const images = await before(writes);
       const answer = await forward("TransactWriteItems", JSON.stringify(request));
       if (answer.status === 200) {
         outcome = "done";
         await remember(writes, images);
       }
-      if (holdMs > begunMs) await sleep((holdMs - begunMs) / hurry);
+      if (holdMs > begunMs) await sleep((holdMs - begunMs) / speedUp);
       return answer;
     } finally {
-      const endsMs = now() + lingerMs / hurry;
+      const endsMs = now() + lingerMs / speedUp;
       release(endsMs);
       end(outcome, endsMs);
     }

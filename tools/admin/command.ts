@@ -4,29 +4,29 @@ import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { byField } from "./fields.ts";
 
-/** What a command answers: for machines, and for people. */
+/** A command's result: for `--json`, and as text. */
 export type Report = {
   readonly json: unknown;
   readonly text: string;
-  /** False where something that was looked at is not as it should be: exit code 1. */
+  /** False if a check found a fault: exit code 1. */
   readonly ok?: boolean;
 };
 
 export type CommandSpec<Input extends z.ZodObject> = {
-  /** Its name and its arguments: `fund <account> <naira>`. */
+  /** The name and the arguments: `fund <account> <naira>`. */
   readonly usage: string;
   readonly summary: string;
-  /** A line of the command's own arguments, as one types it. */
+  /** The command and its arguments, as an operator types them after the group's name. */
   readonly example: string;
   readonly options?: readonly Option[];
   /**
-   * Makes no change that is put on record, so that AWS is not asked for its time and the caller. (`wallet verify` may reset a
-   * checkpoint, which is derived.)
+   * Writes no audit entry, so it needs neither AWS's time nor the operator's identity. (`wallet verify` may reset a
+   * checkpoint, which is derived data.)
    */
   readonly readOnly?: true;
   /** Arguments and options by name. */
   readonly input: Input;
-  readonly run: (desk: AdminContext, input: z.output<Input>) => Promise<Report>;
+  readonly run: (context: AdminContext, input: z.output<Input>) => Promise<Report>;
 };
 
 export type Option = {
@@ -36,11 +36,16 @@ export type Option = {
   readonly fallback?: string;
 };
 
-export const why: Option = { flags: "--why <reason>", text: "why it is done, for the record" };
+export const why: Option = { flags: "--why <reason>", text: "reason to record in the audit log" };
 export const whyRequired: Option = { ...why, required: true };
+/** Required to find a transaction by its caller reference, which is unique per account only. */
+export const callerAccount: Option = {
+  flags: "--account <account>",
+  text: "the account, if <reference> is the caller's own",
+};
 
-/** What every command takes beside its own options. */
-const setting = z.object({
+/** The options that every command takes. */
+const globalOptions = z.object({
   json: z.boolean().default(false),
   stage: z.string().optional(),
   by: byField.optional(),
@@ -63,24 +68,24 @@ export const addCommand = <Input extends z.ZodObject>(group: Command, spec: Comm
     const names = command.registeredArguments.map((argument) => argument.name());
     const given = Object.fromEntries(names.map((name, position) => [name, command.processedArgs[position]]));
     const options: unknown = command.optsWithGlobals();
-    const { json, ...rest } = parsed(setting, options);
-    const input = parsed(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) });
-    const desk = await openAdminContext(rest, spec.readOnly === true ? "read" : "write");
+    const { json, ...target } = parseInput(globalOptions, options);
+    const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) });
+    const context = await openAdminContext(target, spec.readOnly === true ? "read" : "write");
     try {
-      const report = await spec.run(desk, input);
+      const report = await spec.run(context, input);
       process.stdout.write(`${json ? JSON.stringify(report.json) : report.text}\n`);
       if (report.ok === false) process.exitCode = 1;
     } finally {
-      desk.close();
+      context.close();
     }
   });
 };
 
-/** The group's name with those above it, the program's own left out. */
+/** The names of a group and of the groups above it, without the program's own. */
 const pathOf = (group: Command): readonly string[] =>
   group.parent === null ? [] : [...pathOf(group.parent), group.name()];
 
-const parsed = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+const parseInput = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

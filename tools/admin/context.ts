@@ -13,21 +13,21 @@ import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upst
 import { type AddressRules, splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import type { EndpointStore } from "../../shared/webhooks/endpoint.ts";
 import { awsClock } from "./aws-clock.ts";
-import { callerArn } from "./caller.ts";
+import { callerArn } from "./caller-identity.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
 
-/** What every command is told beside its own input. */
-export type Setting = {
+/** Which service a command operates, and in whose name. */
+export type AdminOptions = {
   readonly stage?: string | undefined;
   readonly by?: string | undefined;
 };
 
-/** Everything that an operator works with, of one service. */
+/** What commands work with: the stores and clients of one service, and who runs the command. */
 export type AdminContext = {
   readonly target: Target;
-  /** Who acts: the name that goes on record. */
+  /** The operator's name for the audit entries. */
   readonly by: string;
-  /** Who acts, as AWS sees it; absent locally, and where nothing is written. */
+  /** The operator's AWS identity; absent locally and in commands that only read. */
   readonly callerArn?: string;
   readonly access: Access;
   readonly ledger: Ledger;
@@ -41,18 +41,23 @@ export type AdminContext = {
   readonly close: () => void;
 };
 
-/** A command that writes needs AWS's time and the caller's identity; one that only reads needs neither. */
+/** A command that writes needs AWS's time and the operator's AWS identity; one that only reads needs neither. */
 export type Access = "read" | "write";
 
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
-export const openAdminContext = async ({ stage, by }: Setting, access: Access = "write"): Promise<AdminContext> => {
+export const openAdminContext = async (
+  { stage, by }: AdminOptions,
+  access: Access = "write",
+): Promise<AdminContext> => {
   const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage);
   const { environment } = target;
-  // The local tables are on this machine, and have its time and no callers.
-  const isRecorded = access === "write" && !target.isLocal;
-  const { clock, ...caller } = isRecorded ? await recordedBy(environment.LEDGER_TABLE) : { clock: systemClock };
+  // The local tables have this machine's time, and no AWS identities.
+  const needsAws = access === "write" && !target.isLocal;
+  const { clock, ...identity } = needsAws
+    ? await awsClockAndIdentity(environment.LEDGER_TABLE)
+    : { clock: systemClock };
   const db = documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
@@ -60,11 +65,11 @@ export const openAdminContext = async ({ stage, by }: Setting, access: Access = 
   return {
     target,
     by: by ?? userName(),
-    ...caller,
+    ...identity,
     access,
     ledger: { db, table: environment.LEDGER_TABLE, clock },
     accounts,
-    endpoints: { accounts, webhookKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
+    endpoints: { accounts, webhookSealingKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
     addressRules: {
       allowed: parseIpRanges(environment.WEBHOOK_ALLOWED_CIDRS),
       refusedHosts: splitList(environment.WEBHOOK_REFUSED_HOSTS),
@@ -83,13 +88,13 @@ export const openAdminContext = async ({ stage, by }: Setting, access: Access = 
   };
 };
 
-/** What the record of a change needs from AWS, asked for before anything is written. */
-const recordedBy = async (ledgerTable: string) => {
+/** What an audit entry needs from AWS, read before anything is written. */
+const awsClockAndIdentity = async (ledgerTable: string) => {
   const [clock, arn] = await Promise.all([awsClock(ledgerTable), callerArn()]);
   return { clock, callerArn: arn };
 };
 
-/** In a container the user may have no name. */
+/** In a container the user may have no name: then the user id. */
 const userName = (): string => {
   try {
     return userInfo().username;
@@ -98,33 +103,37 @@ const userName = (): string => {
   }
 };
 
-/** What an audit entry says beside who acts. */
+/** The fields of an audit entry that a command gives. */
 export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
 
-/** Who acts, as a record names them. */
-export const actorOf = ({ access, by, callerArn }: AdminContext): Actor => {
-  if (access === "read") throw new Error("A command that is declared to read only makes a record of a change");
+/** The operator, as audit entries name them. */
+export const actor = ({ access, by, callerArn }: AdminContext): Actor => {
+  if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
   return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
 };
 
-const actOf = (desk: AdminContext, subject: string, { action, why, details }: AuditFields): AuditedAction => ({
+const auditedAction = (
+  context: AdminContext,
+  subject: string,
+  { action, why, details }: AuditFields,
+): AuditedAction => ({
   subject,
-  ...actorOf(desk),
+  ...actor(context),
   action,
   ...(why !== undefined && { why }),
   ...(details && { details }),
 });
 
-/** An audit entry as an item, for the transaction of the change. */
-export const auditItem = (desk: AdminContext, subject: string, auditFields: AuditFields): AuditEntry =>
-  auditEntry(actOf(desk, subject, auditFields), desk.ledger.clock());
+/** The audit entry of a change, to be written in the same DynamoDB transaction. */
+export const auditItem = (context: AdminContext, subject: string, auditFields: AuditFields): AuditEntry =>
+  auditEntry(auditedAction(context, subject, auditFields), context.ledger.clock());
 
-/** Accounts, each change of which is written together with its audit entry. */
-export const audited = (desk: AdminContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
-  ...desk.accounts,
-  audit: (account) => auditItem(desk, account.account_id, auditFields(account)),
+/** An account store that writes each change together with its audit entry. */
+export const audited = (context: AdminContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
+  ...context.accounts,
+  audit: (account) => auditItem(context, account.account_id, auditFields(account)),
 });
 
-/** Records a change outside the ledger before it is made. */
-export const recordAudited = (desk: AdminContext, subject: string, auditFields: AuditFields): Promise<void> =>
-  recordAudit(desk.ledger, actOf(desk, subject, auditFields));
+/** Records a change outside the ledger, before the change is made. */
+export const recordAudited = (context: AdminContext, subject: string, auditFields: AuditFields): Promise<void> =>
+  recordAudit(context.ledger, auditedAction(context, subject, auditFields));

@@ -1,14 +1,14 @@
 import * as z from "zod";
 import { permissionSchema } from "../../shared/contract/routes.ts";
 
-/** What commands take, each with the sentence that says what is wrong. */
+/** Schemas of arguments and options, each with its error message. */
 
 const wholeKobo = (text: string): number => {
   const [whole = "", decimals = ""] = text.split(".");
   return Number(whole) * 100 + Number(decimals.padEnd(2, "0"));
 };
 
-/** Up to 9,999,999,999.99, so that a slip of the finger stays a number. */
+/** Up to 9,999,999,999.99, so that a typing error stays a safe integer of kobo. */
 const NAIRA = /^\d{1,10}(\.\d{1,2})?$/;
 
 /** A positive amount in kobo. */
@@ -18,7 +18,7 @@ export const nairaField = z
   .transform(wholeKobo)
   .refine((kobo) => kobo > 0, "Must be above 0");
 
-/** An amount in kobo; 0, for none, is undefined. */
+/** An amount in kobo; undefined for 0. */
 export const nairaOrNoneField = z
   .string()
   .regex(NAIRA, "Must be an amount of NGN such as 5000, or 0 for none")
@@ -31,13 +31,13 @@ export const signedNairaField = z
   .transform((text) => wholeKobo(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
   .refine((kobo) => kobo !== 0, "Must not be 0");
 
-/** The bank's own reference, or another name that makes a repeat harmless. */
+/** The idempotency id of a ledger entry, such as the bank's reference. */
 export const entryIdField = z
   .string()
   .trim()
   .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
 
-/** Text that is shown in tables and terminals later: nothing in it may move the cursor or hide what it says. */
+/** Text that terminals display later: control characters could move the cursor or hide a part of it. */
 const printableText = z
   .string()
   .trim()
@@ -64,16 +64,16 @@ const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** `0`, `30m`, `24h`, `7d`, in milliseconds. */
 export const durationField = z
   .string()
-  .regex(/^(0|\d{1,4}[smhd])$/, "Must be a time such as 30m, 24h or 7d")
+  .regex(/^(0|\d{1,4}[smhd])$/, "Must be a duration such as 30m, 24h or 7d")
   .transform((text) => {
     const unit = z.enum(["s", "m", "h", "d"]).safeParse(text.at(-1)).data;
     return unit === undefined ? 0 : Number(text.slice(0, -1)) * UNITS_MS[unit];
   });
 
-/** Who acts. */
+/** The operator's name. */
 export const byField = printableText.min(1, "Must not be empty").max(100);
 
-/** A date or a time, as a list's filter takes it. */
-export const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+/** A date or a time. */
+export const timeField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
   error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
 });

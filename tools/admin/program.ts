@@ -15,18 +15,18 @@ import { addTransactions } from "./commands/transactions.ts";
 import { addWallet } from "./commands/wallet.ts";
 import { addWebhook } from "./commands/webhook.ts";
 
-/** The operator's command line, complete. `isQuiet` leaves it to the caller to say what was wrong with the arguments. */
+/** The operator's whole command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. */
 export const adminProgram = ({ isQuiet = false } = {}): Command => {
   const program = new Command("admin")
     .configureOutput(isQuiet ? { writeErr: () => {} } : {})
     .usage("<command> [options]")
     .description(
-      "Operates the service on this machine, or with --stage a deployed one. Amounts are NGN.\n" +
-        "What is asked for and cannot be: exit code 2, and nothing was changed. Anything else that fails: 1.",
+      "Operate the service on this machine, or a deployed stage with --stage. Amounts are in NGN.\n\n" +
+        "Exit codes: 0 done; 1 failed, or a check found a fault; 2 refused, nothing changed.",
     )
-    .option("--json", 'answer with one line of JSON on standard output; an error is {"error":{"kind","message"}}')
-    .option("--by <name>", "who acts, for the record (default: your user name)")
-    .option("--stage <name>", "a deployed stage instead of the service on this machine")
+    .option("--json", 'print one line of JSON on standard output; errors are {"error":{"kind","message"}}')
+    .option("--by <name>", "name to record in the audit log (default: your user name)")
+    .option("--stage <name>", "operate this deployed stage instead of the service on this machine")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
     .exitOverride();

@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 
-/** A value that should stand neither on a command line nor in a shell's history. */
-export const readStdin = async (what: string): Promise<string> => {
-  if (process.stdin.isTTY) process.stderr.write(`${what}, then Ctrl-D: `);
+/** Reads a secret value, which must be neither on the command line nor in the shell's history. */
+export const readStdin = async (name: string): Promise<string> => {
+  if (process.stdin.isTTY) process.stderr.write(`${name}, then Ctrl-D: `);
   const value = (await text(process.stdin)).trim();
-  if (value === "") throw new OperatorError(`${what} is read from standard input, and nothing came`);
+  if (value === "") throw new OperatorError(`${name} is read from standard input, which is empty. Pipe it in: < FILE`);
   return value;
 };

@@ -10,13 +10,13 @@ import { isTransient } from "./transient-error.ts";
 export type Item = { readonly pk: string; readonly [name: string]: unknown };
 const itemSchema = z.looseObject({ pk: z.string() });
 
-/** Parts of a table that are read at the same time. */
+/** Segments that are read in parallel. */
 const SEGMENTS = 8;
-/** Less than a page may hold, so that it arrives in time also over a slow line. */
+/** Less than a full page of 1 MB, so that a page arrives before the time-out even over a slow connection. */
 const PAGE_ITEMS_MAX = 500;
 const PROGRESS_EVERY = 10_000;
 
-/** Tries a read again after a transient error. A table that does not exist is an OperatorError. */
+/** Retries a read after a transient error. Throws an OperatorError if the table does not exist. */
 const readWithRetries = async <Result>(table: string, read: () => Promise<Result>): Promise<Result> => {
   const nextAttempt = operatorRetries();
   for (;;) {
@@ -29,22 +29,21 @@ const readWithRetries = async <Result>(table: string, read: () => Promise<Result
   }
 };
 
-/** Reads a whole table strongly, several segments at a time, and gives each page to `take`, which is awaited. */
+/** Reads a whole table with strong reads and awaits `onPage` for each page. Segments are read in parallel. */
 export const scanTable = async (
   db: DynamoDBDocumentClient,
   table: string,
   {
-    take,
+    onPage,
     logProgress,
     projection = {},
   }: {
-    readonly take: (items: readonly Item[]) => Promise<void>;
-    /** Called with the progress. */
-    readonly logProgress: (sentence: string) => void;
+    readonly onPage: (items: readonly Item[]) => Promise<void>;
+    readonly logProgress: (message: string) => void;
     readonly projection?: Pick<ScanCommandInput, "ProjectionExpression" | "ExpressionAttributeNames">;
   },
 ): Promise<void> => {
-  let done = 0;
+  let count = 0;
   const readSegment = async (Segment: number): Promise<void> => {
     const input = {
       ...{ TableName: table, ConsistentRead: true, Limit: PAGE_ITEMS_MAX },
@@ -55,19 +54,19 @@ export const scanTable = async (
     do {
       const command = new ScanCommand({ ...input, ...(start && { ExclusiveStartKey: start }) });
       const { Items = [], LastEvaluatedKey } = await readWithRetries(table, () => db.send(command));
-      await take(z.array(itemSchema).parse(Items));
-      const before = done;
-      done += Items.length;
-      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(done / PROGRESS_EVERY))
-        logProgress(`${table}: ${done} items`);
+      await onPage(z.array(itemSchema).parse(Items));
+      const before = count;
+      count += Items.length;
+      if (Math.floor(before / PROGRESS_EVERY) < Math.floor(count / PROGRESS_EVERY))
+        logProgress(`${table}: ${count} items`);
       start = LastEvaluatedKey;
     } while (start !== undefined);
   };
   await Promise.all(Array.from({ length: SEGMENTS }, (_, segment) => readSegment(segment)));
-  logProgress(`${table}: all ${done} items`);
+  logProgress(`${table}: all ${count} items`);
 };
 
-/** The items of these keys, read strongly. */
+/** The items of these keys, by key, from strong reads. */
 export const readItemMap = async (
   db: DynamoDBDocumentClient,
   table: string,

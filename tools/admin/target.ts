@@ -9,24 +9,26 @@ import { readJsonFile } from "../local/json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../local/service-file.ts";
 
-/** The service that is operated: where it answers, and what its functions are told of tables, queues, secrets and addresses. */
+/** The service to operate: its base URL, and the environment of its functions (tables, queues, secrets, addresses). */
 export type Target = {
   readonly name: string;
-  /** The upstream is called from this machine; a stage calls it from its own addresses only. */
+  /** If local, the upstream is called from this machine; a stage calls it from its own addresses only. */
   readonly isLocal: boolean;
   /** With its `/v1`. */
   readonly baseUrl: string;
   readonly environment: z.output<typeof environment>;
 };
 
-/** The service on this machine. The SDK's clients of this process talk to its parts of AWS from then on. */
+/** The service on this machine. From then on the SDK clients of this process use its endpoints. */
 export const localTarget = (serviceFile: string): Target => {
   const path = adminFileOf(serviceFile);
   if (!existsSync(path)) {
-    throw new OperatorError(`No service is running here, for there is no ${path}: npm start, or name a SERVICE_FILE`);
+    throw new OperatorError(
+      `No service is running here (${path} does not exist). Start one with npm start, or set SERVICE_FILE`,
+    );
   }
   const details = readJsonFile(path, adminDetails);
-  if (details === undefined) throw new OperatorError(`${path} went away: the service is ending`);
+  if (details === undefined) throw new OperatorError(`${path} was removed: the service is shutting down`);
   setEnvironment(localAwsEnvironment(details.endpoints));
   return {
     name: "local",
@@ -36,7 +38,7 @@ export const localTarget = (serviceFile: string): Target => {
   };
 };
 
-/** A deployed stage, found by the outputs of its service's stack, with the AWS credentials of whoever operates it. */
+/** A deployed stage, found by the outputs of its service stack, with the operator's AWS credentials. */
 export const stageTarget = async (stage: string): Promise<Target> => {
   assertStage(stage);
   const outputs = await outputsOf(stage);
@@ -44,7 +46,7 @@ export const stageTarget = async (stage: string): Promise<Target> => {
   const parsed = environment.safeParse(Object.fromEntries(values));
   const baseUrl = outputs.get(API_URL_OUTPUT);
   if (!parsed.success || baseUrl === undefined) {
-    throw notFound(stage, "the stack was deployed by another version: deploy it again");
+    throw notFound(stage, "another version deployed the stack. Deploy it again");
   }
   return { name: stage, isLocal: false, baseUrl, environment: parsed.data };
 };
@@ -57,9 +59,9 @@ const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined,
     return new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
-    if (name === "CredentialsProviderError") throw notFound(stage, "there are no AWS credentials here");
-    if (message === "Region is missing") throw notFound(stage, "there is no AWS region here, set AWS_REGION");
-    if (message.endsWith("does not exist")) throw notFound(stage, `there is no stack ${StackName}, deploy it first`);
+    if (name === "CredentialsProviderError") throw notFound(stage, "no AWS credentials. Set AWS_PROFILE or log in");
+    if (message === "Region is missing") throw notFound(stage, "no AWS region. Set AWS_REGION");
+    if (message.endsWith("does not exist")) throw notFound(stage, `there is no stack ${StackName}. Deploy it first`);
     throw notFound(stage, message);
   } finally {
     client.destroy();
@@ -67,4 +69,4 @@ const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined,
 };
 
 const notFound = (stage: string, reason: string): OperatorError =>
-  new OperatorError(`The outputs of stage ${stage} could not be found: ${reason}`);
+  new OperatorError(`The outputs of stage ${stage} could not be read: ${reason}`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
+import { logEventTable } from "./log-event-table.ts";
 import { withSection } from "./markdown.ts";
 import { requestTable } from "./request-table.ts";
 
@@ -13,6 +14,7 @@ export const sections = {
   "cost of requests": { file: "deployment.md", render: requestCostTable },
   assumptions: { file: "deployment.md", render: assumptions },
   "cost at rest": { file: "deployment.md", render: restCostTable },
+  "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
 } as const satisfies Record<string, { file: string; render: (before: string) => string | Promise<string> }>;
 export type SectionName = keyof typeof sections;

@@ -7,26 +7,26 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorText } from "./settings.ts";
 
-/** Marks the directory as the runner's, and is held locked while one runs: the kernel lets go of it even after a kill -9. */
+/** Marks the directory as the runner's. It is locked while one runs; the kernel releases the lock even after a kill -9. */
 const LOCK_FILE = "runner.lock";
-/** A runner that is just ending lets go within this time. */
+/** A runner that is shutting down releases the lock within this time. */
 const LOCK_MS_MAX = 3_000;
 
-/** Everything that the runner writes into its directory. */
+/** Everything that the runner writes into the directory. */
 const files = {
-  tables: "tables.db",
-  tablesProcess: "dynoxide.pid",
-  tablesLog: "dynoxide.log",
+  database: "tables.db",
+  databasePid: "dynoxide.pid",
+  databaseLog: "dynoxide.log",
   queues: "queues",
   ledgerStream: "ledger-stream.json",
   secrets: "secrets.json",
   demoAccount: "demo-account.json",
   upstream: "upstream.json",
 } as const;
-const sqliteFiles = [files.tables, join(files.queues, "fauxqs.db")];
+const sqliteFiles = [files.database, join(files.queues, "fauxqs.db")];
 const plainFiles = [
-  files.tablesProcess,
-  files.tablesLog,
+  files.databasePid,
+  files.databaseLog,
   files.ledgerStream,
   files.secrets,
   files.demoAccount,
@@ -36,25 +36,25 @@ const plainFiles = [
 export type DataDir = {
   readonly path: string;
   readonly file: (name: keyof typeof files) => string;
-  /** Deletes what the runner wrote, and nothing else. */
-  readonly forget: () => void;
+  /** Deletes the runner's own files and nothing else. */
+  readonly clear: () => void;
   readonly close: () => void;
 };
 
-/** Opens the directory in which everything durable is kept, for this runner alone. Without a path: a temporary one. */
+/** Opens and locks the directory that holds everything durable. Without a path it is a temporary one, removed at the end. */
 export const openDataDir = (chosen: string | undefined): DataDir => {
   const path = chosen === undefined ? mkdtempSync(join(tmpdir(), "local-runner-")) : resolve(chosen);
-  const entries = entriesOf(path);
+  const entries = listOrCreate(path);
   if (entries.length > 0 && !entries.includes(LOCK_FILE)) {
-    throw new SettingsError(`${path} holds files of something else: choose another DATA_DIR.`);
+    throw new SettingsError(`${path} holds files of another program: choose another DATA_DIR.`);
   }
-  const lock = lockFile(path);
+  const lock = acquireLock(path);
   return {
     path,
     file: (name) => join(path, files[name]),
-    forget: () => {
+    clear: () => {
       for (const name of sqliteFiles.flatMap((name) =>
-        ["", "-wal", "-shm", "-journal"].map((part) => `${name}${part}`),
+        ["", "-wal", "-shm", "-journal"].map((suffix) => `${name}${suffix}`),
       )) {
         rmSync(join(path, name), { force: true });
       }
@@ -68,7 +68,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
   };
 };
 
-const entriesOf = (path: string): string[] => {
+const listOrCreate = (path: string): string[] => {
   try {
     makeFolder(path);
     return readdirSync(path);
@@ -77,14 +77,14 @@ const entriesOf = (path: string): string[] => {
   }
 };
 
-const lockFile = (path: string): DatabaseSync => {
+const acquireLock = (path: string): DatabaseSync => {
   const database = openLockFile(path);
   try {
     database.exec("BEGIN EXCLUSIVE");
     return database;
   } catch (error) {
     database.close();
-    throw new SettingsError(`Another npm start uses ${path}: end it, or choose another DATA_DIR.`, { cause: error });
+    throw new SettingsError(`Another npm start uses ${path}: stop it, or choose another DATA_DIR.`, { cause: error });
   }
 };
 
@@ -100,6 +100,6 @@ const removeIfEmpty = (path: string): void => {
   try {
     rmdirSync(path);
   } catch {
-    // Absent, or somebody put a file of their own into it.
+    // It is absent, or holds a file that is not the runner's.
   }
 };

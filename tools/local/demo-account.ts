@@ -6,17 +6,17 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { adoptSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
-import { newSecret } from "../../shared/webhooks/signature.ts";
+import { adoptWebhookSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
+import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 
 const NAME = "demo";
-const FUNDING_NGN = 100_000;
-/** The same at every start, so that a restart does not fund the wallet again. */
+const FUNDING_NAIRA = 100_000;
+/** The same at every start, so that a restart replays the funding instead of repeating it. */
 const fundingId = (accountId: string): string => `demo-funding-${accountId}`;
 const WHITELIST = ["127.0.0.1/32", "::1/128"];
 
-/** The tables keep only hashes of keys; this file lets a restart print the same ones. */
+/** The tables hold only hashes of the keys; this file lets a restart print the same keys. */
 const demoAccountFile = z.object({
   account_id: z.string(),
   test_key: z.string(),
@@ -24,35 +24,35 @@ const demoAccountFile = z.object({
   webhook_secret: z.string(),
 });
 
-/** An account of SERVICE_FILE. */
+/** An account in SERVICE_FILE. */
 export type DemoAccount = Readonly<z.output<typeof demoAccountFile>> & {
   readonly name: string;
-  /** NGN in the wallet at the moment of the start. */
+  /** The wallet's balance at the start, in NGN. */
   readonly balance: number;
 };
 
-/** Finds the demo account of earlier runs, or makes it: every permission, loopback whitelisted, money in its wallet. */
-export const demoAccount = async (
+/** Returns the demo account of earlier runs or creates it: all permissions, loopback whitelisted, a funded wallet. */
+export const openDemoAccount = async (
   store: AccountStore,
   endpoints: EndpointStore,
   path: string,
 ): Promise<DemoAccount> => {
-  const kept = readJsonFile(path, demoAccountFile);
-  // The tables may be younger than the file, if they are in a DynamoDB elsewhere that kept them in memory.
-  const isThere = kept !== undefined && (await findAccount(store, kept.account_id)) !== undefined;
-  const account = isThere ? kept : await makeAccount(store, endpoints);
-  if (!isThere) writeJsonFile(path, account);
+  const stored = readJsonFile(path, demoAccountFile);
+  // An external DynamoDB may have lost its tables since the file was written.
+  const exists = stored !== undefined && (await findAccount(store, stored.account_id)) !== undefined;
+  const account = exists ? stored : await createDemoAccount(store, endpoints);
+  if (!exists) writeJsonFile(path, account);
 
   const ledger = { db: store.db, table: store.ledgerTable, clock: systemClock };
   const accountId = account.account_id;
-  await fundWallet(ledger, { accountId, fundingId: fundingId(accountId), amountKobo: koboFromNaira(FUNDING_NGN) });
+  await fundWallet(ledger, { accountId, fundingId: fundingId(accountId), amountKobo: koboFromNaira(FUNDING_NAIRA) });
   const wallet = await readWallet(ledger, accountId);
   const { test_key, live_key, webhook_secret } = account;
   const balance = nairaFromKobo(wallet.balance_kobo);
   return { account_id: accountId, name: NAME, test_key, live_key, webhook_secret, balance };
 };
 
-const makeAccount = async (
+const createDemoAccount = async (
   store: AccountStore,
   endpoints: EndpointStore,
 ): Promise<z.output<typeof demoAccountFile>> => {
@@ -60,7 +60,7 @@ const makeAccount = async (
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });
   const live = await createKey(store, account_id, { mode: "live", permissions });
-  const webhookSecret = newSecret();
-  await adoptSecret(endpoints, account_id, webhookSecret);
+  const webhookSecret = newWebhookSecret();
+  await adoptWebhookSecret(endpoints, account_id, webhookSecret);
   return { account_id, test_key: test.key, live_key: live.key, webhook_secret: webhookSecret };
 };

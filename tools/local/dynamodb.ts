@@ -10,21 +10,21 @@ import { localClient } from "./local-aws.ts";
 
 const HOST = "127.0.0.1";
 const READY_MS_MAX = 20_000;
-const END_MS_MAX = 500;
+const STOP_MS_MAX = 500;
 
 export type LocalDynamoDb = {
   readonly endpoint: string;
-  /** Undefined for one that we did not start. */
+  /** Undefined if it was not started here. */
   readonly pid?: number;
-  /** Resolves when the process has ended although nobody stopped it. */
-  readonly broke: Promise<void>;
+  /** Resolves if the process exits without having been stopped. */
+  readonly exited: Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** One that runs already, such as DynamoDB Local. */
-export const dynamoDbElsewhere = (endpoint: string): LocalDynamoDb => ({
+/** One that already runs, such as DynamoDB Local. */
+export const externalDynamoDb = (endpoint: string): LocalDynamoDb => ({
   endpoint,
-  broke: new Promise(() => {}),
+  exited: new Promise(() => {}),
   stop: async () => {},
 });
 
@@ -32,7 +32,7 @@ export const dynamoDbElsewhere = (endpoint: string): LocalDynamoDb => ({
 export const startDynoxide = ({
   databaseFile,
   ...files
-}: Files & { readonly databaseFile?: string }): Promise<LocalDynamoDb> => {
+}: ProcessFiles & { readonly databaseFile?: string }): Promise<LocalDynamoDb> => {
   const store = databaseFile === undefined ? [] : ["--db-path", databaseFile];
   return startEmulator({
     name: "dynoxide",
@@ -42,9 +42,9 @@ export const startDynoxide = ({
   });
 };
 
-type Files = { readonly pidFile: string; readonly logFile: string };
+type ProcessFiles = { readonly pidFile: string; readonly logFile: string };
 
-/** Starts a program that answers as DynamoDB does, at a free port of this machine. It ends with this process. */
+/** Starts a program that serves DynamoDB's API at a free port of this machine. It ends with this process. */
 export const startEmulator = async ({
   name,
   program,
@@ -54,50 +54,50 @@ export const startEmulator = async ({
   readonly name: string;
   readonly program: string;
   readonly args: (port: number) => readonly string[];
-  readonly files: Files;
+  readonly files: ProcessFiles;
 }): Promise<LocalDynamoDb> => {
   const port = await freePort();
-  const child = spawnTied(program, args(port), files.logFile);
-  const ended = new Promise<void>((resolve) => {
+  const child = spawnDependent(program, args(port), files.logFile);
+  const exit = new Promise<void>((resolve) => {
     child.once("error", () => resolve());
     child.once("exit", () => resolve());
   });
   if (child.pid !== undefined) writeFileSync(files.pidFile, String(child.pid));
-  void ended.then(() => child.stdio[3]?.destroy());
+  void exit.then(() => child.stdio[3]?.destroy());
 
-  let stopping = false;
-  const broke = new Promise<void>((resolve) => void ended.then(() => stopping || resolve()));
+  let isStopping = false;
+  const exited = new Promise<void>((resolve) => void exit.then(() => isStopping || resolve()));
   const stop = async (): Promise<void> => {
-    stopping = true;
+    isStopping = true;
     child.kill("SIGTERM");
-    await Promise.race([ended, sleep(END_MS_MAX)]);
+    await Promise.race([exit, sleep(STOP_MS_MAX)]);
     child.kill("SIGKILL");
-    await ended;
+    await exit;
     rmSync(files.pidFile, { force: true });
   };
   const endpoint = `http://${HOST}:${port}`;
-  if (!(await Promise.race([answers(endpoint), ended.then(() => false)]))) {
+  if (!(await Promise.race([isReady(endpoint), exit.then(() => false)]))) {
     await stop();
-    throw new Error(`The local DynamoDB (${name}) did not start; ${files.logFile} may say why`);
+    throw new Error(`The local DynamoDB (${name}) did not start: see ${files.logFile}`);
   }
-  return { endpoint, ...(child.pid !== undefined && { pid: child.pid }), broke, stop };
+  return { endpoint, ...(child.pid !== undefined && { pid: child.pid }), exited, stop };
 };
 
 /**
- * Ends a dynoxide that an earlier runner left behind, so that two never write one file. Only a process that really is dynoxide on
- * this very file is ended: the pid may long belong to somebody else.
+ * Ends a dynoxide that an earlier runner left behind, so that two never write the same file. Its command line is checked,
+ * because the pid may belong to another process by now.
  */
-export const endLeftOverDynoxide = async (files: {
+export const endOrphanedDynoxide = async (files: {
   readonly databaseFile: string;
   readonly pidFile: string;
 }): Promise<void> => {
-  const pid = Number(textOf(files.pidFile));
+  const pid = Number(readText(files.pidFile));
   if (!Number.isInteger(pid) || pid <= 1) return;
-  const isOurs = (): boolean => {
-    const [program = "", ...args] = (textOf(`/proc/${pid}/cmdline`) ?? "").split("\0");
+  const isOrphan = (): boolean => {
+    const [program = "", ...args] = (readText(`/proc/${pid}/cmdline`) ?? "").split("\0");
     return program.endsWith("/dynoxide") && args.includes(files.databaseFile);
   };
-  for (let round = 0; isOurs() && round < 100; round += 1) {
+  for (let tries = 0; isOrphan() && tries < 100; tries += 1) {
     process.kill(pid, "SIGKILL");
     await sleep(20);
   }
@@ -105,10 +105,10 @@ export const endLeftOverDynoxide = async (files: {
 };
 
 /**
- * Starts a program that dies with us, even if we are killed: a helper waits for the end of a pipe that only we hold, and then kills
- * the program. In a group of its own, for Ctrl-C at a terminal is sent to the whole group and would end it before its users.
+ * Starts a program that ends with this process, even after a kill -9: a helper reads from a pipe that only this process holds open,
+ * and kills the program at its end. It has its own process group, because Ctrl-C signals a whole group and would end it first.
  */
-const spawnTied = (program: string, args: readonly string[], logFile: string): ChildProcess => {
+const spawnDependent = (program: string, args: readonly string[], logFile: string): ChildProcess => {
   const script = '(read -r _; kill -9 $$) <&3 2>/dev/null & exec "$@" 3<&-';
   const log = openSync(logFile, "w");
   const child = spawn("/bin/sh", ["-c", script, "sh", program, ...args], {
@@ -126,17 +126,17 @@ export const dynoxideBinary = (): string => {
     return join(dirname(manifest), "dynoxide");
   } catch (error) {
     throw new SettingsError(
-      `There is no local DynamoDB for ${platform} here: start DynamoDB Local and set DYNAMODB_ENDPOINT to its URL.`,
+      `There is no local DynamoDB for ${platform}: start DynamoDB Local and set DYNAMODB_ENDPOINT to its URL.`,
       { cause: error },
     );
   }
 };
 
-const answers = async (endpoint: string): Promise<boolean> => {
+const isReady = async (endpoint: string): Promise<boolean> => {
   const client = new DynamoDBClient({ ...localClient(endpoint), maxAttempts: 1 });
-  const endMs = Date.now() + READY_MS_MAX;
+  const deadlineMs = Date.now() + READY_MS_MAX;
   try {
-    while (Date.now() < endMs) {
+    while (Date.now() < deadlineMs) {
       try {
         await client.send(new ListTablesCommand({}), { abortSignal: AbortSignal.timeout(1_000) });
         return true;
@@ -160,7 +160,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-const textOf = (path: string): string | undefined => {
+const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8");
   } catch {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { API_FUNCTION_TIMEOUT_S, type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
 const MEMORY_MB = "512";
@@ -12,7 +13,7 @@ type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
 /** Runs one function with an event, as Lambda does. */
 export type Invoke = (functionName: string, event: unknown) => Promise<unknown>;
 
-/** The function did not answer in its time. */
+/** The function ran out of time. */
 export class FunctionTimedOut extends Error {
   override readonly name = "FunctionTimedOut";
 }
@@ -21,8 +22,8 @@ const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof va
 let loads = 0;
 
 /**
- * Loads functions/<name>/handler.ts of each name and returns what invokes them, in this process. Set the environment first: the
- * handlers read it as they load. Each call loads them anew, so that a second service in one process gets an environment of its own.
+ * Loads functions/<name>/handler.ts of each name and returns what invokes them in this process. Set the environment first, because
+ * handlers read it when they load. Each call loads new modules, so that a second service in the process reads its own environment.
  */
 export const loadFunctions = async (names: Iterable<string>, folder: URL): Promise<Invoke> => {
   loads += 1;
@@ -34,13 +35,13 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
   return invokeWith(new Map(await Promise.all(loaded)));
 };
 
-/** Invokes the given handlers with a Lambda context whose clock runs down: in the function's own time on AWS, unless it is said. */
+/** Invokes handlers with a Lambda context and a time-out, by default the one that the function has on AWS. */
 export const invokeWith =
-  (handlers: ReadonlyMap<string, Handler>, chosenTimeoutMs?: number): Invoke =>
+  (handlers: ReadonlyMap<string, Handler>, timeoutMsOverride?: number): Invoke =>
   async (functionName, event) => {
     const handler = handlers.get(functionName);
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
-    const timeoutMs = chosenTimeoutMs ?? timeoutOfMs(functionName);
+    const timeoutMs = timeoutMsOverride ?? timeoutMsOf(functionName);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
     try {
@@ -52,11 +53,11 @@ export const invokeWith =
 
 const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
 
-const timeoutOfMs = (functionName: string): number =>
+const timeoutMsOf = (functionName: string): number =>
   (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
 
 const contextOf = (functionName: string, timeoutMs: number): InvocationContext => {
-  const endMs = Date.now() + timeoutMs;
+  const deadlineMs = Date.now() + timeoutMs;
   return {
     awsRequestId: randomUUID(),
     callbackWaitsForEmptyEventLoop: true,
@@ -66,6 +67,6 @@ const contextOf = (functionName: string, timeoutMs: number): InvocationContext =
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: "local",
     memoryLimitInMB: MEMORY_MB,
-    getRemainingTimeInMillis: () => Math.max(0, endMs - Date.now()),
+    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
   };
 };

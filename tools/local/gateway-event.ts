@@ -3,10 +3,10 @@ import type { IncomingMessage } from "node:http";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { ACCOUNT_ID } from "./local-aws.ts";
 
-/** What the gateway needs to know of a route; the path is in API Gateway's spelling. */
+/** A route; `path` is in API Gateway's syntax. */
 export type GatewayRoute = { readonly method: string; readonly path: string; readonly function: string };
 
-/** Where a request goes: a route of the table, or `$default`. */
+/** The route of a request, or `$default`. */
 type Target = {
   readonly functionName: string;
   readonly routeKey: string;
@@ -14,30 +14,30 @@ type Target = {
 };
 
 const API_ID = "local";
-/** Headers that concern one connection and stay behind at a gateway. */
+/** Headers of a single connection, which a gateway does not forward. */
 const HOP_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "proxy-connection"]);
 const TEXT_TYPES = /^\s*(text\/|application\/json\s*(;|$))/i;
 const PARAMETER = /^\{(\w+)\}$/;
 
-/** Finds a request's route; what no route fits, or is not even a URL, goes to the default function. */
-export const router = (routes: readonly GatewayRoute[], defaultFunction: string) => {
-  const known = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+/** Matches requests to routes; a request without a route, or with a malformed path, goes to the default function. */
+export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: string) => {
+  const patterns = routes.map((route) => ({ route, pattern: route.path.split("/") }));
   return (method: string, rawPath: string): Target => {
-    const path = decoded(rawPath);
-    for (const { route, pattern } of path === undefined ? [] : known) {
+    const path = decodePath(rawPath);
+    for (const { route, pattern } of path === undefined ? [] : patterns) {
       if (route.method !== method) continue;
-      const pathParameters = matched(pattern, path ?? []);
+      const pathParameters = matchPath(pattern, path ?? []);
       if (pathParameters === undefined) continue;
       const routeKey = `${route.method} ${route.path}`;
-      const hasAny = Object.keys(pathParameters).length > 0;
-      return { functionName: route.function, routeKey, ...(hasAny && { pathParameters }) };
+      const hasParameters = Object.keys(pathParameters).length > 0;
+      return { functionName: route.function, routeKey, ...(hasParameters && { pathParameters }) };
     }
     return { functionName: defaultFunction, routeKey: "$default" };
   };
 };
 
-/** The path's segments, decoded one by one so that an encoded slash stays inside its own; undefined if malformed. */
-const decoded = (rawPath: string): string[] | undefined => {
+/** The segments of a path, decoded one by one so that an encoded slash does not separate; undefined if malformed. */
+const decodePath = (rawPath: string): string[] | undefined => {
   try {
     return rawPath.split("/").map(decodeURIComponent);
   } catch {
@@ -45,7 +45,7 @@ const decoded = (rawPath: string): string[] | undefined => {
   }
 };
 
-const matched = (pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined => {
+const matchPath = (pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined => {
   if (pattern.length !== path.length) return undefined;
   const parameters: Record<string, string> = {};
   for (const [position, part] of pattern.entries()) {
@@ -57,7 +57,7 @@ const matched = (pattern: readonly string[], path: readonly string[]): Record<st
   return parameters;
 };
 
-/** A request's path and query, both as they were sent. */
+/** A request's path and query, as sent. */
 export const splitTarget = (request: IncomingMessage): { readonly path: string; readonly query: string } => {
   const target = request.url ?? "/";
   const local = target.startsWith("/") ? target : absoluteForm(target);
@@ -65,17 +65,17 @@ export const splitTarget = (request: IncomingMessage): { readonly path: string; 
   return mark < 0 ? { path: local, query: "" } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
 };
 
-/** `GET http://host/path` is how proxies are spoken to; anything else that does not begin with a slash has no path. */
+/** Clients send `GET http://host/path` to proxies; any other target without a leading slash has no path. */
 const absoluteForm = (target: string): string => {
   const url = URL.parse(target);
   return url === null ? "/" : `${url.pathname}${url.search}`;
 };
 
-/** The event that API Gateway makes of a request. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs", 2.0. */
+/** The event for a request, as API Gateway makes it. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs", 2.0. */
 export const eventOf = (request: IncomingMessage, body: Buffer, target: Target): APIGatewayProxyEventV2 => {
   const { path, query } = splitTarget(request);
-  // Unlike a REST API, an HTTP API hands the path over decoded.
-  const rawPath = decoded(path)?.join("/") ?? path;
+  // Unlike a REST API, an HTTP API decodes the path.
+  const rawPath = decodePath(path)?.join("/") ?? path;
   const sourceIp = peerOf(request);
   const { headers, cookies } = headersOf(request, sourceIp);
   const queryStringParameters = queryOf(query);
@@ -112,7 +112,7 @@ export const eventOf = (request: IncomingMessage, body: Buffer, target: Target):
   };
 };
 
-/** The address at the other end of the socket, an IPv4 one as such: headers can say what they like. */
+/** The address of the socket's peer, because headers can be forged; an IPv4-mapped address becomes IPv4. */
 const peerOf = (request: IncomingMessage): string => (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
 
 const headersOf = (request: IncomingMessage, sourceIp: string) => {
@@ -148,7 +148,7 @@ const bodyOf = (body: Buffer, contentType: string): Pick<APIGatewayProxyEventV2,
   return { body: body.toString(isText ? "utf8" : "base64"), isBase64Encoded: !isText };
 };
 
-/** The Common Log Format's time, such as 12/Mar/2026:19:03:58 +0000. */
+/** A time in the Common Log Format, such as 12/Mar/2026:19:03:58 +0000. */
 const clfTime = (atMs: number): string => {
   const [, day, month, year, time] = new Date(atMs).toUTCString().split(" ");
   return `${day}/${month}/${year}:${time} +0000`;

@@ -1,30 +1,28 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { FunctionTimedOut, type Invoke } from "./functions.ts";
-import { eventOf, type GatewayRoute, router, splitTarget } from "./gateway-event.ts";
+import { createRouter, eventOf, type GatewayRoute, splitTarget } from "./gateway-event.ts";
+import { localLog } from "./local-log.ts";
 
 const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
-/** How long requests may go on once the gateway closes. */
+/** How long open requests may take to finish once the gateway closes. */
 const CLOSE_MS_MAX = 2_000;
-/** Longer than callers keep a connection for the next request, so that they do not find it closed in that very moment. */
+/** Longer than clients keep idle connections, so that none reuses a connection while the gateway closes it. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Answers that are the platform's own; they have no headers of ours. */
-const platformAnswers = {
+/** Responses that API Gateway itself makes; they lack the service's headers. */
+const platformMessages = {
   413: "Request Entity Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
 } as const;
 
-/**
- * What a function may answer. The platform also takes a bare value for a body with status 200; here that is a mistake worth a
- * 500, for no function of ours means it.
- */
-const functionAnswer = z.object({
+/** API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so that here it is a 500. */
+const functionResponse = z.object({
   statusCode: z.int().min(200).max(599),
   headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
   cookies: z.array(z.string()).default([]),
@@ -34,27 +32,27 @@ const functionAnswer = z.object({
 
 export type Gateway = {
   readonly port: number;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly origin: string;
-  /** Begins to serve; until then every request meets a 503 of the platform. */
+  /** Begins to serve; until then every request gets API Gateway's 503. */
   readonly serve: (invoke: Invoke) => void;
   readonly close: () => Promise<void>;
 };
 
-/** An API Gateway HTTP API (payload 2.0) on loopback. */
+/** Opens an API Gateway HTTP API (payload 2.0) on loopback. */
 export const openGateway = async (options: {
   readonly port: number;
   readonly routes: readonly GatewayRoute[];
-  /** Serves `$default`: whatever fits no route. */
+  /** Serves `$default`: every request without a route. */
   readonly defaultFunction: string;
 }): Promise<Gateway> => {
-  const route = router(options.routes, options.defaultFunction);
-  const open = new Set<ServerResponse>();
+  const route = createRouter(options.routes, options.defaultFunction);
+  const openResponses = new Set<ServerResponse>();
   let invoke: Invoke | undefined;
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    open.add(response);
-    response.once("close", () => open.delete(response));
+    openResponses.add(response);
+    response.once("close", () => openResponses.delete(response));
     void serveRequest(request, response);
   });
 
@@ -62,15 +60,15 @@ export const openGateway = async (options: {
     const target = route(request.method ?? "", splitTarget(request).path);
     try {
       const body = await readBody(request);
-      if (body === "too_large") return answerAsPlatform(response, 413);
-      if (invoke === undefined) return answerAsPlatform(response, 503);
-      const answer = await invoke(target.functionName, eventOf(request, body, target));
-      answerWith(response, functionAnswer.parse(answer));
+      if (body === "too_large") return sendPlatformError(response, 413);
+      if (invoke === undefined) return sendPlatformError(response, 503);
+      const result = await invoke(target.functionName, eventOf(request, body, target));
+      sendResponse(response, functionResponse.parse(result));
     } catch (error) {
-      // A caller who hung up while sending is no failure of the function.
+      // A client that disconnects while it sends is not a failed invocation.
       if (request.destroyed && !request.complete) return;
-      log.error("invocation.failed", { function: target.functionName, ...errorFields(error) });
-      answerAsPlatform(response, error instanceof FunctionTimedOut ? 503 : 500);
+      localLog.error("invocation.failed", { function: target.functionName, ...errorFields(error) });
+      sendPlatformError(response, error instanceof FunctionTimedOut ? 503 : 500);
     }
   };
 
@@ -82,13 +80,13 @@ export const openGateway = async (options: {
   return {
     port,
     origin: `http://${HOST}:${port}`,
-    serve: (with_) => {
-      invoke = with_;
+    serve: (invokeFunction) => {
+      invoke = invokeFunction;
     },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.race([
-        Promise.allSettled([...open].map((response) => once(response, "close"))),
+        Promise.allSettled([...openResponses].map((response) => once(response, "close"))),
         sleep(CLOSE_MS_MAX),
       ]);
       server.closeAllConnections();
@@ -97,7 +95,7 @@ export const openGateway = async (options: {
   };
 };
 
-/** The whole body. What is left of one that is too large is read and forgotten, so that the caller gets to see the answer. */
+/** Reads the whole body. The rest of one that is too large is discarded and not cut off, so that the client can read the 413. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | "too_large"> => {
   if (Number(request.headers["content-length"]) > BODY_BYTES_MAX) return "too_large";
   const chunks: Buffer[] = [];
@@ -111,22 +109,22 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | "too_large">
   return Buffer.concat(chunks);
 };
 
-const answerWith = (response: ServerResponse, answer: z.output<typeof functionAnswer>): void => {
-  const body = Buffer.from(answer.body, answer.isBase64Encoded ? "base64" : "utf8");
-  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, String(value));
-  if (answer.cookies.length > 0) response.setHeader("set-cookie", answer.cookies);
+const sendResponse = (response: ServerResponse, result: z.output<typeof functionResponse>): void => {
+  const body = Buffer.from(result.body, result.isBase64Encoded ? "base64" : "utf8");
+  for (const [name, value] of Object.entries(result.headers)) response.setHeader(name, String(value));
+  if (result.cookies.length > 0) response.setHeader("set-cookie", result.cookies);
   if (body.length > 0 && !response.hasHeader("content-type")) {
     response.setHeader("content-type", "text/plain; charset=utf-8");
   }
-  response.writeHead(answer.statusCode).end(body);
+  response.writeHead(result.statusCode).end(body);
 };
 
-const answerAsPlatform = (response: ServerResponse, status: keyof typeof platformAnswers): void => {
+const sendPlatformError = (response: ServerResponse, status: keyof typeof platformMessages): void => {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ message: platformAnswers[status] }));
+  response.end(JSON.stringify({ message: platformMessages[status] }));
 };

@@ -4,17 +4,17 @@ import type * as z from "zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
 
-/** The file's content; undefined where there is no file. */
+/** The file's content; undefined if there is no file. */
 export const readJsonFile = <Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> | undefined => {
   if (!existsSync(path)) return undefined;
   try {
     return schema.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (error) {
-    throw new SettingsError(`${path} is damaged: npm start -- --fresh begins anew.`, { cause: error });
+    throw new SettingsError(`${path} is damaged: npm start -- --fresh starts with empty data.`, { cause: error });
   }
 };
 
-/** Writes in one step, so that nobody reads half a file; only the user may read it, for these files hold keys. */
+/** Replaces the file atomically. Only the user can read it, because it may hold keys. */
 export const writeJsonFile = (path: string, value: unknown): void => {
   makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.tmp`;

@@ -1,12 +1,12 @@
-/** The region, account and credentials of the parts of AWS that run on this machine; none of them is real. */
+/** The made-up region, account and credentials of the AWS emulators on this machine. */
 export const REGION = "us-east-1";
 export const ACCOUNT_ID = "000000000000";
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** Settings of an SDK client that talks to a local part. */
+/** Settings of an SDK client of an emulator. */
 export const localClient = (endpoint: string) => ({ endpoint, region: REGION, credentials });
 
-/** The environment in which the functions' own SDK clients find the local parts, whatever the user's AWS settings are. */
+/** The environment in which SDK clients use the emulators, regardless of the user's own AWS settings. */
 export const localAwsEnvironment = (endpoints: { dynamodb: string; sqs: string; secretsManager: string }) => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
@@ -18,15 +18,15 @@ export const localAwsEnvironment = (endpoints: { dynamodb: string; sqs: string; 
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsManager,
 });
 
-/** Sets (or, where undefined, removes) environment variables. Returns what puts them back. */
+/** Sets environment variables; undefined removes one. Returns what restores them. */
 export const setEnvironment = (values: Readonly<Record<string, string | undefined>>): (() => void) => {
-  const before = Object.keys(values).map((name): [string, string | undefined] => [name, process.env[name]]);
-  const put = ([name, value]: [string, string | undefined]): void => {
+  const previous = Object.keys(values).map((name): [string, string | undefined] => [name, process.env[name]]);
+  const apply = ([name, value]: [string, string | undefined]): void => {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   };
-  for (const entry of Object.entries(values)) put(entry);
+  for (const entry of Object.entries(values)) apply(entry);
   return () => {
-    for (const entry of before) put(entry);
+    for (const entry of previous) apply(entry);
   };
 };

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it. Node's own recursive mode never returns where the system refuses a folder as absent, as it does
- * below /proc (nodejs/node: the same error makes it try the parent again, for ever).
+ * Makes a folder and its parents. Node's recursive `mkdirSync` loops for ever below /proc, where the system answers ENOENT although
+ * the parent exists.
  */
 export const makeFolder = (path: string): void => {
   if (existsSync(path)) return;
@@ -11,7 +11,7 @@ export const makeFolder = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process made it meanwhile.
+    // Another process may have made it meanwhile.
     if (!existsSync(path)) throw error;
   }
 };

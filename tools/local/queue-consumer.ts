@@ -7,35 +7,36 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 import { queueArn } from "./queues.ts";
 
-/** Batches at work at the same time; AWS begins with as many. */
+/** Concurrent batches; AWS begins with as many. */
 const BATCHES_MAX = 5;
 /**
- * Messages at work at the same time where each is a batch of its own. AWS adds places while a queue is long, up to 1,000, and serves
- * message groups fairly; the emulator does neither, so that only many places keep slow messages from holding up the others.
+ * Concurrent messages of a queue whose batch size is 1. AWS scales up to 1,000 and serves message groups fairly; the emulator does
+ * neither, so that only a high limit keeps slow messages from delaying the others.
  */
 const SINGLES_MAX = 50;
-/** SQS hands out so many at once. */
+/** The most that SQS returns at once. */
 const RECEIVE_MAX = 10;
 const LONG_POLL_S = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
 
-/** A function's answer to a batch. Nothing at all means that every message succeeded. */
-const batchAnswer = z
+/** A function's response to a batch; without one, every message succeeded. */
+const batchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
   .nullish();
 
 export type QueueConsumer = { readonly stop: () => Promise<void> };
 
 /**
- * Lambda's event source mapping: hands a queue's messages to a function, deletes those that succeeded, and leaves the others to
- * come back when their visibility timeout ends. All failed when the function throws or names a message that it was not given.
+ * Lambda's event source mapping of a queue: invokes a function with its messages and deletes those that succeeded. The others become
+ * visible again after their timeout. All of a batch have failed if the function throws or names a message that is not in it.
  */
 export const consumeQueue = (options: {
   readonly client: SQSClient;
@@ -63,29 +64,32 @@ export const consumeQueue = (options: {
   const handle = async (messages: readonly Message[]): Promise<void> => {
     const records = messages.map((message) => recordOf(message, queueName));
     const failed = await failedOf(records);
-    const done = records.filter((record) => !failed.has(record.messageId));
-    if (done.length === 0) return;
+    const succeeded = records.filter((record) => !failed.has(record.messageId));
+    if (succeeded.length === 0) return;
     await client.send(
       new DeleteMessageBatchCommand({
         QueueUrl: queueUrl,
-        Entries: done.map(({ receiptHandle }, position) => ({ Id: String(position), ReceiptHandle: receiptHandle })),
+        Entries: succeeded.map(({ receiptHandle }, position) => ({
+          Id: String(position),
+          ReceiptHandle: receiptHandle,
+        })),
       }),
     );
   };
 
   const failedOf = async (records: readonly SQSRecord[]): Promise<ReadonlySet<string>> => {
-    const given = new Set(records.map((record) => record.messageId));
+    const ids = new Set(records.map((record) => record.messageId));
     try {
-      const answer = batchAnswer.parse(await invoke(functionName, { Records: records }));
-      const failed = new Set(answer?.batchItemFailures?.map((failure) => failure.itemIdentifier));
-      return [...failed].every((id) => given.has(id)) ? failed : given;
+      const response = batchResponse.parse(await invoke(functionName, { Records: records }));
+      const failed = new Set(response?.batchItemFailures?.map((failure) => failure.itemIdentifier));
+      return [...failed].every((id) => ids.has(id)) ? failed : ids;
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
-      return given;
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      return ids;
     }
   };
 
-  const untilStopped = async (work: () => Promise<void>): Promise<void> => {
+  const repeatUntilStopped = async (work: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         await work();
@@ -96,38 +100,40 @@ export const consumeQueue = (options: {
   };
 
   const pauseAfter = async (error: unknown): Promise<void> => {
-    log.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
+    localLog.error("queue.unreachable", { queue: queueName, ...errorFields(error) });
     await sleep(PAUSE_AFTER_ERROR_MS);
   };
 
-  const takeBatch = async (): Promise<void> => {
+  const consumeBatch = async (): Promise<void> => {
     const messages = await receive(batchSize);
     if (messages.length > 0) await handle(messages);
   };
 
-  const atWork = new Set<Promise<void>>();
-  const takeSingles = async (): Promise<void> => {
-    const places = SINGLES_MAX - atWork.size;
-    if (places === 0) return Promise.race(atWork);
-    for (const message of await receive(Math.min(RECEIVE_MAX, places))) {
+  const running = new Set<Promise<void>>();
+  const consumeSingles = async (): Promise<void> => {
+    const free = SINGLES_MAX - running.size;
+    if (free === 0) return Promise.race(running);
+    for (const message of await receive(Math.min(RECEIVE_MAX, free))) {
       const work = handle([message])
         .catch(pauseAfter)
-        .finally(() => atWork.delete(work));
-      atWork.add(work);
+        .finally(() => running.delete(work));
+      running.add(work);
     }
   };
 
   const polls =
-    batchSize === 1 ? [untilStopped(takeSingles)] : Array.from({ length: BATCHES_MAX }, () => untilStopped(takeBatch));
+    batchSize === 1
+      ? [repeatUntilStopped(consumeSingles)]
+      : Array.from({ length: BATCHES_MAX }, () => repeatUntilStopped(consumeBatch));
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.race([Promise.all(polls).then(() => Promise.all(atWork)), sleep(STOP_MS_MAX)]);
+      await Promise.race([Promise.all(polls).then(() => Promise.all(running)), sleep(STOP_MS_MAX)]);
     },
   };
 };
 
-/** One message of the event. Source: AWS, "Using Lambda with Amazon SQS". */
+/** A message as the function receives it. Source: AWS, "Using Lambda with Amazon SQS". */
 const recordOf = (message: Message, queueName: string): SQSRecord => {
   const { Attributes = {}, MessageAttributes = {}, MD5OfMessageAttributes } = message;
   const attributes = Object.entries(MessageAttributes).map(([name, value]) => [name, attributeOf(value)]);

@@ -11,8 +11,8 @@ import { ACCOUNT_ID, localClient, REGION } from "./local-aws.ts";
 
 const STOP_MS_MAX = 500;
 
-/** What a queue is, as infra/queues.ts says it. */
-export type QueueShape = {
+/** A queue of infra/queues.ts. */
+export type QueueSpec = {
   readonly consumer: string;
   readonly batchSize: number;
   readonly visibilityTimeoutS: number;
@@ -29,20 +29,20 @@ export type LocalQueues = {
 export const deadLettersOf = (queueName: string): string => `${queueName}-dead-letters`;
 export const queueArn = (queueName: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${queueName}`;
 
-/** Starts SQS with the given queues, each with its dead letters; messages are kept below `dataDir`, or else in memory. */
+/** Starts SQS with queues and their dead letter queues; messages are stored below `dataDir`, or else in memory. */
 export const startQueues = async (
-  queues: Readonly<Record<string, QueueShape>>,
+  queues: Readonly<Record<string, QueueSpec>>,
   dataDir?: string,
 ): Promise<LocalQueues> => {
-  if (dataDir !== undefined) releaseHeld(join(dataDir, "fauxqs.db"));
+  if (dataDir !== undefined) makeInFlightVisible(join(dataDir, "fauxqs.db"));
   const server = await startOnLoopback({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
   const endpoint = `http://${LOOPBACK}:${server.port}`;
-  // Its queue URLs carry a host name that Node cannot resolve, and after a restart an old port.
+  // The emulator's queue URLs have a host name that Node cannot resolve and, after a restart, an old port.
   const client = new SQSClient({ ...localClient(endpoint), useQueueUrlAsEndpoint: false });
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
 
   const create = async (queueName: string, attributes: Partial<Record<QueueAttributeName, string>>): Promise<void> => {
-    // Two calls, so that a queue of an earlier run gets changed attributes. The emulator's own createQueue() would empty it.
+    // Two calls, so that a queue of an earlier run gets changed attributes. The emulator's createQueue() would empty it.
     await client.send(new CreateQueueCommand({ QueueName: queueName }));
     await client.send(new SetQueueAttributesCommand({ QueueUrl: url(queueName), Attributes: attributes }));
   };
@@ -64,10 +64,10 @@ export const startQueues = async (
 };
 
 /**
- * Makes the messages that an earlier run held visible again at once, instead of when their time is up: whoever held them has ended
- * with it. One that was put off comes early too, which its consumer must bear in any case.
+ * Makes messages that were in flight in an earlier run visible now, because their consumer has ended with it. A delayed message
+ * becomes visible early too, which SQS permits and consumers tolerate.
  */
-const releaseHeld = (path: string): void => {
+const makeInFlightVisible = (path: string): void => {
   if (!existsSync(path)) return;
   const database = new DatabaseSync(path);
   database.exec("UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL");
@@ -75,8 +75,8 @@ const releaseHeld = (path: string): void => {
 };
 
 /**
- * Starts the emulator, which asks for all addresses of the machine and has no setting for another one: the request is changed to
- * loopback before the socket is bound. Fails where that did not work, as another version of Node or of the emulator could have it.
+ * Starts the emulator, which listens on all addresses and has no setting for another. The address is changed to loopback before the
+ * socket is bound; if that has no effect, as in another version of Node or of the emulator, the start fails.
  */
 const startOnLoopback = async (options: Parameters<typeof startFauxqs>[0]): Promise<FauxqsServer> => {
   const listening: Server[] = [];
@@ -88,17 +88,17 @@ const startOnLoopback = async (options: Parameters<typeof startFauxqs>[0]): Prom
   subscribe(LISTEN_CHANNEL, onListen);
   try {
     const server = await startFauxqs(options);
-    const addresses = listening.map((each) => each.address());
+    const addresses = listening.map((socket) => socket.address());
     const isBound = addresses.some((bound) => typeof bound === "object" && bound?.address === LOOPBACK);
     if (isBound) return server;
     await server.stop();
-    throw new Error("The local SQS (fauxqs) could not be kept to loopback");
+    throw new Error("The local SQS (fauxqs) could not be bound to loopback");
   } finally {
     unsubscribe(LISTEN_CHANNEL, onListen);
   }
 };
 
-/** Node publishes here when a server is told to listen, before it binds. Source: Node.js, "Diagnostics Channel", net. */
+/** Node publishes to this channel before a server binds its address. Source: Node.js, "Diagnostics Channel", net. */
 const LISTEN_CHANNEL = "tracing:net.server.listen:asyncStart";
 const ALL_ADDRESSES = "0.0.0.0";
 const LOOPBACK = "127.0.0.1";

@@ -1,37 +1,38 @@
 import { randomUUID } from "node:crypto";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import type { Invoke } from "./functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 
-const MINUTE_MS = 60_000;
-/** How long a start waits for the first run; an upstream that hangs must not hold everything up. */
+/** The most that a start waits for the first run, so that an upstream that hangs cannot block it. */
 const FIRST_RUN_MS_MAX = 5_000;
 
 export type Schedule = {
-  /** True once the first run is over and well; false if it failed or still goes on. */
+  /** True if the first run succeeded; false if it failed or has not finished. */
   readonly firstRun: boolean;
   readonly stop: () => void;
 };
 
-/** Calls a function now and then at every interval with EventBridge's event. A run that is not over makes the next one fall out. */
+/** Invokes a function now and at every interval with EventBridge's event. Skips the tick if the previous run has not finished. */
 export const startSchedule = async (
   functionName: string,
   invoke: Invoke,
-  intervalMs: number = MINUTE_MS,
+  intervalMs: number = SCHEDULE_MS,
 ): Promise<Schedule> => {
-  let running = false;
+  let isRunning = false;
   const run = async (): Promise<boolean> => {
-    if (running) return false;
-    running = true;
+    if (isRunning) return false;
+    isRunning = true;
     try {
       await invoke(functionName, scheduledEvent(functionName));
       return true;
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
       return false;
     } finally {
-      running = false;
+      isRunning = false;
     }
   };
 

@@ -9,40 +9,40 @@ import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 const HOST = "127.0.0.1";
 const random = (): string => randomBytes(32).toString("base64url");
 
-/** Every secret of the service; what is not in the file yet is made up. */
+/** Every secret of the service; a missing one is generated. */
 const secretsFile = z.object({
-  /** Names transactions; see shared/platform/keyed-hashes.ts. */
+  /** The key of the hashes in shared/platform/keyed-hashes.ts. */
   "reference-key": z.string().min(1).default(random),
   "replay-key": z.string().min(1).default(random),
   /** Seals the accounts' webhook secrets. */
   "webhook-key": z.string().min(1).default(random),
-  /** The live key of the simulator, or of a provider elsewhere. */
+  /** The simulator's live key. */
   "upstream-key": z
     .string()
     .min(1)
     .default(() => `live_${random()}`),
-  /** The last part of the path at which the upstream reports outcomes. */
+  /** The last segment of the path at which the service receives upstream events. */
   "webhook-token": z.string().min(1).default(random),
-  /** With which the upstream signs those reports. */
+  /** Signs upstream events. */
   "upstream-webhook-hmac": z.string().min(1).default(random),
-  /** The value before of those that were set anew. */
+  /** The previous value of each secret that was rotated. */
   previous: z.record(z.string(), z.string()).default({}),
 });
 export type Secrets = Omit<z.output<typeof secretsFile>, "previous">;
 
-/** The secrets kept in the file; those that are not there yet are made now and kept. */
+/** Reads the secrets of the file; generates and stores those that are missing. */
 export const loadSecrets = (path: string): Secrets => {
-  const kept = readJsonFile(path, secretsFile) ?? secretsFile.parse({});
-  writeJsonFile(path, kept);
-  const { previous: _previous, ...secrets } = kept;
+  const stored = readJsonFile(path, secretsFile) ?? secretsFile.parse({});
+  writeJsonFile(path, stored);
+  const { previous: _previous, ...secrets } = stored;
   return secrets;
 };
 
-/** Keeps a value that was set, and the one before it. One that the file did not hold before is not ours to keep on disk. */
-const keepSecret = (path: string, name: string, value: string, before: string): void => {
-  const kept = readJsonFile(path, secretsFile.loose());
-  if (kept?.[name] !== before) return;
-  writeJsonFile(path, { ...kept, [name]: value, previous: { ...kept.previous, [name]: before } });
+/** Stores a new value and the previous one. A secret whose previous value is not in the file came from outside and is not stored. */
+const storeSecret = (path: string, name: string, value: string, previous: string): void => {
+  const stored = readJsonFile(path, secretsFile.loose());
+  if (stored?.[name] !== previous) return;
+  writeJsonFile(path, { ...stored, [name]: value, previous: { ...stored.previous, [name]: previous } });
 };
 
 export type SecretsManager = { readonly endpoint: string; readonly stop: () => Promise<void> };
@@ -53,24 +53,24 @@ const getSecretValue = z.object({
 });
 const putSecretValue = z.object({ SecretId: z.string().transform(nameOf), SecretString: z.string().min(1) });
 
-/** The operations of Secrets Manager that the service and its operator use, on loopback. With a file, what is set is kept in it. */
+/** Serves the operations of Secrets Manager that the service and the admin commands use. With a file, new values are stored in it. */
 export const startSecretsManager = async (
   secrets: Readonly<Record<string, string>>,
   path?: string,
 ): Promise<SecretsManager> => {
-  const vault: Vault = {
+  const versions: Versions = {
     AWSCURRENT: new Map(Object.entries(secrets)),
     AWSPREVIOUS: new Map(Object.entries((path && readJsonFile(path, secretsFile)?.previous) || {})),
   };
-  const operations: Readonly<Record<string, (body: unknown) => Reply>> = {
-    "secretsmanager.GetSecretValue": (body) => secretValue(vault, body),
-    "secretsmanager.PutSecretValue": (body) => newSecretValue(vault, body, path),
+  const operations: Readonly<Record<string, (body: unknown) => Response>> = {
+    "secretsmanager.GetSecretValue": (body) => getValue(versions, body),
+    "secretsmanager.PutSecretValue": (body) => putValue(versions, body, path),
   };
   const server = createServer(async (request, response) => {
     const operation = operations[request.headers["x-amz-target"]?.toString() ?? ""];
     const [status, body] = operation
-      ? operation(parsedJson(await text(request).catch(() => "")))
-      : refusal("UnknownOperationException", `Only ${Object.keys(operations).join(" and ")} are served here.`);
+      ? operation(parseJson(await text(request).catch(() => "")))
+      : failure("UnknownOperationException", `Only ${Object.keys(operations).join(" and ")} are served here.`);
     response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
   });
   server.listen(0, HOST);
@@ -86,10 +86,10 @@ export const startSecretsManager = async (
   };
 };
 
-type Vault = Readonly<Record<"AWSCURRENT" | "AWSPREVIOUS", Map<string, string>>>;
-type Reply = readonly [status: number, body: Readonly<Record<string, unknown>>];
+type Versions = Readonly<Record<"AWSCURRENT" | "AWSPREVIOUS", Map<string, string>>>;
+type Response = readonly [status: number, body: Readonly<Record<string, unknown>>];
 
-/** A secret is named, or given by its ARN. */
+/** A secret is identified by its name or ARN. */
 function nameOf(secretId: string): string {
   return secretId.split(":").at(-1) ?? "";
 }
@@ -102,33 +102,33 @@ const description = (name: string, stage: string) => ({
 });
 
 /** Source: AWS, "GetSecretValue" in the Secrets Manager API reference. */
-const secretValue = (vault: Vault, body: unknown): Reply => {
+const getValue = (versions: Versions, body: unknown): Response => {
   const parsed = getSecretValue.safeParse(body);
-  if (!parsed.success) return refusal("InvalidRequestException", "SecretId is required.");
+  if (!parsed.success) return failure("InvalidRequestException", "SecretId is required.");
   const { SecretId: name, VersionStage: stage } = parsed.data;
-  // A secret that was never set anew has no version but the current one.
-  const value = stage === "AWSCURRENT" || stage === "AWSPREVIOUS" ? vault[stage].get(name) : undefined;
-  if (value === undefined) return absent;
+  // A secret that was never rotated has only the current version.
+  const value = stage === "AWSCURRENT" || stage === "AWSPREVIOUS" ? versions[stage].get(name) : undefined;
+  if (value === undefined) return notFound;
   return [200, { ...description(name, stage), SecretString: value, CreatedDate: 0 }];
 };
 
 /** Source: AWS, "PutSecretValue": the new value becomes current, and the one that was current becomes the previous one. */
-const newSecretValue = (vault: Vault, body: unknown, path: string | undefined): Reply => {
+const putValue = (versions: Versions, body: unknown, path: string | undefined): Response => {
   const parsed = putSecretValue.safeParse(body);
-  if (!parsed.success) return refusal("InvalidRequestException", "SecretId and SecretString are required.");
+  if (!parsed.success) return failure("InvalidRequestException", "SecretId and SecretString are required.");
   const { SecretId: name, SecretString: value } = parsed.data;
-  const before = vault.AWSCURRENT.get(name);
-  if (before === undefined) return absent;
-  vault.AWSPREVIOUS.set(name, before);
-  vault.AWSCURRENT.set(name, value);
-  if (path !== undefined) keepSecret(path, name, value, before);
+  const previous = versions.AWSCURRENT.get(name);
+  if (previous === undefined) return notFound;
+  versions.AWSPREVIOUS.set(name, previous);
+  versions.AWSCURRENT.set(name, value);
+  if (path !== undefined) storeSecret(path, name, value, previous);
   return [200, description(name, "AWSCURRENT")];
 };
 
-const refusal = (type: string, message: string): Reply => [400, { __type: type, message }];
-const absent = refusal("ResourceNotFoundException", "Secrets Manager can't find the specified secret.");
+const failure = (type: string, message: string): Response => [400, { __type: type, message }];
+const notFound = failure("ResourceNotFoundException", "Secrets Manager can't find the specified secret.");
 
-const parsedJson = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -5,14 +5,14 @@ import type { DemoAccount } from "./demo-account.ts";
 import { writeJsonFile } from "./json-file.ts";
 import { errorText } from "./settings.ts";
 
-/** What SERVICE_FILE holds: all that a test or a tool needs in order to use the running service. */
+/** The content of SERVICE_FILE: what a test or a tool needs to use the running service. */
 export type ServiceDetails = {
   readonly base_url: string;
   readonly upstream: { readonly base_url: string; readonly webhook_url: string; readonly webhook_secret: string };
   readonly accounts: readonly DemoAccount[];
 };
 
-/** What the operator's command line needs: the functions' environment, and where the local parts of AWS are. */
+/** What the admin commands need: the functions' environment and the endpoints of the AWS emulators. */
 export const adminDetails = z.object({
   base_url: z.url(),
   environment: z.record(z.string(), z.string()),
@@ -20,39 +20,39 @@ export const adminDetails = z.object({
 });
 export type AdminDetails = z.output<typeof adminDetails>;
 
-/** `service.json` has `service.admin.json` beside it. */
+/** `service.admin.json` for `service.json`. */
 export const adminFileOf = (serviceFile: string): string => `${serviceFile.replace(/\.json$/, "")}.admin.json`;
 
-/** Removes files left behind by a kill -9, which would say that we are ready already. */
-export const removeStaleServiceFile = (path: string): void =>
-  sayingWhich(path, () => {
+/** Removes the files of a killed run, whose presence would say that the service is ready. */
+export const removeStaleServiceFiles = (path: string): void =>
+  withFileError(path, () => {
     for (const stale of [path, adminFileOf(path)]) rmSync(stale, { force: true });
   });
 
-/** Writes the files, each in one step; the first's presence says that the service is ready. Returns what removes them again. */
+/** Writes the files. The presence of SERVICE_FILE, which is written last, says that the service is ready. Returns what removes them. */
 export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): (() => void) => {
-  const removals = [written(adminFileOf(path), admin), written(path, details)];
+  const removals = [writeRemovable(adminFileOf(path), admin), writeRemovable(path, details)];
   return () => {
     for (const remove of removals.toReversed()) remove();
   };
 };
 
-const written = (path: string, value: unknown): (() => void) => {
-  const text = sayingWhich(path, () => {
+const writeRemovable = (path: string, value: unknown): (() => void) => {
+  const text = withFileError(path, () => {
     writeJsonFile(path, value);
     return readFileSync(path, "utf8");
   });
   return () => {
     try {
-      // By now it may be another service's.
+      // Another service may have replaced it.
       if (readFileSync(path, "utf8") === text) rmSync(path);
     } catch {
-      // Somebody removed it already.
+      // It is already removed.
     }
   };
 };
 
-const sayingWhich = <Result>(path: string, work: () => Result): Result => {
+const withFileError = <Result>(path: string, work: () => Result): Result => {
   try {
     return work();
   } catch (error) {

@@ -5,224 +5,217 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { streams } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
-import type { environment } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
-import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
-import { openDataDir } from "./data-dir.ts";
-import { demoAccount } from "./demo-account.ts";
-import { dynamoDbElsewhere, endLeftOverDynoxide, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
-import { loadFunctions } from "./functions.ts";
+import { type DataDir, openDataDir } from "./data-dir.ts";
+import { type DemoAccount, openDemoAccount } from "./demo-account.ts";
+import { endOrphanedDynoxide, externalDynamoDb, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
+import { functionEnvironment, WEBHOOK_KEY } from "./function-environment.ts";
+import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";
-import { startQueues } from "./queues.ts";
+import { type LocalQueues, startQueues } from "./queues.ts";
 import { startSchedule } from "./schedules.ts";
-import { loadSecrets, startSecretsManager } from "./secrets.ts";
-import { removeStaleServiceFile, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
+import { loadSecrets, type Secrets, type SecretsManager, startSecretsManager } from "./secrets.ts";
+import { removeStaleServiceFiles, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
-import { newShutdown } from "./shutdown.ts";
+import { createShutdown, type Shutdown } from "./shutdown.ts";
 import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, tableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const DEFAULT_FUNCTION = "not-found";
-const SIMULATED = "simulator";
-const WEBHOOK_KEY = "webhook-key";
-const LOOPBACK = "127.0.0.0/8,::1/128";
-/** Ten times the interface's, for all local accounts share the one key there. */
+/** Ten times the limits of docs/interface.md 6.1, because all local accounts share one upstream key. */
 const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
-/** NGN. */
-const IDENTITY_PRICES = {
-  nin: { basic: 150, advanced: 250, retrieve: 400 },
-  bvn: { basic: 100, advanced: 200, retrieve: 300 },
-};
 
-/** Everything can be left out: then a free port is taken, and nothing outlives the service. */
+/** All are optional. By default a free port is used and no data is kept. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
-  /** False keeps the ends of transactions to itself: nothing reads the ledger's stream. */
-  readonly announces?: boolean;
-  /** Hears what the start is doing, a sentence at a time. */
-  readonly say?: (sentence: string) => void;
+  /** False: the ledger's stream is not consumed, so that no webhooks are enqueued. */
+  readonly sendsWebhooks?: boolean;
+  /** Called with a sentence at each step of the start. */
+  readonly onProgress?: (sentence: string) => void;
 };
 
 export type RunningService = {
   readonly details: ServiceDetails;
-  /** Absent when an upstream elsewhere was given. */
+  /** Absent if the settings name another upstream. */
   readonly simulator?: Simulator;
   readonly dynamodb: LocalDynamoDb;
-  /** Resolves with a sentence if a part that the service cannot do without has ended by itself. */
-  readonly broke: Promise<string>;
-  /** Ends everything that was started, within 3 s. */
+  /** Resolves with a sentence if a required part exits by itself. */
+  readonly failure: Promise<string>;
+  /** Stops everything that was started, within 3 s. */
   readonly stop: () => Promise<void>;
 };
 
+type Start = {
+  readonly settings: ServiceSettings;
+  readonly shutdown: Shutdown;
+  readonly onProgress: (sentence: string) => void;
+};
+
 /**
- * Starts the whole service in this process: the functions behind a gateway, with all that they need of AWS, and an upstream.
- * One at a time in a process, for the functions read the environment that is set here.
+ * Starts the whole service in this process: the functions behind a gateway, the parts of AWS that they need, and an upstream.
+ * A process can run one at a time, because the functions read their environment from the process.
  */
 export const startService = async (settings: ServiceSettings = {}): Promise<RunningService> => {
-  const say = settings.say ?? (() => {});
-  const shutdown = newShutdown();
+  const shutdown = createShutdown();
   try {
-    const dataDir = openDataDir(settings.dataDir);
-    shutdown.last.push(dataDir.close);
-    await endLeftOverDynoxide({ databaseFile: dataDir.file("tables"), pidFile: dataDir.file("tablesProcess") });
-    if (settings.fresh) {
-      dataDir.forget();
-      if (settings.dynamodbEndpoint) say(`The tables at ${settings.dynamodbEndpoint} are left as they are`);
-    }
-    if (settings.serviceFile !== undefined) removeStaleServiceFile(settings.serviceFile);
-
-    const gateway = await gatewayAt(settings.port ?? 0);
-    shutdown.first.push(gateway.close);
-    const secrets = loadSecrets(dataDir.file("secrets"));
-    const webhook = {
-      url: `${gateway.origin}/v1/webhooks/upstream/${secrets["webhook-token"]}`,
-      secret: secrets["upstream-webhook-hmac"],
-    };
-
-    let simulator: Simulator | undefined;
-    if (settings.upstream === undefined) {
-      say("Starting the upstream simulator");
-      simulator = await startSimulator({
-        limits: SIMULATOR_LIMITS,
-        ...settings.simulator,
-        liveKey: secrets["upstream-key"],
-        webhook,
-      });
-      shutdown.then.push(simulator.stop);
-    }
-    const upstream = settings.upstream ?? { baseUrl: simulator?.baseUrl ?? "", liveKey: secrets["upstream-key"] };
-
-    say(settings.dynamodbEndpoint ? `Using DynamoDB at ${settings.dynamodbEndpoint}` : "Starting DynamoDB (dynoxide)");
-    const dynamodb = settings.dynamodbEndpoint
-      ? dynamoDbElsewhere(settings.dynamodbEndpoint)
-      : await startDynoxide({
-          pidFile: dataDir.file("tablesProcess"),
-          logFile: dataDir.file("tablesLog"),
-          ...(settings.dataDir !== undefined && { databaseFile: dataDir.file("tables") }),
-        });
-    shutdown.then.push(dynamodb.stop);
-    await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), settings.upstream?.baseUrl ?? SIMULATED);
-
-    say("Starting SQS (fauxqs) and Secrets Manager");
-    const sqs = await startQueues(queues, dataDir.file("queues"));
-    shutdown.then.push(sqs.stop);
-    // A key of a provider elsewhere stays in memory: it is not ours to keep on disk.
-    const secretsManager = await startSecretsManager(
-      { ...secrets, "upstream-key": upstream.liveKey },
-      dataDir.file("secrets"),
-    );
-    shutdown.then.push(secretsManager.stop);
-
-    const functionEnvironment: Record<keyof typeof environment.shape, string> = {
-      ACCESS_TABLE: tableNames.access,
-      LEDGER_TABLE: tableNames.ledger,
-      CACHE_TABLE: tableNames.cache,
-      OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
-      DELIVERY_QUEUE_URL: sqs.url("delivery"),
-      UPSTREAM_BASE_URL: upstream.baseUrl,
-      UPSTREAM_KEY_SECRET_ID: "upstream-key",
-      REFERENCE_KEY_SECRET_ID: "reference-key",
-      REPLAY_KEY_SECRET_ID: "replay-key",
-      WEBHOOK_KEY_SECRET_ID: WEBHOOK_KEY,
-      WEBHOOK_ALLOWED_CIDRS: LOOPBACK,
-      WEBHOOK_REFUSED_HOSTS: [gateway.origin, upstream.baseUrl].map((url) => new URL(url).host).join(),
-      IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES),
-      UPSTREAM_DATES: "day-first",
-      AIRTIME_NAIRA_MAX: "50000",
-      PHONE_RETENTION_DAYS: "400",
-      PURCHASES: settings.purchases ?? "on",
-      WORKERS: settings.workers ?? "on",
-      WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
-      UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
-      // How an upstream elsewhere signs is not known here.
-      UPSTREAM_SIGNATURE: simulator === undefined ? "" : JSON.stringify(SIMULATOR_SIGNATURE),
-      UPSTREAM_WEBHOOK_IPS: LOOPBACK,
-    };
-    const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
-    shutdown.last.push(setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) }));
-
-    say("Loading the functions");
-    const invoke = await loadFunctions(functionNames(), FUNCTIONS);
-    const isWorking = functionEnvironment.WORKERS === "on";
-    for (const [queueName, { consumer, batchSize }] of isWorking ? Object.entries(queues) : []) {
-      const { client, url } = sqs;
-      const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName: consumer, invoke };
-      shutdown.first.push(consumeQueue(mapping).stop);
-    }
-    if (settings.announces !== false) {
-      const { consumer: functionName, ...mapping } = streams.ledger;
-      const checkpointPath = dataDir.file("ledgerStream");
-      const { endpoint } = dynamodb;
-      const table = tableNames.ledger;
-      shutdown.first.push(consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
-    }
-    say(`Fetching the catalog from ${upstream.baseUrl}`);
-    const schedules = await Promise.all(
-      scheduledFunctions
-        .filter((name) => isWorking || name !== LEDGER_SCHEDULE)
-        .map((name) => startSchedule(name, invoke)),
-    );
-    for (const schedule of schedules) shutdown.first.push(schedule.stop);
-    if (!schedules.every(({ firstRun }) => firstRun)) {
-      say("The catalog could not be fetched yet; this is tried again every minute");
-    }
-
-    const db = documentClient();
-    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
-    const webhooks = { accounts, webhookKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
-    const demo = await demoAccount(accounts, webhooks, dataDir.file("demoAccount"));
-    db.destroy();
-
-    gateway.serve(invoke);
-    const details: ServiceDetails = {
-      base_url: `${gateway.origin}/v1`,
-      upstream: { base_url: upstream.baseUrl, webhook_url: webhook.url, webhook_secret: webhook.secret },
-      accounts: [demo],
-    };
-    if (settings.serviceFile !== undefined) {
-      const admin = { base_url: details.base_url, environment: functionEnvironment, endpoints };
-      shutdown.first.push(writeServiceFiles(settings.serviceFile, details, admin));
-    }
-    return {
-      details,
-      ...(simulator && { simulator }),
-      dynamodb,
-      broke: dynamodb.broke.then(() => "The local DynamoDB (dynoxide) has ended."),
-      stop: shutdown.run,
-    };
+    return await startParts({ settings, shutdown, onProgress: settings.onProgress ?? (() => {}) });
   } catch (error) {
     await shutdown.run();
     throw error;
   }
 };
 
-const gatewayAt = async (port: number): Promise<Gateway> => {
+/** Every step needs only what the steps before it created. */
+const startParts = async (start: Start): Promise<RunningService> => {
+  const { settings, shutdown, onProgress } = start;
+  const dataDir = await prepareDataDir(start);
+  // Opened first, because its port is part of the webhook URL; it serves once everything else runs.
+  const gateway = await openServiceGateway(start);
+  const secrets = loadSecrets(dataDir.file("secrets"));
+  const webhook = upstreamWebhook(gateway, secrets);
+  const upstream = await connectUpstream(start, secrets, webhook);
+  const dynamodb = await startDatabase(start, dataDir);
+  const sqs = await startSqs(start, dataDir);
+  const secretsManager = await startSecrets(start, dataDir, { ...secrets, "upstream-key": upstream.liveKey });
+
+  const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
+  const environment = functionEnvironment({ settings, gatewayOrigin: gateway.origin, upstream, sqs });
+  shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
+
+  onProgress("Loading the functions");
+  const invoke = await loadFunctions(functionNames(), FUNCTIONS);
+  const isWorking = environment.WORKERS === "on";
+  if (isWorking) consumeQueues(start, sqs, invoke);
+  if (settings.sendsWebhooks !== false) consumeLedgerStream(start, dataDir, dynamodb, invoke);
+  onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
+  await startSchedules(
+    start,
+    scheduledFunctions.filter((name) => isWorking || name !== LEDGER_SCHEDULE),
+    invoke,
+  );
+  const demoAccount = await ensureDemoAccount(dataDir);
+  gateway.serve(invoke);
+
+  const details: ServiceDetails = {
+    base_url: `${gateway.origin}/v1`,
+    upstream: { base_url: upstream.baseUrl, webhook_url: webhook.url, webhook_secret: webhook.secret },
+    accounts: [demoAccount],
+  };
+  if (settings.serviceFile !== undefined) {
+    const admin = { base_url: details.base_url, environment, endpoints };
+    shutdown.add("inbound", writeServiceFiles(settings.serviceFile, details, admin));
+  }
+  return {
+    details,
+    ...(upstream.simulator && { simulator: upstream.simulator }),
+    dynamodb,
+    failure: dynamodb.exited.then(() => "The local DynamoDB (dynoxide) has exited."),
+    stop: shutdown.run,
+  };
+};
+
+const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promise<DataDir> => {
+  const dataDir = openDataDir(settings.dataDir);
+  shutdown.add("process", dataDir.close);
+  await endOrphanedDynoxide({ databaseFile: dataDir.file("database"), pidFile: dataDir.file("databasePid") });
+  if (settings.fresh) {
+    dataDir.clear();
+    if (settings.dynamodbEndpoint) onProgress(`The tables at ${settings.dynamodbEndpoint} are not cleared`);
+  }
+  if (settings.serviceFile !== undefined) removeStaleServiceFiles(settings.serviceFile);
+  return dataDir;
+};
+
+const openServiceGateway = async ({ settings: { port = 0 }, shutdown }: Start): Promise<Gateway> => {
   try {
-    return await openGateway({ port, routes: Object.values(routes), defaultFunction: DEFAULT_FUNCTION });
+    const gateway = await openGateway({ port, routes: Object.values(routes), defaultFunction: DEFAULT_FUNCTION });
+    shutdown.add("inbound", gateway.close);
+    return gateway;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "EADDRINUSE") {
       throw new SettingsError(`Port ${port} is in use: PORT=0 npm start takes a free one.`, { cause: error });
     }
-    if (code === "EACCES") throw new SettingsError(`Port ${port} may not be used by you.`, { cause: error });
+    if (code === "EACCES") throw new SettingsError(`You are not allowed to use port ${port}.`, { cause: error });
     throw error;
   }
 };
 
+type UpstreamWebhook = { readonly url: string; readonly secret: string };
+
+/** Where the upstream sends its events, and the secret that it signs them with. */
+const upstreamWebhook = ({ origin }: Gateway, secrets: Secrets): UpstreamWebhook => ({
+  url: `${origin}/v1/webhooks/upstream/${secrets["webhook-token"]}`,
+  secret: secrets["upstream-webhook-hmac"],
+});
+
+type Upstream = {
+  readonly baseUrl: string;
+  readonly liveKey: string;
+  readonly isSimulated: boolean;
+  readonly simulator?: Simulator;
+};
+
+/** The upstream of the settings, or else a simulated one. */
+const connectUpstream = async (start: Start, secrets: Secrets, webhook: UpstreamWebhook): Promise<Upstream> => {
+  const { settings, shutdown, onProgress } = start;
+  if (settings.upstream !== undefined) return { ...settings.upstream, isSimulated: false };
+  onProgress("Starting the upstream simulator");
+  const liveKey = secrets["upstream-key"];
+  const simulator = await startSimulator({ limits: SIMULATOR_LIMITS, ...settings.simulator, liveKey, webhook });
+  shutdown.add("dependencies", simulator.stop);
+  return { baseUrl: simulator.baseUrl, liveKey, isSimulated: true, simulator };
+};
+
+/** The DynamoDB of the settings, or else dynoxide, with the service's tables. */
+const startDatabase = async ({ settings, shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalDynamoDb> => {
+  const { dynamodbEndpoint, upstream } = settings;
+  onProgress(dynamodbEndpoint ? `Using DynamoDB at ${dynamodbEndpoint}` : "Starting DynamoDB (dynoxide)");
+  const dynamodb = dynamodbEndpoint
+    ? externalDynamoDb(dynamodbEndpoint)
+    : await startDynoxide({
+        pidFile: dataDir.file("databasePid"),
+        logFile: dataDir.file("databaseLog"),
+        ...(settings.dataDir !== undefined && { databaseFile: dataDir.file("database") }),
+      });
+  shutdown.add("dependencies", dynamodb.stop);
+  await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), upstream?.baseUrl ?? "simulator");
+  return dynamodb;
+};
+
 const upstreamFile = z.object({ upstream: z.string() });
 
-/** Makes the tables. A catalog that came from another upstream is forgotten: its plans may mean other things here. */
+/** Creates the tables. The catalog of another upstream is dropped, because the same plan id may be another plan here. */
 const prepareTables = async (endpoint: string, path: string, upstream: string): Promise<void> => {
-  const before = readJsonFile(path, upstreamFile)?.upstream;
-  if (before !== undefined && before !== upstream) await dropCacheTable(endpoint);
+  const previous = readJsonFile(path, upstreamFile)?.upstream;
+  if (previous !== undefined && previous !== upstream) await dropCacheTable(endpoint);
   writeJsonFile(path, { upstream });
   await createTables(endpoint);
+};
+
+const startSqs = async ({ shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalQueues> => {
+  onProgress("Starting SQS (fauxqs)");
+  const sqs = await startQueues(queues, dataDir.file("queues"));
+  shutdown.add("dependencies", sqs.stop);
+  return sqs;
+};
+
+/** The key of an upstream from the settings is served from memory and not written to the data directory. */
+const startSecrets = async (
+  { shutdown, onProgress }: Start,
+  dataDir: DataDir,
+  values: Secrets,
+): Promise<SecretsManager> => {
+  onProgress("Starting Secrets Manager");
+  const secretsManager = await startSecretsManager(values, dataDir.file("secrets"));
+  shutdown.add("dependencies", secretsManager.stop);
+  return secretsManager;
 };
 
 const functionNames = (): string[] => [
@@ -232,3 +225,45 @@ const functionNames = (): string[] => [
   DEFAULT_FUNCTION,
   ...scheduledFunctions,
 ];
+
+const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke: Invoke): void => {
+  for (const [queueName, { consumer: functionName, batchSize }] of Object.entries(queues)) {
+    const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName, invoke };
+    shutdown.add("inbound", consumeQueue(mapping).stop);
+  }
+};
+
+const consumeLedgerStream = (
+  { shutdown }: Start,
+  dataDir: DataDir,
+  { endpoint }: LocalDynamoDb,
+  invoke: Invoke,
+): void => {
+  const { consumer: functionName, ...mapping } = streams.ledger;
+  const table = tableNames.ledger;
+  const checkpointPath = dataDir.file("ledgerStream");
+  shutdown.add("inbound", consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
+};
+
+const startSchedules = async (
+  { shutdown, onProgress }: Start,
+  names: readonly string[],
+  invoke: Invoke,
+): Promise<void> => {
+  const schedules = await Promise.all(names.map((name) => startSchedule(name, invoke)));
+  for (const schedule of schedules) shutdown.add("inbound", schedule.stop);
+  if (!schedules.every(({ firstRun }) => firstRun)) {
+    onProgress("The catalog could not be fetched; the service retries every minute");
+  }
+};
+
+const ensureDemoAccount = async (dataDir: DataDir): Promise<DemoAccount> => {
+  const db = documentClient();
+  try {
+    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+    const endpoints = { accounts, webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
+    return await openDemoAccount(accounts, endpoints, dataDir.file("demoAccount"));
+  } finally {
+    db.destroy();
+  }
+};

@@ -2,23 +2,23 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 
-/** What an error of Node's says, for a sentence of ours. */
+/** The message of an error, to be part of a sentence. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 type Upstream = { readonly baseUrl: string; readonly liveKey: string };
 
-/** What `npm start` was asked to do. */
+/** The settings of `npm start`. */
 export type Settings = {
   readonly port: number;
   readonly dataDir: string;
   readonly serviceFile: string;
-  /** Forget everything before the start. */
+  /** Delete the data of earlier runs first. */
   readonly fresh: boolean;
-  /** A provider elsewhere; without it the simulator is started. */
+  /** By default the simulator. */
   readonly upstream?: Upstream;
-  /** A DynamoDB that runs already; without it dynoxide is started. */
+  /** A DynamoDB that already runs; by default dynoxide is started. */
   readonly dynamodbEndpoint?: string;
-  /** The settings of a stage with these names: both off for a restore. */
+  /** As the stage settings of the same name; a restore needs both off. */
   readonly purchases: OnOrOff;
   readonly workers: OnOrOff;
 };
@@ -29,24 +29,26 @@ export const help = `npm start [-- --fresh]
 
 Runs the whole service on this machine.
 
-  --fresh            forget accounts, balances and transactions of earlier runs first
-  --help             show this
+Options:
+  --fresh            delete the accounts, balances and transactions of earlier runs first
+  --help             show this help
 
 Environment:
-  PORT               default 4010; 0 takes a free one
-  DATA_DIR           default .local/data
-  SERVICE_FILE       default .local/service.json: base URL and keys as JSON, there while the service runs
-  UPSTREAM_BASE_URL  with UPSTREAM_LIVE_KEY: live requests go there, and no simulator is started
-  DYNAMODB_ENDPOINT  a DynamoDB Local that runs already
-  PURCHASES          default on; off refuses new orders
-  WORKERS            default on; off leaves events, outcomes and webhooks in their queues`;
+  PORT               port of the service; default 4010; 0 takes a free one
+  DATA_DIR           directory of the data; default .local/data
+  SERVICE_FILE       file with the base URL and keys as JSON while the service runs; default .local/service.json
+  UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
+  UPSTREAM_LIVE_KEY  the service's key at that upstream
+  DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
+  PURCHASES          on or off; default on; off refuses new orders
+  WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues`;
 
 const onOrOff = (name: string) =>
   z.enum(["on", "off"], { error: ({ input }) => `${name} must be on or off; it is "${input}".` }).default("on");
 
 const webUrl = (name: string) =>
   z
-    .url({ protocol: /^https?$/, error: ({ input }) => `${name} must be a http or https URL; it is "${input}".` })
+    .url({ protocol: /^https?$/, error: ({ input }) => `${name} must be an http or https URL; it is "${input}".` })
     .transform((url) => url.replace(/\/+$/, ""))
     .optional();
 
@@ -80,23 +82,23 @@ const environmentSchema = z
     }
   });
 
-/** Reads flags and environment; undefined when only help was asked for. Throws a `SettingsError`. */
-export const readSettings = (
+/** Parses options and environment; undefined for --help. Throws a `SettingsError`. */
+export const parseSettings = (
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Settings | undefined => {
-  const flags = readFlags(args);
-  if (flags.help) return undefined;
-  // An empty variable counts as absent, as in most shells' scripts.
-  const given = Object.entries(env).map(([name, text]) => [name, text?.trim() || undefined]);
-  const parsed = environmentSchema.safeParse(Object.fromEntries(given));
+  const options = parseOptions(args);
+  if (options.help) return undefined;
+  // An empty variable counts as unset, as in most shell scripts.
+  const variables = Object.entries(env).map(([name, text]) => [name, text?.trim() || undefined]);
+  const parsed = environmentSchema.safeParse(Object.fromEntries(variables));
   if (!parsed.success) throw new SettingsError(parsed.error.issues[0]?.message);
   const { PORT, DATA_DIR, SERVICE_FILE, UPSTREAM_BASE_URL, UPSTREAM_LIVE_KEY, DYNAMODB_ENDPOINT } = parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     serviceFile: SERVICE_FILE,
-    fresh: flags.fresh,
+    fresh: options.fresh,
     purchases: parsed.data.PURCHASES,
     workers: parsed.data.WORKERS,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
@@ -106,7 +108,7 @@ export const readSettings = (
   };
 };
 
-const readFlags = (args: readonly string[]): { readonly fresh: boolean; readonly help: boolean } => {
+const parseOptions = (args: readonly string[]): { readonly fresh: boolean; readonly help: boolean } => {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -114,6 +116,6 @@ const readFlags = (args: readonly string[]): { readonly fresh: boolean; readonly
     });
     return { fresh: values.fresh ?? false, help: values.help ?? false };
   } catch {
-    throw new SettingsError(`Only --fresh and --help are known; given was: ${args.join(" ")}.`);
+    throw new SettingsError(`The only options are --fresh and --help; given: ${args.join(" ")}.`);
   }
 };

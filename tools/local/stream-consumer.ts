@@ -8,32 +8,33 @@ import {
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
 import * as z from "zod";
-import { errorFields, log } from "../../shared/platform/log.ts";
+import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localClient, REGION } from "./local-aws.ts";
+import { localLog } from "./local-log.ts";
 
 const IDLE_MS = 200;
 const PAUSE_AFTER_ERROR_MS = 500;
 const STOP_MS_MAX = 2_000;
 
-/** A pattern of Lambda's event filters: objects go down, a list holds the values that may stand there. */
+/** A pattern of Lambda's event filters: nested objects match fields, and a list holds the values that match. */
 export type Pattern = { readonly [name: string]: Pattern | readonly string[] };
 
-/** How far a stream was read. It is written after what it stands for was handled, so that a crash repeats and never skips. */
+/** How far a stream was consumed. It is written after the changes were handled, so that a crash repeats changes and skips none. */
 const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
 type Checkpoint = z.infer<typeof checkpointFile>;
 
-const streamAnswer = z
+const batchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() })
   .nullish();
 
 export type StreamConsumer = { readonly stop: () => Promise<void> };
 
 /**
- * Lambda's event source mapping for a table's stream: hands the changes that fit the pattern to a function, in order, and goes on
- * from the first that failed. One that fails and is too old is left out, as on AWS, where it goes to the function's dead letters.
+ * Lambda's event source mapping of a table's stream: invokes a function with the changes that match the pattern, in order, and
+ * retries from the first that failed. A failed change that is too old is skipped; on AWS it becomes a dead letter.
  */
 export const consumeStream = (options: {
   readonly endpoint: string;
@@ -43,7 +44,7 @@ export const consumeStream = (options: {
   readonly pattern: Pattern;
   readonly functionName: string;
   readonly invoke: Invoke;
-  /** Where it is kept how far the stream was read. */
+  /** The file of the checkpoint. */
   readonly checkpointPath: string;
 }): StreamConsumer => {
   const { endpoint, table, batchSize, recordAgeMaxS, pattern, functionName, invoke, checkpointPath } = options;
@@ -52,13 +53,13 @@ export const consumeStream = (options: {
   const stopping = new AbortController();
   const abort = { abortSignal: stopping.signal };
 
-  /** Where reading begins: after the checkpoint, or at the stream's beginning where it is another stream's. */
-  const begin = async (): Promise<Checkpoint | undefined> => {
+  /** The checkpoint; or the beginning of the stream, if the checkpoint is of another stream. */
+  const startingPoint = async (): Promise<Checkpoint | undefined> => {
     const { Table } = await tablesClient.send(new DescribeTableCommand({ TableName: table }), abort);
     const stream = Table?.LatestStreamArn ?? "";
-    const kept = readJsonFile(checkpointPath, checkpointFile);
+    const stored = readJsonFile(checkpointPath, checkpointFile);
     const shards = await shardsOf(stream);
-    if (kept?.stream === stream && shards.some(({ ShardId }) => ShardId === kept.shard)) return kept;
+    if (stored?.stream === stream && shards.some(({ ShardId }) => ShardId === stored.shard)) return stored;
     const oldest = shards[0]?.ShardId;
     return oldest === undefined ? undefined : { stream, shard: oldest };
   };
@@ -82,75 +83,75 @@ export const consumeStream = (options: {
     return ShardIterator;
   };
 
-  const isGivenUp = ({ dynamodb }: StreamRecord): boolean => {
+  const isTooOld = ({ dynamodb }: StreamRecord): boolean => {
     const createdMs = dynamodb?.ApproximateCreationDateTime?.getTime();
     return createdMs !== undefined && Date.now() - createdMs > recordAgeMaxS * 1_000;
   };
 
-  /** Resolves with the sequence number up to which everything was handled; undefined where not even the first was. */
+  /** The sequence number up to which everything is handled; undefined if the first change failed. */
   const handle = async (records: readonly StreamRecord[], stream: string): Promise<string | undefined> => {
     const sequences = records.map(sequenceOf);
-    const chosen = records.map((record) => eventRecord(record, stream)).filter((record) => fits(pattern, record));
-    const failed = chosen.length === 0 ? [] : await failedOf(chosen);
+    const matching = records.map((record) => eventRecord(record, stream)).filter((record) => matches(pattern, record));
+    const failed = matching.length === 0 ? [] : await failedOf(matching);
     const first = sequences.findIndex((sequence) => failed.includes(sequence));
     if (first < 0) return sequences.at(-1);
     const failure = records[first];
-    if (failure === undefined || !isGivenUp(failure)) return sequences[first - 1];
-    log.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
+    if (failure === undefined || !isTooOld(failure)) return sequences[first - 1];
+    localLog.error("stream.given_up", { function: functionName, sequence_number: sequenceOf(failure) });
     return sequenceOf(failure);
   };
 
   const failedOf = async (records: readonly EventRecord[]): Promise<readonly string[]> => {
-    const given = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
+    const sequences = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
     try {
-      const answer = streamAnswer.parse(await invoke(functionName, { Records: records }));
-      return answer?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [];
+      const response = batchResponse.parse(await invoke(functionName, { Records: records }));
+      return response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [];
     } catch (error) {
-      log.error("invocation.failed", { function: functionName, ...errorFields(error) });
-      return given;
+      localLog.error("invocation.failed", { function: functionName, ...errorFields(error) });
+      return sequences;
     }
   };
 
-  /** Reads one shard until it is closed and read, or until something goes wrong. */
-  const readShard = async (start: Checkpoint): Promise<Checkpoint> => {
-    let at = start;
-    let iterator = await iteratorAt(at);
+  /** Consumes one shard until its end. */
+  const consumeShard = async (start: Checkpoint): Promise<Checkpoint> => {
+    let checkpoint = start;
+    let iterator = await iteratorAt(checkpoint);
     while (iterator !== undefined) {
-      const answer = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }), abort);
-      const { Records = [], NextShardIterator } = answer;
+      const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }), abort);
+      const { Records = [], NextShardIterator } = page;
       iterator = NextShardIterator;
       if (Records.length === 0) {
         if (iterator !== undefined) await sleep(IDLE_MS);
         continue;
       }
-      const handled = await handle(Records, at.stream);
+      const handled = await handle(Records, checkpoint.stream);
       if (handled !== undefined) {
-        at = { ...at, sequence: handled };
-        writeJsonFile(checkpointPath, at);
+        checkpoint = { ...checkpoint, sequence: handled };
+        writeJsonFile(checkpointPath, checkpoint);
       }
       if (handled !== Records.map(sequenceOf).at(-1)) {
         await sleep(PAUSE_AFTER_ERROR_MS);
-        iterator = await iteratorAt(at);
+        iterator = await iteratorAt(checkpoint);
       }
     }
-    return at;
+    return checkpoint;
   };
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        const start = await begin();
+        const start = await startingPoint();
         if (start === undefined) {
           await sleep(IDLE_MS);
           continue;
         }
-        const end = await readShard(start);
+        const end = await consumeShard(start);
         const next = (await shardsOf(end.stream)).find(({ ParentShardId }) => ParentShardId === end.shard)?.ShardId;
         if (next === undefined) await sleep(IDLE_MS);
         else writeJsonFile(checkpointPath, { stream: end.stream, shard: next });
       } catch (error) {
         if (stopping.signal.aborted) return;
-        log.error("stream.unreadable", { table, ...errorFields(error) });
+        localLog.error("stream.unreadable", { table, ...errorFields(error) });
         await sleep(PAUSE_AFTER_ERROR_MS);
       }
     }
@@ -174,14 +175,14 @@ type EventRecord = {
   readonly [name: string]: unknown;
 };
 
-/** One change of the event. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
+/** A change as the function receives it. Source: AWS, "Using AWS Lambda with Amazon DynamoDB". */
 const eventRecord = (record: StreamRecord, stream: string): EventRecord => ({
   ...record,
   awsRegion: REGION,
   eventSourceARN: stream,
   dynamodb: {
     ...record.dynamodb,
-    ...inJson({
+    ...asJson({
       Keys: record.dynamodb?.Keys,
       NewImage: record.dynamodb?.NewImage,
       OldImage: record.dynamodb?.OldImage,
@@ -193,8 +194,8 @@ const eventRecord = (record: StreamRecord, stream: string): EventRecord => ({
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** Bytes are Base64 in an event. */
-const inJson = (change: unknown): Record<string, unknown> =>
+/** Binary values are Base64 in an event. */
+const asJson = (change: unknown): Record<string, unknown> =>
   jsonObject.parse(
     JSON.parse(
       JSON.stringify(change ?? {}, (_name, value: unknown) =>
@@ -203,10 +204,10 @@ const inJson = (change: unknown): Record<string, unknown> =>
     ),
   );
 
-const fits = (pattern: Pattern | readonly string[], value: unknown): boolean => {
+const matches = (pattern: Pattern | readonly string[], value: unknown): boolean => {
   if (isList(pattern)) return typeof value === "string" && pattern.includes(value);
   const fields = jsonObject.safeParse(value).data;
-  return fields !== undefined && Object.entries(pattern).every(([name, part]) => fits(part, fields[name]));
+  return fields !== undefined && Object.entries(pattern).every(([name, part]) => matches(part, fields[name]));
 };
 
 const isList = (pattern: Pattern | readonly string[]): pattern is readonly string[] => Array.isArray(pattern);

@@ -11,7 +11,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts";
 import { localClient } from "./local-aws.ts";
 
-/** The tables' names on this machine. */
+/** The names of the tables on this machine. */
 export const tableNames = {
   access: "local-access",
   ledger: "local-ledger",
@@ -19,8 +19,8 @@ export const tableNames = {
 } as const satisfies Record<keyof typeof tables, string>;
 
 /**
- * Makes the tables of infra/tables.ts that are not there yet. Their time-to-live is left out: emulators do not sweep
- * dependably, and expiry is checked on read in any case.
+ * Creates the missing tables of infra/tables.ts, without time to live: emulators do not delete expired items reliably, and expiry is
+ * checked on read anyway.
  */
 export const createTables = (endpoint: string): Promise<void> =>
   withClient(endpoint, async (client) => {
@@ -29,7 +29,7 @@ export const createTables = (endpoint: string): Promise<void> =>
     );
   });
 
-/** Empties the cache: what it holds came from another upstream. */
+/** Drops the cache, whose content came from another upstream. */
 export const dropCacheTable = (endpoint: string): Promise<void> =>
   withClient(endpoint, async (client) => {
     try {
@@ -62,17 +62,19 @@ const createTable = async (client: DynamoDBClient, name: string, shape: TableSha
   }
 };
 
-/** A table of an earlier version of the code may lack an index or its stream, which would show much later and look like a bug. */
+/** Fails now if a table of an earlier version lacks an index or its stream, instead of at the first request that needs it. */
 const requireShape = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   const present = new Set(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName));
   const hasStream = Table?.StreamSpecification?.StreamEnabled === true;
   if (shape.indexes.some((index) => !present.has(index.name)) || (shape.stream && !hasStream)) {
-    throw new SettingsError(`The table ${name} was made by another version: npm start -- --fresh begins anew.`);
+    throw new SettingsError(
+      `The table ${name} was created by another version: npm start -- --fresh starts with empty data.`,
+    );
   }
 };
 
-/** What creates a table of that name in an emulator. */
+/** The command input that creates a table. */
 export const tableDefinition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
   const attributes = new Set([partition, ...indexes.flatMap((index) => keysOf(index))]);
   return {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { successEnvelope } from "./http.ts";
 
 const networkSchema = z.object({ id: z.int(), name: z.string(), code: z.string() });
 const planSchema = z.object({
@@ -16,7 +17,7 @@ type Network = z.infer<typeof networkSchema>;
 type DataPlan = z.infer<typeof planSchema>;
 type Catalog = { networks: Network[]; data_plans: DataPlan[] };
 
-const plan = (id: number, networkId: number, name: string, price: number, validity: string): DataPlan => ({
+const dataPlan = (id: number, networkId: number, name: string, price: number, validity: string): DataPlan => ({
   id,
   network_id: networkId,
   name,
@@ -32,49 +33,45 @@ const builtInCatalog: Catalog = {
     { id: 4, name: "9mobile", code: "9mobile" },
   ],
   data_plans: [
-    plan(101, 1, "1GB", 500, "30 days"),
-    plan(102, 1, "110MB", 100, "1 day"),
-    plan(103, 1, "500MB", 350, "7 days"),
-    plan(104, 1, "2GB", 750, "2 days"),
-    plan(105, 1, "3.2GB", 1_485.5, "30 days"),
-    plan(106, 1, "7GB", 3_500, "30 days"),
-    plan(107, 1, "20GB", 7_500, "30 days"),
-    plan(108, 1, "75GB", 18_000, "30 days"),
-    plan(201, 2, "100MB", 98.75, "1 day"),
-    plan(202, 2, "1GB", 485.5, "7 days"),
-    plan(203, 2, "2GB", 1_490, "30 days"),
-    plan(204, 2, "4GB", 2_475.25, "30 days"),
-    plan(205, 2, "10GB", 4_000, "30 days"),
-    plan(206, 2, "18GB", 6_000, "30 days"),
-    plan(207, 2, "35GB", 9_900, "30 days"),
-    plan(208, 2, "60GB", 15_000, "30 days"),
-    plan(301, 3, "125MB", 95, "1 day"),
-    plan(302, 3, "1.1GB", 475.5, "14 days"),
-    plan(303, 3, "2.6GB", 940, "30 days"),
-    plan(304, 3, "5GB", 1_425.9, "30 days"),
-    plan(305, 3, "10.8GB", 2_850, "30 days"),
-    plan(306, 3, "18.2GB", 4_750, "30 days"),
-    plan(307, 3, "50GB", 9_500, "30 days"),
-    plan(401, 4, "83MB", 100, "1 day"),
-    plan(402, 4, "650MB", 590.05, "7 days"),
-    plan(403, 4, "1.4GB", 980, "14 days"),
-    plan(404, 4, "3.4GB", 1_960, "30 days"),
-    plan(405, 4, "7.1GB", 3_920, "30 days"),
-    plan(406, 4, "15GB", 6_860.1, "30 days"),
-    plan(407, 4, "35GB", 14_700, "30 days"),
+    dataPlan(101, 1, "1GB", 500, "30 days"),
+    dataPlan(102, 1, "110MB", 100, "1 day"),
+    dataPlan(103, 1, "500MB", 350, "7 days"),
+    dataPlan(104, 1, "2GB", 750, "2 days"),
+    dataPlan(105, 1, "3.2GB", 1_485.5, "30 days"),
+    dataPlan(106, 1, "7GB", 3_500, "30 days"),
+    dataPlan(107, 1, "20GB", 7_500, "30 days"),
+    dataPlan(108, 1, "75GB", 18_000, "30 days"),
+    dataPlan(201, 2, "100MB", 98.75, "1 day"),
+    dataPlan(202, 2, "1GB", 485.5, "7 days"),
+    dataPlan(203, 2, "2GB", 1_490, "30 days"),
+    dataPlan(204, 2, "4GB", 2_475.25, "30 days"),
+    dataPlan(205, 2, "10GB", 4_000, "30 days"),
+    dataPlan(206, 2, "18GB", 6_000, "30 days"),
+    dataPlan(207, 2, "35GB", 9_900, "30 days"),
+    dataPlan(208, 2, "60GB", 15_000, "30 days"),
+    dataPlan(301, 3, "125MB", 95, "1 day"),
+    dataPlan(302, 3, "1.1GB", 475.5, "14 days"),
+    dataPlan(303, 3, "2.6GB", 940, "30 days"),
+    dataPlan(304, 3, "5GB", 1_425.9, "30 days"),
+    dataPlan(305, 3, "10.8GB", 2_850, "30 days"),
+    dataPlan(306, 3, "18.2GB", 4_750, "30 days"),
+    dataPlan(307, 3, "50GB", 9_500, "30 days"),
+    dataPlan(401, 4, "83MB", 100, "1 day"),
+    dataPlan(402, 4, "650MB", 590.05, "7 days"),
+    dataPlan(403, 4, "1.4GB", 980, "14 days"),
+    dataPlan(404, 4, "3.4GB", 1_960, "30 days"),
+    dataPlan(405, 4, "7.1GB", 3_920, "30 days"),
+    dataPlan(406, 4, "15GB", 6_860.1, "30 days"),
+    dataPlan(407, 4, "35GB", 14_700, "30 days"),
   ],
 };
 
-/** The catalog answer that a fresh simulator gives. Source: INTERFACE "GET /vtu/data". */
-export function builtInCatalogBody(): unknown {
-  return { status: true, message: "Data plans retrieved successfully.", data: structuredClone(builtInCatalog) };
-}
+/** The catalog response of a new simulator. Source: docs/interface.md 9.1 to 9.3. */
+export const builtInCatalogBody = (): unknown =>
+  successEnvelope("Data plans retrieved successfully.", structuredClone(builtInCatalog));
 
-/**
- * What is for sale. A test may serve a broken catalog; selling then goes on from the built-in one, as a provider
- * whose list is garbled still sells.
- */
-export function catalogForSale(catalogBody: unknown): Catalog {
+/** The catalog that purchases are priced from. While a test serves a malformed catalog, that is the built-in one. */
+export const purchasableCatalog = (catalogBody: unknown): Catalog => {
   const parsed = catalogBodySchema.safeParse(catalogBody);
   return parsed.success ? parsed.data.data : builtInCatalog;
-}
+};

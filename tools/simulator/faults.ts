@@ -2,53 +2,53 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
-import { type Answer, type Headers, send } from "./wire.ts";
+import { type Headers, type JsonResponse, sendJson } from "./http.ts";
 
 const HUGE_CHUNK_BYTES = 65_536;
 
-/** `path` is a prefix below /v1, every path if absent; `times` is how many requests it meets, for ever if absent. */
+/** `path` is a prefix below /v1, by default every path; `times` is how many requests are affected, by default all. */
 const matching = {
   path: z.string().startsWith("/").optional(),
   method: z.enum(["GET", "POST"]).optional(),
   times: z.int().min(1).optional(),
 };
 
-/** `takesOrder`: the request is carried out as usual, and only its answer is lost. Otherwise it is not looked at. */
-const answering = { ...matching, takesOrder: z.boolean().optional() };
+/** `takes_order`: the request is processed and only its response is replaced. By default it is not processed. */
+const responding = { ...matching, takes_order: z.boolean().optional() };
 const httpStatus = z.int().min(200).max(599);
 
 export const faultSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("delay"), ...matching, delayMs: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("delay"), ...matching, delay_ms: z.int().min(0) }),
   z.strictObject({ kind: z.literal("drop_after_order"), ...matching }),
   z.strictObject({ kind: z.literal("drop_before_reading"), ...matching }),
-  z.strictObject({ kind: z.literal("status"), ...answering, status: httpStatus, body: z.unknown().optional() }),
-  z.strictObject({ kind: z.literal("html"), ...answering }),
-  z.strictObject({ kind: z.literal("rate_limited"), ...answering, retryAfterS: z.int().min(0) }),
-  z.strictObject({ kind: z.literal("empty"), ...answering }),
-  z.strictObject({ kind: z.literal("huge"), ...answering, bytes: z.int().min(1) }),
-  z.strictObject({ kind: z.literal("unauthorized"), ...answering }),
+  z.strictObject({ kind: z.literal("status"), ...responding, status: httpStatus, body: z.unknown().optional() }),
+  z.strictObject({ kind: z.literal("html"), ...responding }),
+  z.strictObject({ kind: z.literal("rate_limited"), ...responding, retry_after_s: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("empty"), ...responding }),
+  z.strictObject({ kind: z.literal("huge"), ...responding, bytes: z.int().min(1) }),
+  z.strictObject({ kind: z.literal("unauthorized"), ...responding }),
   z.strictObject({
     kind: z.literal("custom"),
-    ...answering,
+    ...responding,
     status: httpStatus,
     headers: z.record(z.string(), z.string()).optional(),
     body: z.string(),
   }),
 ]);
 
-/** One way to misbehave. `custom` is sent exactly as given, without the rate-limit headers. */
+/** A fault as the control API takes it. `custom` is sent exactly as given, without the rate limit headers. */
 export type Fault = z.infer<typeof faultSchema>;
 type Delay = Extract<Fault, { kind: "delay" }>;
-export type Breakage = Exclude<Fault, Delay>;
+export type ResponseFault = Exclude<Fault, Delay>;
 
-/** What one request meets: it can be slow and broken at once. */
-export type Trouble = { delayMs: number; breakage: Breakage | undefined };
+/** The faults of one request, which can be both delayed and answered wrongly. */
+export type ActiveFaults = { readonly delayMs: number; readonly responseFault: ResponseFault | undefined };
 
-/** The faults still to come; the first that matches is used, and a delay can come together with one other. */
+/** The faults to inject. A request takes the first delay and the first other fault that match it. */
 export class FaultPlan {
   #faults: Fault[] = [];
 
-  /** `times` in the given fault is copied, never changed. */
+  /** Copies the faults, because `times` counts down. */
   add(...faults: readonly Fault[]): void {
     this.#faults.push(...faults.map((fault) => ({ ...fault })));
   }
@@ -61,15 +61,15 @@ export class FaultPlan {
     return this.#faults;
   }
 
-  take(method: string, path: string): Trouble {
+  take(method: string, path: string): ActiveFaults {
     const matches = this.#faults.filter(
       (fault) => path.startsWith(fault.path ?? "/") && (fault.method === undefined || fault.method === method),
     );
     const delay = matches.find((fault) => fault.kind === "delay");
-    const breakage = matches.find((fault) => fault.kind !== "delay");
+    const responseFault = matches.find((fault) => fault.kind !== "delay");
     this.#use(delay);
-    this.#use(breakage);
-    return { delayMs: delay?.delayMs ?? 0, breakage };
+    this.#use(responseFault);
+    return { delayMs: delay?.delay_ms ?? 0, responseFault };
   }
 
   #use(fault: Fault | undefined): void {
@@ -79,60 +79,57 @@ export class FaultPlan {
   }
 }
 
-/** True when the request is carried out although its answer will be lost. */
-export function takesOrder(breakage: Breakage): boolean {
-  return breakage.kind === "drop_after_order" || ("takesOrder" in breakage && breakage.takesOrder === true);
-}
+/** True if the request is processed although its response will be replaced. */
+export const processesRequest = (fault: ResponseFault): boolean =>
+  fault.kind === "drop_after_order" || ("takes_order" in fault && fault.takes_order === true);
 
-/** Answers as the fault says, instead of the real answer. */
-export async function misbehave(breakage: Breakage, response: ServerResponse, headers: Headers): Promise<void> {
-  switch (breakage.kind) {
+/** Sends the fault instead of the real response. */
+export const sendFault = async (fault: ResponseFault, response: ServerResponse, headers: Headers): Promise<void> => {
+  switch (fault.kind) {
     case "drop_after_order":
     case "drop_before_reading":
       response.destroy();
       return;
     case "status":
-      return send(
-        response,
-        { ...envelope(breakage.status), ...("body" in breakage && { body: breakage.body }) },
-        headers,
-      );
+      return sendJson(response, { ...failure(fault.status), ...("body" in fault && { body: fault.body }) }, headers);
     case "unauthorized":
-      return send(response, envelope(401), headers);
+      return sendJson(response, failure(401), headers);
     case "rate_limited":
-      return send(response, envelope(429), { ...headers, ...exhausted(breakage.retryAfterS) });
+      return sendJson(response, failure(429), { ...headers, ...exhausted(fault.retry_after_s) });
     case "empty":
       return sendText(response, 200, { ...headers, "Content-Type": "application/json" }, "");
     case "html":
       return sendText(response, 200, { ...headers, "Content-Type": "text/html" }, "<html><h1>Back soon</h1></html>");
     case "custom":
-      return sendText(response, breakage.status, breakage.headers ?? {}, breakage.body);
+      return sendText(response, fault.status, fault.headers ?? {}, fault.body);
     case "huge":
-      return sendHuge(response, breakage.bytes, headers);
+      return sendHuge(response, fault.bytes, headers);
   }
-}
+};
 
-function exhausted(retryAfterS: number): Headers {
-  return { "X-RateLimit-Remaining": "0", "Retry-After": String(retryAfterS) };
-}
+const exhausted = (retryAfterS: number): Headers => ({
+  "X-RateLimit-Remaining": "0",
+  "Retry-After": String(retryAfterS),
+});
 
-function envelope(status: number): Answer {
-  return { status, body: { status: false, message: "The request could not be completed." } };
-}
+const failure = (status: number): JsonResponse => ({
+  status,
+  body: { status: false, message: "The request could not be completed." },
+});
 
-function sendText(response: ServerResponse, status: number, headers: Headers, body: string): void {
+const sendText = (response: ServerResponse, status: number, headers: Headers, body: string): void => {
   if (response.destroyed) return;
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.end(body);
-}
+};
 
-async function sendHuge(response: ServerResponse, bytes: number, headers: Headers): Promise<void> {
+const sendHuge = async (response: ServerResponse, bytes: number, headers: Headers): Promise<void> => {
   if (response.destroyed) return;
   response.writeHead(200, { ...headers, "Content-Type": "application/json", "Content-Length": String(bytes) });
-  // The caller is expected to hang up half-way.
+  // The client is expected to disconnect before the end.
   await pipeline(Readable.from(chunksOf(bytes)), response).catch(() => response.destroy());
-}
+};
 
 function* chunksOf(bytes: number): Generator<Buffer> {
   const chunk = Buffer.alloc(HUGE_CHUNK_BYTES, " ");

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { Refusal } from "./wire.ts";
+import { HttpError } from "./http.ts";
 
-/** Smallest airtime purchase, in NGN. Source: INTERFACE "Limits" 4. */
-const AIRTIME_NGN_MIN = 50;
+/** Source: docs/interface.md 11.1. */
+const AIRTIME_NAIRA_MIN = 50;
 
-/** Source: INTERFACE "POST /vtu/data/purchase"; whether it is required is not shown, so it is not. */
+/** Optional: docs/interface.md 7.D1. */
 const referenceField = z.string().min(1).max(100).optional();
 
-/** Source: INTERFACE "Limits" 5, the 11-digit format. */
+/** Source: docs/interface.md 4.5. */
 const phoneField = z
   .string()
   .regex(/^0[789][01]\d{8}$/, "The phone number must be exactly 11 digits, in the Nigerian format.");
@@ -16,9 +16,8 @@ const consentField = z.literal(true, "Consent is required.");
 const modeField = z.enum(["basic", "advanced"]).default("basic");
 const identityNumberField = z.string().regex(/^\d{11}$/, "This must be exactly 11 digits.");
 
-const isWholeKobo = (naira: number) => Math.abs(naira * 100 - toKobo(naira)) < 1e-6;
+const isWholeKobo = (naira: number): boolean => Math.abs(naira * 100 - toKobo(naira)) < 1e-6;
 
-/** NGN as whole kobo. */
 export const toKobo = (naira: number): number => Math.round(naira * 100);
 
 export const dataPurchaseFields = z.object({
@@ -33,7 +32,7 @@ export const airtimePurchaseFields = z.object({
   phone_number: phoneField,
   amount: z
     .number()
-    .min(AIRTIME_NGN_MIN, `The amount must be at least ${AIRTIME_NGN_MIN}.`)
+    .min(AIRTIME_NAIRA_MIN, `The amount must be at least ${AIRTIME_NAIRA_MIN}.`)
     .refine(isWholeKobo, "The amount may have at most two decimals."),
   reference: referenceField,
 });
@@ -50,22 +49,22 @@ export const retrievalFields = z.object({
   reference: referenceField,
 });
 
-/** Reads a request's fields: a missing one is 400, a wrong one 422, both named in `errors`. Source: INTERFACE "Errors". */
-export function readFields<Fields extends z.ZodObject>(fields: Fields, body: unknown): z.infer<Fields> {
-  const present = z.record(z.string(), z.unknown()).safeParse(body);
-  if (!present.success) throw new Refusal(400, "The request body must be a JSON object.");
-  const read = fields.safeParse(body);
-  if (read.success) return read.data;
+/** Parses a request's fields: a missing one is 400, an invalid one 422, both named in `errors`. Source: docs/interface.md 5.1, 5.2. */
+export const parseFields = <Fields extends z.ZodObject>(fields: Fields, body: unknown): z.infer<Fields> => {
+  const record = z.record(z.string(), z.unknown()).safeParse(body);
+  if (!record.success) throw new HttpError(400, "The request body must be a JSON object.");
+  const parsed = fields.safeParse(body);
+  if (parsed.success) return parsed.data;
 
   const errors: Record<string, string[]> = {};
-  let missing = false;
-  for (const issue of read.error.issues) {
+  let isAnyMissing = false;
+  for (const issue of parsed.error.issues) {
     const field = String(issue.path[0]);
-    const absent = present.data[field] === undefined;
-    missing ||= absent;
-    errors[field] = [...(errors[field] ?? []), absent ? `The ${field} field is required.` : issue.message];
+    const isMissing = record.data[field] === undefined;
+    isAnyMissing ||= isMissing;
+    errors[field] = [...(errors[field] ?? []), isMissing ? `The ${field} field is required.` : issue.message];
   }
-  throw missing
-    ? new Refusal(400, "A required parameter is missing.", errors)
-    : new Refusal(422, "The given data was invalid.", errors);
-}
+  throw isAnyMissing
+    ? new HttpError(400, "A required parameter is missing.", errors)
+    : new HttpError(422, "The given data was invalid.", errors);
+};

@@ -1,67 +1,73 @@
 import type { Caller } from "./access.ts";
+import { HttpError, invalidField } from "./http.ts";
 import type { Outcome } from "./outcomes.ts";
 import type { Order, OrderType, SimulatorState } from "./state.ts";
 import { settleLater } from "./webhooks.ts";
-import { Refusal } from "./wire.ts";
 
-/** `stall` keeps the caller waiting and then hangs up. */
-export type Reply = { kind: "answer"; body: unknown } | { kind: "stall" };
+/** `stall`: the caller gets no response, and the connection is closed after a while. */
+export type Result = { readonly kind: "response"; readonly body: unknown } | { readonly kind: "stall" };
 
-/** A well-formed purchase or identity request, priced, with the outcome that its number asks for. */
-export type Ask = {
-  type: OrderType;
-  prefix: string;
-  amountKobo: number;
-  reference: string | undefined;
-  networkName: string | null;
-  phoneNumber: string | null;
-  outcome: Outcome;
-  subjectField: string;
-  answer: (order: Order) => unknown;
+/** A well-formed purchase or identity request with its price, and the outcome that its number selects. */
+export type OrderRequest = {
+  readonly type: OrderType;
+  readonly prefix: string;
+  readonly amountKobo: number;
+  readonly reference: string | undefined;
+  readonly networkName: string | null;
+  readonly phoneNumber: string | null;
+  readonly outcome: Outcome;
+  readonly subjectField: string;
+  readonly responseBody: (order: Order) => unknown;
 };
 
-type Context = { state: SimulatorState; path: string; caller: Caller; body: unknown };
+type Context = {
+  readonly state: SimulatorState;
+  readonly path: string;
+  readonly caller: Caller;
+  readonly body: unknown;
+};
 
-/** Carries out one request, from the repeated reference to the answer, and notes what became of it. */
-export function fulfil(context: Context, ask: Ask): Reply {
-  const { state, path, caller, body } = context;
-  const { outcome, type, prefix, amountKobo, networkName, phoneNumber } = ask;
-  const reference = ask.reference ?? null;
-  const note = (name: string) =>
-    state.requests.push({ path, keyKind: caller.mode, reference, body, outcome: name, at: new Date().toISOString() });
+/** Fulfils one request, from the check for a duplicate reference to the response, and records its outcome. */
+export const fulfil = ({ state, path, caller, body }: Context, request: OrderRequest): Result => {
+  const { outcome, type, prefix, amountKobo, networkName, phoneNumber, subjectField } = request;
+  const { mode, key: keyUsed } = caller;
+  const reference = request.reference ?? null;
+  const record = (name: string): void =>
+    void state.requests.push({ path, mode, reference, body, outcome: name, at: new Date().toISOString() });
 
-  if (reference !== null && state.isUsed(caller.mode, reference)) {
-    note("repeated_reference");
-    const errors = { reference: ["The reference has already been used."] };
-    throw new Refusal(422, "The given data was invalid.", errors);
+  if (reference !== null && state.isReferenceUsed(mode, reference)) {
+    record("duplicate_reference");
+    throw invalidField("reference", "The reference has already been used.");
   }
-  if (outcome.kind === "refuse") {
-    note(outcome.name);
-    const errors = outcome.blamesSubject ? { [ask.subjectField]: ["This is not a valid number."] } : undefined;
-    throw new Refusal(outcome.httpStatus, outcome.message, errors);
+  if (outcome.kind === "reject") {
+    record(outcome.name);
+    const errors = outcome.blamesSubject ? { [subjectField]: ["This is not a valid number."] } : undefined;
+    throw new HttpError(outcome.httpStatus, outcome.message, errors);
   }
 
-  const order = state.takeOrder({
-    ...{ path, type, prefix, amountKobo, reference, networkName, phoneNumber, body },
-    mode: caller.mode,
-    keyUsed: caller.key,
-  });
+  const newOrder = { path, type, prefix, amountKobo, reference, networkName, phoneNumber, body, mode, keyUsed };
+  const order = state.acceptOrder(newOrder);
   if (order === undefined) {
-    note("insufficient_balance");
-    throw new Refusal(400, "Insufficient wallet balance.");
+    record("insufficient_balance");
+    throw new HttpError(400, "Insufficient wallet balance.");
   }
-  note(outcome.name);
-  return finish(state, order, outcome, ask);
-}
+  record(outcome.name);
+  return apply(state, order, outcome, request);
+};
 
-function finish(state: SimulatorState, order: Order, outcome: Exclude<Outcome, { kind: "refuse" }>, ask: Ask): Reply {
-  // A stalled order stays `processing`: nobody outside can know how it ends until an event says so.
+const apply = (
+  state: SimulatorState,
+  order: Order,
+  outcome: Exclude<Outcome, { kind: "reject" }>,
+  request: OrderRequest,
+): Result => {
+  // A stalled order stays `processing`, because its outcome is unknown until an event reports it.
   if (outcome.kind === "stall") return { kind: "stall" };
   if (outcome.kind === "fail") {
     state.settle(order, "failed");
-    throw new Refusal(outcome.httpStatus, outcome.message);
+    throw new HttpError(outcome.httpStatus, outcome.message);
   }
   if (outcome.status === "success") state.settle(order, "success");
   if (outcome.later !== undefined) settleLater(state, order, outcome.later);
-  return { kind: "answer", body: ask.answer(order) };
-}
+  return { kind: "response", body: request.responseBody(order) };
+};

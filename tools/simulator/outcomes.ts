@@ -1,33 +1,39 @@
 /**
- * What becomes of an order. `answer`: taken and answered with 200; `later` is the event that follows.
- * `fail`: taken, not delivered, money given back. `refuse`: no order is made. `stall`: taken, never answered.
+ * `respond`: the order is accepted and answered with 200; `later` is the event that settles it. `fail`: accepted, not
+ * delivered, refunded. `reject`: no order is made. `stall`: accepted, and the caller gets no response.
  */
-export type Outcome = { name: string } & (
-  | { kind: "answer"; status: "success" | "processing"; later?: LaterEvent; minimalRecord?: true }
-  | { kind: "fail"; httpStatus: number; message: string }
-  | { kind: "refuse"; httpStatus: number; message: string; blamesSubject?: true }
-  | { kind: "stall" }
+export type Outcome = { readonly name: string } & (
+  | {
+      readonly kind: "respond";
+      readonly status: "success" | "processing";
+      readonly later?: LaterEvent;
+      readonly minimalRecord?: true;
+    }
+  | { readonly kind: "fail"; readonly httpStatus: number; readonly message: string }
+  | { readonly kind: "reject"; readonly httpStatus: number; readonly message: string; readonly blamesSubject?: true }
+  | { readonly kind: "stall" }
 );
 
-export type LaterEvent = { status: "success" | "failed"; copies: number };
+export type LaterEvent = { readonly status: "success" | "failed"; readonly copies: number };
 
-const success: Outcome = { name: "success", kind: "answer", status: "success" };
-const poor: Outcome = {
+const success: Outcome = { name: "success", kind: "respond", status: "success" };
+const insufficientBalance: Outcome = {
   name: "insufficient_balance",
-  kind: "refuse",
+  kind: "reject",
   httpStatus: 400,
   message: "Insufficient wallet balance.",
 };
-const providerDown: Outcome = {
-  name: "provider_down",
-  kind: "refuse",
+const unavailable: Outcome = {
+  name: "unavailable",
+  kind: "reject",
   httpStatus: 503,
   message: "The service is temporarily unavailable.",
 };
 
-const processing = { kind: "answer", status: "processing" } as const;
+const processing = { kind: "respond", status: "processing" } as const;
 
-const byPhone: Readonly<Record<string, Outcome>> = {
+/** Source: docs/interface.md 3.4. */
+const byPhoneNumber: Readonly<Record<string, Outcome>> = {
   "08000000000": success,
   "08000000001": {
     name: "failed",
@@ -38,42 +44,41 @@ const byPhone: Readonly<Record<string, Outcome>> = {
   "08000000002": { name: "processing_then_success", ...processing, later: { status: "success", copies: 1 } },
   "08000000003": { name: "processing_then_failed", ...processing, later: { status: "failed", copies: 1 } },
   "08000000004": { name: "processing", ...processing },
-  "08000000005": poor,
-  "08000000006": providerDown,
-  "08000000007": { name: "no_answer", kind: "stall" },
+  "08000000005": insufficientBalance,
+  "08000000006": unavailable,
+  "08000000007": { name: "no_response", kind: "stall" },
   "08000000008": {
-    name: "success_announced_twice",
-    kind: "answer",
+    name: "success_with_two_events",
+    kind: "respond",
     status: "success",
     later: { status: "success", copies: 2 },
   },
 };
 
+/** Source: docs/interface.md 3.5. */
 const byLastDigit: Readonly<Record<string, Outcome>> = {
   "1": { name: "no_record", kind: "fail", httpStatus: 404, message: "No record was found." },
   "2": {
     name: "invalid",
-    kind: "refuse",
+    kind: "reject",
     httpStatus: 422,
     message: "The given data was invalid.",
     blamesSubject: true,
   },
-  "3": providerDown,
-  "4": { name: "minimal_record", kind: "answer", status: "success", minimalRecord: true },
-  "5": poor,
-  "6": { name: "no_answer", kind: "stall" },
+  "3": unavailable,
+  "4": { name: "minimal_record", kind: "respond", status: "success", minimalRecord: true },
+  "5": insufficientBalance,
+  "6": { name: "no_response", kind: "stall" },
 };
 
-/** Ten zeros and one digit (nin, bvn), or 0800000000 and one digit (retrieval by phone). */
-const MAGIC_IDENTITY = /^(?:0{10}|0800000000)(\d)$/;
+/** Ten zeros and one digit (nin, bvn), or 0800000000 and one digit (retrieval by phone number). */
+const MAGIC_SUBJECT = /^(?:0{10}|0800000000)(\d)$/;
 
-/** The outcome that a recipient's number asks for; any other number succeeds. */
-export function purchaseOutcome(phoneNumber: string): Outcome {
-  return byPhone[phoneNumber] ?? success;
-}
+/** The outcome that the recipient's number selects; for any other number the purchase succeeds. */
+export const purchaseOutcome = (phoneNumber: string): Outcome => byPhoneNumber[phoneNumber] ?? success;
 
-/** The outcome that a nin, a bvn or a registered phone number asks for; any other number is found. */
-export function identityOutcome(subject: string): Outcome {
-  const lastDigit = MAGIC_IDENTITY.exec(subject)?.[1];
+/** The outcome that a nin, a bvn or a phone number selects; for any other number a record is found. */
+export const identityOutcome = (subject: string): Outcome => {
+  const lastDigit = MAGIC_SUBJECT.exec(subject)?.[1];
   return (lastDigit === undefined ? undefined : byLastDigit[lastDigit]) ?? success;
-}
+};

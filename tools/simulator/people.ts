@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { spellRecord } from "./spelling.ts";
+import { formatRecord } from "./record-formats.ts";
 
 const FEMALE_NAMES = ["Adaeze", "Bisi", "Chidinma", "Fatima", "Halima", "Ngozi", "Temitope", "Zainab"];
 const MALE_NAMES = ["Babatunde", "Chukwuemeka", "Danjuma", "Emeka", "Ibrahim", "Musa", "Olumide", "Sani"];
-/** No real family is called this: a record that leaks from here is recognised at sight. */
+/** Names that no real family has, so that a leaked mock record is recognised at sight. */
 const LAST_NAMES = ["Mockson", "Sampleton", "Testerman", "Specimen", "Fictive", "Standin", "Dummyworth", "Exampleson"];
 const STATES = ["Lagos", "Kano", "Enugu", "Rivers", "Oyo", "Kaduna", "Anambra", "Delta"];
 const LGAS = ["Mock North", "Mock South", "Mock East", "Mock West"];
 const BANKS = ["Mock Bank of Samples", "First Fictive Bank", "Specimen Trust Bank"];
 
-/** One grey pixel, a whole JPEG. */
+/** A complete JPEG of one grey pixel. */
 const PHOTO_BASE64 =
   "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=";
 
@@ -20,12 +20,12 @@ const REGISTRATION_RANGE_DAYS = 3_500;
 const DAY_MS = 86_400_000;
 
 const PHONE_NUMBER = /^0([789][01]\d{8})$/;
-/** First digit of the nin or bvn of whoever has a given phone number; the phone's other ten digits follow it. */
+/** The nin or bvn of a phone number's owner is this digit and the last ten digits of the phone number. */
 const FIRST_DIGIT = { nin: "7", bvn: "2" } as const;
 
 export type IdentityKind = keyof typeof FIRST_DIGIT;
 
-/** The truth about a mock person, in the documented formats. What goes over the wire is spelled in messier ways. */
+/** A mock person in the documented formats. Responses may use other ones: see `record-formats.ts`. */
 export type Person = {
   first_name: string;
   middle_name: string;
@@ -46,12 +46,12 @@ export type Person = {
   photo: string;
 };
 
-/** The person that a nin, bvn or phone number belongs to: always the same one for the same number. */
-export function personOf(subject: string): Person {
-  const phoneNumber = phoneOf(subject);
+/** The person that a nin, bvn or phone number belongs to. The same number always gives the same person. */
+export const personOf = (subject: string): Person => {
+  const phoneNumber = phoneNumberOf(subject);
   const hash = createHash("sha256").update(phoneNumber).digest();
-  const draw = (position: number, range: number) => hash.readUInt16BE(position * 2) % range;
-  const pick = (position: number, list: readonly string[]) => list[draw(position, list.length)] ?? "Mock";
+  const draw = (position: number, range: number): number => hash.readUInt16BE(position * 2) % range;
+  const pick = (position: number, list: readonly string[]): string => list[draw(position, list.length)] ?? "Mock";
 
   const gender = draw(0, 2) === 0 ? "F" : "M";
   const names = gender === "F" ? FEMALE_NAMES : MALE_NAMES;
@@ -79,14 +79,13 @@ export function personOf(subject: string): Person {
     watch_listed: "NO",
     photo: PHOTO_BASE64,
   };
-}
+};
 
-/** The nin or bvn that retrieval finds for a phone number; verifying it finds the same person. */
-export function identityNumberOf(kind: IdentityKind, phoneNumber: string): string {
-  return `${FIRST_DIGIT[kind]}${phoneNumber.slice(1)}`;
-}
+/** The nin or bvn that a retrieval returns for a phone number; verifying it finds the same person. */
+export const identityNumberOf = (kind: IdentityKind, phoneNumber: string): string =>
+  `${FIRST_DIGIT[kind]}${phoneNumber.slice(1)}`;
 
-/** `retrieve` is asked with a phone number, the others with the nin or bvn itself. */
+/** The subject of `retrieve` is a phone number, that of the others the nin or bvn itself. */
 export type RecordRequest = {
   kind: IdentityKind;
   detail: "basic" | "advanced" | "retrieve";
@@ -95,14 +94,14 @@ export type RecordRequest = {
 };
 
 /**
- * The `data.result` of an identity request. INTERFACE documents only the five fields of a basic NIN result; the rest,
- * and all spellings, are as providers are seen to send them.
+ * The `data.result` of an identity request. Only the five fields of docs/interface.md 12.7 are defined; the others, and
+ * all formats, are as upstreams are seen to send them.
  */
-export function identityRecord({ kind, detail, subject, minimal }: RecordRequest): Record<string, string> {
+export const identityRecord = ({ kind, detail, subject, minimal }: RecordRequest): Record<string, string> => {
   const person = personOf(subject);
   const { first_name, middle_name, last_name, gender, date_of_birth, phone_number } = person;
   const number = detail === "retrieve" ? identityNumberOf(kind, subject) : subject;
-  const found = spellRecord(subject, () => {
+  const record = formatRecord(subject, () => {
     if (minimal) return { first_name, last_name };
     const basic = { first_name, last_name, middle_name, gender, date_of_birth };
     if (detail === "retrieve" || (detail === "basic" && kind === "bvn")) return { ...basic, phone_number };
@@ -110,18 +109,16 @@ export function identityRecord({ kind, detail, subject, minimal }: RecordRequest
     const { enrollment_bank, registration_date, watch_listed, ...shared } = person;
     return kind === "bvn" ? { ...shared, enrollment_bank, registration_date, watch_listed } : shared;
   });
-  return detail === "basic" || (minimal && detail !== "retrieve") ? found : { [kind]: number, ...found };
-}
+  return detail === "basic" || (minimal && detail !== "retrieve") ? record : { [kind]: number, ...record };
+};
 
-function phoneOf(subject: string): string {
+const phoneNumberOf = (subject: string): string => {
   if (PHONE_NUMBER.test(subject)) return subject;
   const embedded = `0${subject.slice(1)}`;
-  const isOurs = Object.values(FIRST_DIGIT).some((digit) => subject.startsWith(digit));
-  if (isOurs && PHONE_NUMBER.test(embedded)) return embedded;
+  const hasKnownFirstDigit = Object.values(FIRST_DIGIT).some((digit) => subject.startsWith(digit));
+  if (hasKnownFirstDigit && PHONE_NUMBER.test(embedded)) return embedded;
   const digits = createHash("sha256").update(subject).digest().readUInt32BE(0) % 100_000_000;
   return `080${String(digits).padStart(8, "0")}`;
-}
+};
 
-function isoDate(firstMs: number, days: number): string {
-  return new Date(firstMs + days * DAY_MS).toISOString().slice(0, 10);
-}
+const isoDate = (firstMs: number, days: number): string => new Date(firstMs + days * DAY_MS).toISOString().slice(0, 10);

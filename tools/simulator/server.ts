@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { documentedLimits, type RateLimits } from "./access.ts";
-import { CONTROL_PREFIX, serve, VERSION_PREFIX } from "./exchange.ts";
+import { CONTROL_PREFIX, handleRequest, VERSION_PREFIX } from "./request-handler.ts";
 import { SimulatorState, type Webhook } from "./state.ts";
 
 const HOST = "127.0.0.1";
@@ -9,27 +9,32 @@ const SLOW_ANSWER_MS = 40_000;
 const DELAYED_OUTCOME_MS = 5_000;
 
 export type SimulatorOptions = {
-  /** 0, the default, takes a free one. */
-  port?: number;
-  liveKey: string;
-  testKey?: string;
-  webhook?: Webhook;
-  balanceKobo?: number;
-  /** How long the numbers that get no answer are kept waiting. */
-  slowAnswerMs?: number;
-  /** How long an order that is not delivered at once takes to end. */
-  delayedOutcomeMs?: number;
-  limits?: Partial<RateLimits>;
+  /** Default 0: a free port. */
+  readonly port?: number;
+  readonly liveKey: string;
+  readonly testKey?: string;
+  readonly webhook?: Webhook;
+  readonly balanceKobo?: number;
+  /** How long the connection of a stalled request stays open. */
+  readonly slowAnswerMs?: number;
+  /** How long a delayed order takes to settle. */
+  readonly delayedOutcomeMs?: number;
+  readonly limits?: Partial<RateLimits>;
 };
 
 /** `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in the same process. */
-export type Simulator = { baseUrl: string; controlUrl: string; state: SimulatorState; stop(): Promise<void> };
+export type Simulator = {
+  readonly baseUrl: string;
+  readonly controlUrl: string;
+  readonly state: SimulatorState;
+  readonly stop: () => Promise<void>;
+};
 
 /**
- * Starts the stand-in for the upstream provider, on loopback. It speaks INTERFACE.md, by plain HTTP although the
- * interface asks for HTTPS ("Authentication" 1), and can be told to misbehave.
+ * Starts the simulated upstream on loopback. It serves docs/interface.md 16.1, by plain HTTP instead of HTTPS (1.5), and
+ * injects the faults that it is given.
  */
-export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const state = new SimulatorState({
     liveKey: options.liveKey,
     testKey: options.testKey,
@@ -39,7 +44,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     delayedOutcomeMs: options.delayedOutcomeMs ?? DELAYED_OUTCOME_MS,
     limits: { ...documentedLimits, ...options.limits },
   });
-  const server = createServer((request, response) => void serve(state, request, response));
+  const server = createServer((request, response) => void handleRequest(state, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port ?? 0, HOST, resolve);
@@ -59,4 +64,4 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
         server.closeAllConnections();
       }),
   };
-}
+};

@@ -13,57 +13,63 @@ export type OrderType =
   | "nin_retrieval"
   | "bvn_retrieval";
 
-/** An order that the simulator took. `reference` is the caller's, `upstreamReference` the simulator's own. */
+/** An accepted order. `reference` is the caller's, `upstreamReference` the simulator's own. */
 export type Order = {
-  path: string;
-  type: OrderType;
-  reference: string | null;
-  upstreamReference: string;
-  mode: Mode;
-  keyUsed: string;
-  amountKobo: number;
+  readonly path: string;
+  readonly type: OrderType;
+  readonly reference: string | null;
+  readonly upstreamReference: string;
+  readonly mode: Mode;
+  readonly keyUsed: string;
+  readonly amountKobo: number;
   status: OrderStatus;
-  networkName: string | null;
-  phoneNumber: string | null;
-  body: unknown;
-  at: string;
+  readonly networkName: string | null;
+  readonly phoneNumber: string | null;
+  readonly body: unknown;
+  readonly at: string;
 };
 
-/** A well-formed purchase or identity request, taken or not; `outcome` says what became of it. */
-export type SeenRequest = {
-  path: string;
-  keyKind: Mode;
-  reference: string | null;
-  body: unknown;
-  outcome: string;
-  at: string;
+/** A well-formed purchase or identity request, accepted or not, with the name of its outcome. */
+export type RecordedRequest = {
+  readonly path: string;
+  readonly mode: Mode;
+  readonly reference: string | null;
+  readonly body: unknown;
+  readonly outcome: string;
+  readonly at: string;
 };
 
-/** One attempt to deliver an event; `status` is the receiver's, null if it gave none. */
-export type Delivery = { url: string; body: string; status: number | null; error: string | null; at: string };
-export type Webhook = { url: string; secret: string };
+/** One attempt to deliver an event; `status` is the receiver's HTTP status, null without a response. */
+export type Delivery = {
+  readonly url: string;
+  readonly body: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly at: string;
+};
+export type Webhook = { readonly url: string; readonly secret: string };
 
 export type Settings = {
-  liveKey: string;
-  testKey: string | undefined;
-  webhook: Webhook | undefined;
-  startBalanceKobo: number;
-  slowAnswerMs: number;
-  delayedOutcomeMs: number;
-  limits: RateLimits;
+  readonly liveKey: string;
+  readonly testKey: string | undefined;
+  readonly webhook: Webhook | undefined;
+  readonly startBalanceKobo: number;
+  readonly slowAnswerMs: number;
+  readonly delayedOutcomeMs: number;
+  readonly limits: RateLimits;
 };
 
-type NewOrder = Omit<Order, "upstreamReference" | "status" | "at"> & { prefix: string };
+type NewOrder = Omit<Order, "upstreamReference" | "status" | "at"> & { readonly prefix: string };
 
 const LOOPBACK = ["127.0.0.1", "::1"];
 
-/** All that the simulator knows. Tests read and change it directly; `reset` makes it new, except for the webhook. */
+/** The simulator's whole state. Tests read and change it directly; `reset` restores everything except the webhook. */
 export class SimulatorState {
   readonly settings: Settings;
   readonly faults = new FaultPlan();
   readonly rates = new RateCounters();
   readonly timers = new Timers();
-  /** Aborted when the simulator stops: a receiver that does not answer must not hold it up. */
+  /** Aborted when the simulator stops, so that a receiver that does not respond cannot delay it. */
   readonly stopping = new AbortController();
   webhook: Webhook | undefined;
   limits: RateLimits;
@@ -72,15 +78,15 @@ export class SimulatorState {
   catalogBody: unknown = builtInCatalogBody();
   balanceKobo: number;
   purchases: Order[] = [];
-  requests: SeenRequest[] = [];
+  requests: RecordedRequest[] = [];
   deliveries: Delivery[] = [];
-  /** Used references, by mode; a load test makes too many orders to search. */
-  readonly #usedReferences: Record<Mode, Set<string>> = { live: new Set(), test: new Set() };
+  /** By mode. A set, because a load test places too many orders to search them for each request. */
+  readonly #usedReferences: Readonly<Record<Mode, Set<string>>> = { live: new Set(), test: new Set() };
 
   constructor(settings: Settings) {
     this.settings = settings;
     this.webhook = settings.webhook;
-    this.limits = { ...settings.limits };
+    this.limits = settings.limits;
     this.balanceKobo = settings.startBalanceKobo;
   }
 
@@ -88,7 +94,7 @@ export class SimulatorState {
     this.faults.clear();
     this.rates.clear();
     this.timers.clear();
-    this.limits = { ...this.settings.limits };
+    this.limits = this.settings.limits;
     this.whitelist = [...LOOPBACK];
     this.restricted = false;
     this.catalogBody = builtInCatalogBody();
@@ -96,27 +102,30 @@ export class SimulatorState {
     this.purchases = [];
     this.requests = [];
     this.deliveries = [];
-    for (const used of Object.values(this.#usedReferences)) used.clear();
+    for (const references of Object.values(this.#usedReferences)) references.clear();
   }
 
-  /** True when an order of that mode was taken under the caller's reference. */
-  isUsed(mode: Mode, reference: string): boolean {
+  /** True if an order of this mode was accepted with the caller's reference. */
+  isReferenceUsed(mode: Mode, reference: string): boolean {
     return this.#usedReferences[mode].has(reference);
   }
 
-  /** Takes an order and, in live mode, its money; nothing happens when the wallet is too poor. Source: INTERFACE "Rules". */
-  takeOrder({ prefix, ...order }: NewOrder): Order | undefined {
-    const live = order.mode === "live";
-    if (live && this.balanceKobo < order.amountKobo) return undefined;
-    if (live) this.balanceKobo -= order.amountKobo;
-    const upstreamReference = `${live ? prefix : "TEST"}_${randomBytes(10).toString("hex").toUpperCase()}`;
-    const taken: Order = { ...order, upstreamReference, status: "processing", at: new Date().toISOString() };
-    this.purchases.push(taken);
+  /**
+   * Accepts an order and, in live mode, debits its price; undefined if the balance is insufficient.
+   * Source: docs/interface.md 3.1, 13.1.
+   */
+  acceptOrder({ prefix, ...order }: NewOrder): Order | undefined {
+    const isLive = order.mode === "live";
+    if (isLive && this.balanceKobo < order.amountKobo) return undefined;
+    if (isLive) this.balanceKobo -= order.amountKobo;
+    const upstreamReference = `${isLive ? prefix : "TEST"}_${randomBytes(10).toString("hex").toUpperCase()}`;
+    const accepted: Order = { ...order, upstreamReference, status: "processing", at: new Date().toISOString() };
+    this.purchases.push(accepted);
     if (order.reference !== null) this.#usedReferences[order.mode].add(order.reference);
-    return taken;
+    return accepted;
   }
 
-  /** Ends an order; a failed one gives its money back. A final status stays. Source: INTERFACE "States and transitions". */
+  /** Settles an open order and refunds a failed one. A final status does not change. Source: docs/interface.md 8.2. */
   settle(order: Order, status: "success" | "failed"): void {
     if (order.status !== "processing") return;
     order.status = status;

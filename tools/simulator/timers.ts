@@ -1,13 +1,13 @@
-/** Timers that never keep the process alive and that end together, when the simulator stops or is reset. */
+/** Timers that do not keep the process alive and are all cleared when the simulator stops or is reset. */
 export class Timers {
   readonly #pending = new Map<NodeJS.Timeout, () => void>();
 
-  /** Acts after a while, or never if the timers are cleared before. */
-  after(delayMs: number, act: () => void): void {
-    this.#start(delayMs, act, () => undefined);
+  /** Runs the task after the delay, unless the timers are cleared before. */
+  after(delayMs: number, task: () => void): void {
+    this.#start(delayMs, task, () => undefined);
   }
 
-  /** Waits; clearing the timers ends it early, so that no request is left hanging. */
+  /** Waits; clearing the timers ends the wait, so that no request is left open. */
   async wait(delayMs: number): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => this.#start(delayMs, resolve, resolve));
   }
@@ -15,18 +15,18 @@ export class Timers {
   clear(): void {
     const pending = [...this.#pending];
     this.#pending.clear();
-    for (const [timer, whenCleared] of pending) {
+    for (const [timer, onClear] of pending) {
       clearTimeout(timer);
-      whenCleared();
+      onClear();
     }
   }
 
-  #start(delayMs: number, act: () => void, whenCleared: () => void): void {
+  #start(delayMs: number, task: () => void, onClear: () => void): void {
     const timer = setTimeout(() => {
       this.#pending.delete(timer);
-      act();
+      task();
     }, delayMs);
     timer.unref();
-    this.#pending.set(timer, whenCleared);
+    this.#pending.set(timer, onClear);
   }
 }

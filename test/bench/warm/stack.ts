@@ -1,6 +1,6 @@
 import middy from "@middy/core";
 import { routes } from "../../../shared/contract/routes.ts";
-import { type Admit, apiHandler, type Call, operation } from "../../../shared/lambda/api-handler.ts";
+import { type Admit, apiHandler, type Call } from "../../../shared/lambda/api-handler.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
@@ -45,8 +45,8 @@ const context = aLambdaContext();
 const response = successResponse(answer);
 
 const handler = apiHandler("purchase", admit, {
-  buyData: operation(route, trivial),
-  buyAirtime: operation(routes.buyAirtime, trivial),
+  buyData: trivial,
+  buyAirtime: trivial,
 });
 const bare = middy<unknown, typeof response>({ timeoutEarlyInMillis: 0 })
   .use({ after: () => {}, onError: () => {} })
@@ -74,7 +74,7 @@ const logLine = (): void =>
     key: caller.keyId,
     mode: caller.mode,
     reference: "DATA_7Z9K3QX1V5",
-    durationMs: 1,
+    duration_ms: 1,
   });
 
 export type StackPart = Exclude<keyof typeof works, "whole" | "direct">;

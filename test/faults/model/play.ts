@@ -10,7 +10,7 @@ import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { comeToRest, leaveStage, resolveOpen } from "../recovery.ts";
 import { type AppEndpoint, FUNDED_NAIRA, type Stage, setStage } from "../stage.ts";
-import { jump } from "../world/clock.ts";
+import { advance } from "../world/clock.ts";
 import type { Ending, Fault } from "../world/effects.ts";
 import type { Answer, World } from "../world/world.ts";
 import { type AccountBook, balanceOf, type Entry, entryKey, newBook, type Status } from "./book.ts";
@@ -62,7 +62,7 @@ export const disturbed = async (
   };
   await work();
   world.plan = () => undefined;
-  if (disturbance.fault === "throttled") jump(UPSTREAM_PAUSE_MS);
+  if (disturbance.fault === "throttled") advance(UPSTREAM_PAUSE_MS);
   return count >= disturbance.at || wasIntervened();
 };
 
@@ -99,7 +99,7 @@ const REQUESTS_A_MINUTE = 25;
 const MINUTE_MS = 60_000;
 export const beforeRequest = (play: Play): void => {
   play.requests += 1;
-  if (play.requests % REQUESTS_A_MINUTE === 0) jump(MINUTE_MS);
+  if (play.requests % REQUESTS_A_MINUTE === 0) advance(MINUTE_MS);
 };
 
 const answered = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
@@ -185,7 +185,7 @@ export const endPlay = async (play: Play): Promise<void> => {
   const { world, actors } = play;
   world.strict()?.calm();
   await comeToRest(world);
-  jump(ABANDONED_MS);
+  advance(ABANDONED_MS);
   await world.strike("reconcile-ledger");
   await comeToRest(world);
   for (const actor of actors) await adoptEnds(play, actor);
@@ -206,7 +206,7 @@ const tellMissed = async ({ world, actors }: Play): Promise<void> => {
   if (missing.length === 0) return;
   for (const { stage } of missing) await enableEndpoint(world.endpoints, stage.accountId);
   const { ledger, accounts, deliveryQueue: queue } = world;
-  const ever = { fromMs: 0, toMs: ledger.clock(), repeat: "missed", lookBackMs: 0 };
+  const ever = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
   await enqueueRange({ ledger, accounts, queue }, ever);
   await comeToRest(world);
 };

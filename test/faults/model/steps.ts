@@ -9,8 +9,8 @@ import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
-import { disableEndpoint, enableEndpoint, rotateSecret } from "../../../shared/webhooks/endpoint.ts";
-import { jump } from "../world/clock.ts";
+import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
+import { advance } from "../world/clock.ts";
 import { faults } from "../world/effects.ts";
 import {
   balanceOf,
@@ -278,7 +278,7 @@ const pump = fc.tuple(maybeDisturbed, fc.constantFrom("in_turn", "at_once")).map
 
 const wait = fc
   .constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000)
-  .map((forMs) => step(`wait ${forMs}`, async () => jump(forMs)));
+  .map((forMs) => step(`wait ${forMs}`, async () => advance(forMs)));
 
 const strike = fc
   .tuple(fc.constantFrom("reconcile-ledger", "refresh-catalog"), maybeDisturbed)
@@ -336,7 +336,7 @@ const changeEndpoint = stepOf("endpoint", to, async ({ world }, actor, change) =
     await disableEndpoint(world.endpoints, accountId);
   }
   if (change === "on") await enableEndpoint(world.endpoints, accountId);
-  if (change === "secret") await rotateSecret(world.endpoints, accountId);
+  if (change === "secret") await rotateWebhookSecret(world.endpoints, accountId);
 });
 
 /** Programs of what apps, operators, the upstream, time and chance may do. */

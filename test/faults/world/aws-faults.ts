@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { jump } from "./clock.ts";
+import { advance } from "./clock.ts";
 import { type Effect, type Fault, never, type Run, runs } from "./effects.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
@@ -50,7 +50,7 @@ const sendStrictly = async (
   if (place !== "dynamodb") return pass();
   const given = await runs.exit(() => strict.dynamodb.handle(name, sentBody.parse(body)));
   if (given.lost || given.delayMs >= PATIENCE_MS) return timedOut();
-  jump(given.delayMs);
+  advance(given.delayMs);
   return answerOf(given.status, given.body);
 };
 
@@ -111,7 +111,7 @@ const TIMED_OUT = "TimeoutError";
 
 /** As the SDK's own handler says it, with the time gone by. */
 const timedOut = (): never => {
-  jump(PATIENCE_MS);
+  advance(PATIENCE_MS);
   throw Object.assign(new Error("The request timed out"), { name: TIMED_OUT });
 };
 

@@ -2,7 +2,7 @@ import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictDynamoDb, strictDynamoDb } from "../../strict/dynamodb.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { forwardTo } from "../../strict/wire.ts";
-import { HURRY, jump } from "./clock.ts";
+import { advance, SPEED_UP } from "./clock.ts";
 import { runs } from "./effects.ts";
 
 /** What one message of a queue meets on its way. */
@@ -28,7 +28,7 @@ export const strictAws = (dynamodb: string, settings: StrictSettings, seed: numb
   const { forward, close } = forwardTo(dynamodb);
   // In the runs of our code every wait is shorter, and so are the holds that they wait for.
   const wait = (delayMs: number) => runs.exit(() => new Promise<void>((wake) => setTimeout(wake, delayMs)));
-  const time = { now: () => Date.now(), sleep: wait, hurry: HURRY };
+  const time = { now: () => Date.now(), sleep: wait, speedUp: SPEED_UP };
   const layer = strictDynamoDb({ settings, seed, forward, time });
   // A sequence of its own: how many messages there are does not shift what happens to calls.
   const chance = chanceOf(seed + 1);
@@ -48,7 +48,7 @@ export const strictAws = (dynamodb: string, settings: StrictSettings, seed: numb
       layer.calm();
       active = { ...active, queues: { duplicates: 0, late: 0, reordered: false }, secretsThrottling: 0 };
     },
-    passLag: () => jump(settings.lagMaxMs),
+    passLag: () => advance(settings.lagMaxMs),
     close,
   };
 };

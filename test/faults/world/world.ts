@@ -29,7 +29,7 @@ import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { interceptAws } from "./aws-faults.ts";
-import { hurry } from "./clock.ts";
+import { shortenWaits } from "./clock.ts";
 import { type Ending, type FaultPlan, runs, runUnder } from "./effects.ts";
 import { interceptHttp } from "./http-faults.ts";
 import { type Pump, pumping } from "./pump.ts";
@@ -139,7 +139,7 @@ export const openWorld = async (): Promise<World> => {
   let strict: StrictAws | undefined;
   const passAws = interceptAws(() => strict);
   const passHttp = await interceptHttp();
-  const putTimeBack = hurry();
+  const restoreWaits = shortenWaits();
 
   const logged: string[] = [];
   console.log = (line: unknown) => void logged.push(String(line));
@@ -168,7 +168,7 @@ export const openWorld = async (): Promise<World> => {
     db,
     ledger: { db, table: ledgerTable, clock: systemClock },
     accounts,
-    endpoints: { accounts, webhookKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
     tables,
     logged,
@@ -227,7 +227,7 @@ export const openWorld = async (): Promise<World> => {
       console.log = (line: unknown) => {
         if (runs.getStore() === undefined) log(line);
       };
-      putTimeBack();
+      restoreWaits();
       await passHttp();
       passAws();
       putBack();

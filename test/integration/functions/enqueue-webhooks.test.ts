@@ -5,7 +5,7 @@ import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { sleep, systemClock } from "../../../shared/platform/time.ts";
 import { type AddressRules, systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
-import { type EndpointStore, rotateSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { type EndpointStore, rotateWebhookSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
@@ -153,12 +153,12 @@ test("during a rotation both secrets verify, and the announcement repeated by an
   const beforeMs = Date.now();
   await buy(caller.key, "08031234567");
   await arrived(receiver, 1);
-  const { webhookSecret } = await rotateSecret(endpoints, caller.accountId);
+  const { webhookSecret } = await rotateWebhookSecret(endpoints, caller.accountId);
 
   const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
   const accounts = service.accounts;
-  const range = { fromMs: beforeMs, toMs: systemClock(), repeat: "after-the-outage" };
-  expect((await enqueueRange({ ledger: service.ledger, accounts, queue }, range)).announced).toBeGreaterThan(0);
+  const range = { fromMs: beforeMs, toMs: systemClock(), resendId: "after-the-outage" };
+  expect((await enqueueRange({ ledger: service.ledger, accounts, queue }, range)).enqueued).toBeGreaterThan(0);
   await arrived(receiver, 2);
   const [one, other] = receiver.received;
   expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
@@ -167,7 +167,7 @@ test("during a rotation both secrets verify, and the announcement repeated by an
   }
   // The same repetition again has nothing left to tell, and one before the purchase neither.
   await enqueueRange({ ledger: service.ledger, accounts, queue }, range);
-  await enqueueRange({ ledger: service.ledger, accounts, queue }, { fromMs: 0, toMs: beforeMs - 1, repeat: "early" });
+  await enqueueRange({ ledger: service.ledger, accounts, queue }, { fromMs: 0, toMs: beforeMs - 1, resendId: "early" });
   await sleep(500);
   expect(receiver.received).toHaveLength(2);
 });

@@ -28,9 +28,9 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../shared/upstream-events/apply-upstream-event.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import {
+  eventSummary,
   listEvents,
   type StoredEvent,
-  saysOf,
   storedEventSchema,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../tools/local/queue-consumer.ts";
@@ -102,7 +102,7 @@ describe("the entrance", () => {
   ])("accepts an event %s, and keeps it for the operator", async (_name, body, problem) => {
     expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
     await vi.waitFor(async () => {
-      const kept = (await listEvents(service.ledger, "0000")).filter((each) => saysOf(each) === problem);
+      const kept = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === problem);
       expect(kept).toMatchObject([{ reason: "unreadable", state: "open" }]);
     }, 5_000);
   });
@@ -159,14 +159,14 @@ describe("the entrance", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
-    expect(said.mock.calls.filter(([line]) => String(line).includes("status.event_refused"))).toHaveLength(1);
+    expect(said.mock.calls.filter(([line]) => String(line).includes("upstream_event.refused"))).toHaveLength(1);
   });
 
   test("refuses half a JSON text under another token without an alarm", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     expect((await post("{", { url: webhook().url.replace(/[^/]+$/, "x".repeat(43)) })).status).toBe(404);
-    expect(said.mock.calls.flat().join()).not.toContain("status.event_refused");
+    expect(said.mock.calls.flat().join()).not.toContain("upstream_event.refused");
   });
 
   test("is the only way to a refund: a failed that somebody else put on the queue waits for the operator", async () => {
@@ -387,7 +387,7 @@ describe("an event", () => {
     const order = await anOpenOrder({ upstream: event.reference });
     const alarms = vi.spyOn(console, "log");
     await apply(event);
-    expect(alarms.mock.calls.flat().join()).toContain("status.amount_differs");
+    expect(alarms.mock.calls.flat().join()).toContain("transaction.amount_differs");
     alarms.mockRestore();
     expect(await order.stands()).toMatchObject({
       status: "success",
@@ -404,7 +404,7 @@ describe("an event", () => {
     const line = z.object({ event: z.string(), ours: z.number(), theirs: z.number().optional() });
     const lines = said.mock.calls.map(([text]) => line.safeParse(JSON.parse(String(text))).data);
     said.mockRestore();
-    return lines.flatMap((found) => (found?.event === "status.amount_differs" ? [found.theirs] : []));
+    return lines.flatMap((found) => (found?.event === "transaction.amount_differs" ? [found.theirs] : []));
   };
 
   test("with another amount raises the alarm for an order that has ended by its request too", async () => {

@@ -8,92 +8,96 @@ import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/le
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import type { Item } from "../table-scan.ts";
 
-/** A condition under which an item may be put in the place of the one that was read. */
+/** The condition of a conditional put: the item is still the one that was compared. */
 export type Condition = {
   readonly expression: string;
   readonly names?: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** What becomes of one item of the old ledger. */
+/** What to do with one item of the old ledger. */
 export type Step =
-  /** The new ledger lacks it. */
+  /** The restored ledger lacks the item. */
   | { readonly kind: "copy" }
-  /** The new ledger has it, at an earlier stage. */
+  /** The restored ledger has it at an earlier stage. */
   | { readonly kind: "update"; readonly item: Item; readonly when: Condition; readonly note?: string }
-  /** The new ledger has it, at this stage or a later one. */
+  /** The restored ledger has it at this stage or a later one. */
   | { readonly kind: "present"; readonly note?: string }
-  /** The two contradict each other: nothing is written, and the operator decides. */
+  /** The two contradict each other: an operator must decide, and nothing is written. */
   | { readonly kind: "differs"; readonly fields: readonly string[] }
-  /** It is not what its key says that it is. */
+  /** The item does not have the form that its key promises. */
   | { readonly kind: "unreadable" };
 
-/** Compares an item of the old ledger with the one under its key in the new one. */
-type Compare = (old: Item, here: Item | undefined) => Step;
+/** Compares an item of the old ledger with the restored ledger's item of the same key. */
+type Compare = (old: Item, restored: Item | undefined) => Step;
 
-/** What the ledger keeps, by the word that begins its keys. */
+/** A kind of ledger item, found by the prefix of its key. */
 export type ItemKind = {
   readonly name: string;
-  /** Absent for what is not carried over, because the service makes it anew from the rest. */
+  /** Absent if the kind is not carried over: the service derives it again from the other items. */
   readonly compare?: Compare;
 };
 
 const differing = (one: Item, other: Item, fields: readonly string[]): readonly string[] =>
   fields.filter((field) => !isDeepStrictEqual(one[field], other[field]));
 
-/** Parses both, and compares what came of it beside the items themselves. */
+/** Parses both items before comparing them. */
 const compareWith =
-  <Row>(
-    schema: z.ZodType<Row>,
-    merge: (rows: { readonly old: Row; readonly here: Row }, old: Item, here: Item) => Step,
+  <Parsed>(
+    schema: z.ZodType<Parsed>,
+    compareParsed: (
+      parsed: { readonly old: Parsed; readonly restored: Parsed },
+      oldItem: Item,
+      restoredItem: Item,
+    ) => Step,
   ): Compare =>
-  (old, here) => {
-    const read = schema.safeParse(old).data;
-    if (read === undefined) return { kind: "unreadable" };
-    if (here === undefined) return { kind: "copy" };
-    const readHere = schema.safeParse(here).data;
-    return readHere === undefined
+  (oldItem, restoredItem) => {
+    const old = schema.safeParse(oldItem).data;
+    if (old === undefined) return { kind: "unreadable" };
+    if (restoredItem === undefined) return { kind: "copy" };
+    const restored = schema.safeParse(restoredItem).data;
+    return restored === undefined
       ? { kind: "differs", fields: ["all"] }
-      : merge({ old: read, here: readHere }, old, here);
+      : compareParsed({ old, restored }, oldItem, restoredItem);
   };
 
-/** What never changes once it is written. */
+/** For items that never change once written. */
 const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
-  compareWith(schema, (_rows, old, here) => {
-    const fields = differing(old, here, [...new Set([...Object.keys(old), ...Object.keys(here)])]);
+  compareWith(schema, (_parsed, old, restored) => {
+    const fields = differing(old, restored, [...new Set([...Object.keys(old), ...Object.keys(restored)])]);
     return fields.length === 0 ? { kind: "present" } : { kind: "differs", fields };
   });
 
-/** These say that it is the same order by the same request. */
+/** Equal in both ledgers if it is the same order of the same request. */
 const ORDER_FIELDS = [
   ...["owner", "account_id", "mode", "type", "attempt", "fingerprint", "caller_reference", "amount_kobo", "created_at"],
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
 
-/** Forward only: an open transaction takes its end and the upstream's facts from the old ledger; one that has ended stays. */
-const compareTransaction = compareWith(transactionSchema, (rows, old, here): Step => {
-  const otherOrder = differing(old, here, ORDER_FIELDS);
+/** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
+const compareTransaction = compareWith(transactionSchema, ({ old, restored }, oldItem, restoredItem): Step => {
+  const otherOrder = differing(oldItem, restoredItem, ORDER_FIELDS);
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
-  const fields = differing(old, here, OUTCOME_FIELDS);
+  const fields = differing(oldItem, restoredItem, OUTCOME_FIELDS);
   if (fields.length === 0) return { kind: "present" };
-  if (isFinalStatus(rows.here.status))
-    return isFinalStatus(rows.old.status) ? { kind: "differs", fields } : { kind: "present" };
-  const name = rows.here.upstream_reference;
-  if (name !== undefined && name !== rows.old.upstream_reference) {
+  if (isFinalStatus(restored.status))
+    return isFinalStatus(old.status) ? { kind: "differs", fields } : { kind: "present" };
+  const claimed = restored.upstream_reference;
+  if (claimed !== undefined && claimed !== old.upstream_reference) {
     return { kind: "differs", fields: ["upstream_reference"] };
   }
   return {
     kind: "update",
-    item: old,
+    item: oldItem,
     when: {
       expression: `#status = :processing AND attempt = :attempt AND ${
-        name === undefined ? "attribute_not_exists(upstream_reference)" : "upstream_reference = :name"
+        claimed === undefined ? "attribute_not_exists(upstream_reference)" : "upstream_reference = :claimed"
       }`,
       names: { "#status": "status" },
       values: {
         ":processing": "processing",
-        ":attempt": rows.here.attempt,
-        ...(name !== undefined && { ":name": name }),
+        ":attempt": restored.attempt,
+        ...(claimed !== undefined && { ":claimed": claimed }),
       },
     },
   };
@@ -112,11 +116,11 @@ const mergeKeys = (one: Key, other: Key | undefined): Key => {
   };
 };
 
-/** Every key of both, revoked where one says so, and ending when the first of both does. */
-const mergeKeyLists = (here: Account, old: Account): Key[] => {
-  const known = new Set(here.keys.map(({ key_id }) => key_id));
+/** All keys of both: revoked if either is, with the earlier expiry. */
+const mergeKeyLists = (restored: Account, old: Account): Key[] => {
+  const known = new Set(restored.keys.map(({ key_id }) => key_id));
   return [
-    ...here.keys.map((key) =>
+    ...restored.keys.map((key) =>
       mergeKeys(
         key,
         old.keys.find(({ key_id }) => key_id === key.key_id),
@@ -126,65 +130,66 @@ const mergeKeyLists = (here: Account, old: Account): Key[] => {
   ];
 };
 
-/** Addresses, name and webhook as they were changed last; keys and restriction as the stricter of the two says. */
-const compareAccount = compareWith(accountSchema, (rows, old, here): Step => {
-  const isNewer = rows.old.version > rows.here.version;
-  const isRestricted = rows.old.status === "restricted" || rows.here.status === "restricted";
+/** Addresses, name and webhook of the later version; keys and restriction of whichever is stricter. */
+const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
+  const isOldNewer = old.version > restored.version;
+  const isRestricted = old.status === "restricted" || restored.status === "restricted";
   const merged = {
-    ...(isNewer ? old : here),
+    ...(isOldNewer ? oldItem : restoredItem),
     status: isRestricted ? "restricted" : "active",
-    keys: mergeKeyLists(rows.here, rows.old),
+    keys: mergeKeyLists(restored, old),
   };
   const note =
-    rows.old.status === rows.here.status
+    old.status === restored.status
       ? {}
-      : { note: `${rows.here.account_id} is restricted in one ledger, and stays so` };
-  if (isDeepStrictEqual({ ...merged, version: 0 }, { ...here, version: 0 })) return { kind: "present", ...note };
+      : { note: `${restored.account_id} is restricted in one ledger and stays restricted` };
+  if (isDeepStrictEqual({ ...merged, version: 0 }, { ...restoredItem, version: 0 }))
+    return { kind: "present", ...note };
   return {
     kind: "update",
-    item: { ...merged, version: Math.max(rows.old.version, rows.here.version) + 1 },
-    when: { expression: "version = :read", values: { ":read": rows.here.version } },
+    item: { ...merged, version: Math.max(old.version, restored.version) + 1 },
+    when: { expression: "version = :read", values: { ":read": restored.version } },
     ...note,
   };
 });
 
 const walletSchema = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
 
-/** Balances are not compared: they are computed anew from what moved them. */
-const compareWallet = compareWith(walletSchema, (_rows, old, here): Step => {
-  const isSame = differing(old, here, ["low_balance_threshold_kobo"]).length === 0;
+/** Balances are not compared: they are recomputed from the ledger entries and transactions. */
+const compareWallet = compareWith(walletSchema, (_parsed, old, restored): Step => {
+  const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
   return isSame
     ? { kind: "present" }
-    : { kind: "present", note: `${old.pk} has another low_balance_threshold_kobo there` };
+    : { kind: "present", note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
 });
 
-/** The operator's decision about an event stands once it was taken. */
-const compareEvent = compareWith(storedEventSchema, (rows, old, here): Step => {
-  const fields = differing(old, here, ["state", "transaction"]);
-  if (fields.length === 0 || rows.old.state === "open") return { kind: "present" };
-  if (rows.here.state !== "open") return { kind: "differs", fields };
+/** Forward only: an open event takes the operator's decision from the old ledger. */
+const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem, restoredItem): Step => {
+  const fields = differing(oldItem, restoredItem, ["state", "transaction"]);
+  if (fields.length === 0 || old.state === "open") return { kind: "present" };
+  if (restored.state !== "open") return { kind: "differs", fields };
   const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
-  return { kind: "update", item: old, when };
+  return { kind: "update", item: oldItem, when };
 });
 
 const deliverySchema = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
 
-/** Attempts are only ever added, and a state that is not `pending` is final. */
-const compareDelivery = compareWith(deliverySchema, (rows, old): Step => {
-  const isFurther = rows.old.state !== "pending" || rows.old.attempts.length > rows.here.attempts.length;
-  if (rows.here.state !== "pending" || !isFurther) return { kind: "present" };
+/** Forward only: attempts are only added, and a state other than `pending` is final. */
+const compareDelivery = compareWith(deliverySchema, ({ old, restored }, oldItem): Step => {
+  const isFurther = old.state !== "pending" || old.attempts.length > restored.attempts.length;
+  if (restored.state !== "pending" || !isFurther) return { kind: "present" };
   return {
     kind: "update",
-    item: old,
+    item: oldItem,
     when: {
       expression: "#state = :pending AND size(attempts) = :attempts",
       names: { "#state": "state" },
-      values: { ":pending": "pending", ":attempts": rows.here.attempts.length },
+      values: { ":pending": "pending", ":attempts": restored.attempts.length },
     },
   };
 });
 
-/** Every kind of item that a ledger has. Whatever is not listed here is reported and not carried over. */
+/** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   wallet: { name: "wallets", compare: compareWallet },
@@ -196,9 +201,9 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
   audit: { name: "audit", compare: compareImmutable() },
-  // The next proof of a wallet makes a new one.
+  // The next reconciliation of a wallet writes a new checkpoint.
   proof: { name: "proofs" },
-  // The restored ledger's own progress is that of its items: a later one would leave out what is not masked in it.
+  // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.
   "phone-retention": { name: "phone retention" },
 };
 
@@ -207,7 +212,7 @@ export const kindOf = (pk: string): ItemKind | undefined => {
   return kind && kinds[kind];
 };
 
-/** Something that moved a wallet: kobo, signed. */
+/** A change of an account's balance, in signed kobo. */
 export type BalanceChange = {
   readonly accountId: string;
   readonly at: string;
@@ -218,13 +223,13 @@ export type BalanceChange = {
 const liveTransaction = transactionSchema.pick({ account_id: true, status: true, amount_kobo: true, created_at: true });
 const entry = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
-/** The attributes that the function below reads. */
+/** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
   ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at",
   ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
 };
 
-/** What an item means for its account's balance; undefined for what moves none. */
+/** How an item changes its account's balance; undefined if it does not. */
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {

@@ -10,7 +10,7 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
-/** What became of one wallet. */
+/** The result for one wallet. */
 export type WalletResult = {
   readonly account_id: string;
   readonly result: "right" | "corrected" | "negative" | "changed_meanwhile" | "no_wallet";
@@ -19,37 +19,38 @@ export type WalletResult = {
 };
 
 type Sums = {
-  /** Of everything. */
+  /** Of all ledger changes. */
   total_kobo: number;
-  /** Of what the account's checkpoint stands for. */
+  /** Of the ledger changes that the account's checkpoint covers. */
   checked_kobo: number;
   isCheckedOpen: boolean;
 };
 
 /**
- * Computes every balance anew: fundings and adjustments, less transactions that are not `failed`. The table itself is read,
- * strongly, because its indexes lag behind what was just copied. `moved` is added to what is found there, for a dry run.
+ * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`. Reads the table itself
+ * with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
   ledger: Ledger,
   accountIds: ReadonlySet<string>,
   options: {
-    /** Absent in a dry run. */
+    /** The audit entry of a corrected balance; absent in a dry run. */
     readonly audit?: (accountId: string, details: AuditEntry["details"]) => AuditEntry;
-    readonly moved: ReadonlyMap<string, number>;
-    readonly logProgress: (sentence: string) => void;
-    /** Receives each item of the table that the balances are computed from. */
+    /** In a dry run, the balance changes of the items that would be copied. */
+    readonly plannedChanges: ReadonlyMap<string, number>;
+    readonly logProgress: (message: string) => void;
+    /** Called with each item of the table. */
     readonly onItem?: (item: Item) => void;
   },
 ): Promise<readonly WalletResult[]> => {
-  // Before the sums: whatever changes a balance from here on raises its version.
+  // Read before the scan: any later change of a balance raises the wallet's version and fails its correction.
   const keys = [...accountIds].map((accountId) => ({ pk: walletPk(accountId) }));
-  const wallets = new Map((await getItems(ledger, keys, walletSchema)).map((row) => [row.account_id, row]));
+  const wallets = new Map((await getItems(ledger, keys, walletSchema)).map((wallet) => [wallet.account_id, wallet]));
   const checkpoints = new Map<string, Checkpoint>();
   for (const accountId of accountIds) checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
   const sums = new Map<string, Sums>();
   await scanTable(ledger.db, ledger.table, {
-    take: async (items) => {
+    onPage: async (items) => {
       for (const item of items) {
         options.onItem?.(item);
         const change = balanceChangeOf(item);
@@ -61,12 +62,12 @@ export const recomputeWallets = async (
   });
 
   const results: WalletResult[] = [];
-  for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.moved.keys()])) {
+  for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.plannedChanges.keys()])) {
     const sum = sums.get(account_id) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
-    const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.moved.get(account_id) ?? 0));
+    const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.plannedChanges.get(account_id) ?? 0));
     const wallet = wallets.get(account_id);
     const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
-    // In a dry run the wallet of a new account is not there yet.
+    // In a dry run a new account's wallet has not been copied yet.
     if (wallet === undefined) {
       const willBeCopied = options.audit === undefined && accountIds.has(account_id);
       results.push({ ...known, result: willBeCopied ? "corrected" : "no_wallet" });
@@ -92,7 +93,7 @@ const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpo
   sum.isCheckedOpen ||= isOpen;
 };
 
-/** Sets the balance if it is wrong, and takes away a checkpoint that what was carried over has made wrong. */
+/** Corrects the balance if it is wrong, and deletes a checkpoint that the carried items have made wrong. */
 const correct = async (
   { db, table, clock }: Ledger,
   wallet: Wallet,

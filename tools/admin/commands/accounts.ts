@@ -4,33 +4,33 @@ import { type Account, accountIds, requireAccount } from "../../../shared/access
 import { createAccount, setAccountStatus } from "../../../shared/access/accounts.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
-import { actsTable, actView } from "../audit-view.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited } from "../context.ts";
 import { accountField, nameField, whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull, sections, table } from "../print.ts";
-import { keysTable, keyView } from "./keys.ts";
+import { auditTable, auditView } from "../views/audit.ts";
+import { keysTable, keyView } from "../views/keys.ts";
+import { fields, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
 
-const account = z.object({ account: accountField });
-const change = account.extend({ why: whyField.optional() });
+const accountInput = z.object({ account: accountField });
+const changeInput = accountInput.extend({ why: whyField.optional() });
 
 export const addAccounts = (program: Command): void => {
-  const group = addGroup(program, "accounts", "Accounts: one for each app");
+  const group = addGroup(program, "accounts", "Manage the accounts of callers");
   addCommand(group, {
     usage: "create <name>",
-    summary: "make an account with an empty wallet; nobody gets in before an address is allowed and a key is made",
+    summary: "create an account with an empty wallet; it needs ips allow and keys create before it can call",
     example: "create checkout",
     options: [why],
     input: z.object({ name: nameField, why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
-      const store = audited(desk, () => ({ action: "accounts create", why, details: { name } }));
-      return one(await createAccount(store, { name, whitelist: [] }));
+    run: async (context, { name, why }) => {
+      const store = audited(context, () => ({ action: "accounts create", why, details: { name } }));
+      return accountReport(await createAccount(store, { name, whitelist: [] }));
     },
   });
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "all accounts, oldest first, with their balances",
+    summary: "list all accounts with their balances, oldest first",
     example: "list",
     input: z.object({}),
     run: listAccounts,
@@ -38,9 +38,9 @@ export const addAccounts = (program: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "one account with its addresses, keys, webhook and what was done to it",
+    summary: "show an account with its addresses, keys, webhook and audit log",
     example: "show acc_0123456789abcdef01",
-    input: account,
+    input: accountInput,
     run: showAccount,
   });
   addCommand(group, {
@@ -48,85 +48,86 @@ export const addAccounts = (program: Command): void => {
     summary: "refuse all requests of an account from now on (403)",
     example: 'restrict acc_0123456789abcdef01 --why "unpaid invoice 1042"',
     options: [why],
-    input: change,
-    run: async (desk, { account, why }) =>
-      one(
-        await setAccountStatus(
-          audited(desk, () => ({ action: "accounts restrict", why })),
-          account,
-          "restricted",
-        ),
-      ),
+    input: changeInput,
+    run: setStatus("restricted", "accounts restrict"),
   });
   addCommand(group, {
     usage: "unrestrict <account>",
-    summary: "lift a restriction",
+    summary: "accept the requests of a restricted account again",
     example: "unrestrict acc_0123456789abcdef01",
     options: [why],
-    input: change,
-    run: async (desk, { account, why }) =>
-      one(
-        await setAccountStatus(
-          audited(desk, () => ({ action: "accounts unrestrict", why })),
-          account,
-          "active",
-        ),
-      ),
+    input: changeInput,
+    run: setStatus("active", "accounts unrestrict"),
   });
 };
 
-const view = ({ account_id, name, status, created_at }: Account) => ({ account_id, name, status, created_at });
+const accountView = ({ account_id, name, status, created_at }: Account) => ({ account_id, name, status, created_at });
 
-const one = (row: Account): Report => ({ json: view(row), text: fields(view(row)) });
+const accountReport = (account: Account): Report => ({
+  json: accountView(account),
+  text: fields(accountView(account)),
+});
 
-const listAccounts = async (desk: AdminContext): Promise<Report> => {
-  const accounts: (ReturnType<typeof view> & { readonly balance_kobo: number })[] = [];
-  for await (const accountId of accountIds(desk.accounts)) {
-    const [row, { balance_kobo }] = await Promise.all([
-      requireAccount(desk.accounts, accountId),
-      readWallet(desk.ledger, accountId),
+const setStatus =
+  (status: Account["status"], action: string) =>
+  async (context: AdminContext, { account, why }: z.output<typeof changeInput>): Promise<Report> => {
+    const store = audited(context, () => ({ action, why }));
+    return accountReport(await setAccountStatus(store, account, status));
+  };
+
+const listAccounts = async (context: AdminContext): Promise<Report> => {
+  const accounts: (ReturnType<typeof accountView> & { readonly balance_kobo: number })[] = [];
+  for await (const accountId of accountIds(context.accounts)) {
+    const [account, { balance_kobo }] = await Promise.all([
+      requireAccount(context.accounts, accountId),
+      readWallet(context.ledger, accountId),
     ]);
-    accounts.push({ ...view(row), balance_kobo });
+    accounts.push({ ...accountView(account), balance_kobo });
   }
   return {
     json: {
-      accounts: accounts.map(({ balance_kobo, ...row }) => ({ ...row, balance: nairaNumber(balance_kobo) })),
+      accounts: accounts.map(({ balance_kobo, ...account }) => ({ ...account, balance: nairaNumber(balance_kobo) })),
     },
     text: table(
       ["account", "name", "status", "balance", "created"],
-      accounts.map((row) => [row.account_id, row.name, row.status, naira(row.balance_kobo), row.created_at]),
+      accounts.map(({ account_id, name, status, balance_kobo, created_at }) => [
+        ...[account_id, name, status, naira(balance_kobo), created_at],
+      ]),
     ),
   };
 };
 
-const showAccount = async (desk: AdminContext, { account }: z.output<typeof change>): Promise<Report> => {
-  const row = await requireAccount(desk.accounts, account);
-  const [{ balance_kobo, low_balance_threshold_kobo }, acts] = await Promise.all([
-    readWallet(desk.ledger, account),
-    readAudit(desk.ledger, account),
+const showAccount = async (
+  context: AdminContext,
+  { account: accountId }: z.output<typeof accountInput>,
+): Promise<Report> => {
+  const account = await requireAccount(context.accounts, accountId);
+  const [{ balance_kobo, low_balance_threshold_kobo }, audit] = await Promise.all([
+    readWallet(context.ledger, accountId),
+    readAudit(context.ledger, accountId),
   ]);
-  const { url = null, status = null } = row.webhook ?? {};
-  const keys = row.keys.map((key) => keyView(key, desk.ledger.clock()));
+  const { url = null, status = null } = account.webhook ?? {};
+  const keys = account.keys.map((key) => keyView(key, context.ledger.clock()));
   return {
     json: {
-      ...view(row),
+      ...accountView(account),
       balance: nairaNumber(balance_kobo),
       low_balance_threshold: orNull(low_balance_threshold_kobo, nairaNumber),
-      ips: row.whitelist,
+      ips: account.whitelist,
       keys,
       webhook: url === null ? null : { url, status },
-      acts: acts.map(actView),
+      acts: audit.map(auditView),
     },
     text: sections({
       Account: fields({
-        ...view(row),
+        ...accountView(account),
         balance: naira(balance_kobo),
         "low below": orNull(low_balance_threshold_kobo, naira),
-        ips: row.whitelist.join(" "),
+        ips: account.whitelist.join(" "),
         webhook: url === null ? null : `${url} (${status})`,
       }),
       Keys: keysTable(keys),
-      "What was done to it": actsTable(acts),
+      "Audit log": auditTable(audit),
     }),
   };
 };

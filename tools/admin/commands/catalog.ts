@@ -16,18 +16,18 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { duration, fields, sections, table } from "../print.ts";
+import { duration, fields, sections, table } from "../views/print.ts";
 
 const change = z.object({ why: whyField.optional() });
-/** The catalog's function has as long. */
-const PATIENCE_MS = 29_000;
+/** The time-out of the function that serves the catalog. */
+const FETCH_TIMEOUT_MS = 29_000;
 
 export const addCatalog = (program: Command): void => {
-  const group = addGroup(program, "catalog", "Networks and data plans, as they are served");
+  const group = addGroup(program, "catalog", "Inspect and refresh the catalog of networks and data plans");
   addCommand(group, {
     usage: "show",
     readOnly: true,
-    summary: "what is served, since when, what of the upstream's catalog is not, and whether a refused catalog waits",
+    summary: "show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
     example: "show",
     input: z.object({}),
     run: show,
@@ -35,14 +35,14 @@ export const addCatalog = (program: Command): void => {
   addCommand(group, {
     usage: "diff",
     readOnly: true,
-    summary: "what the upstream has now, against what is served, and the refused catalog against it",
+    summary: "compare the served catalog with the upstream's and with the refused one",
     example: "diff",
     input: z.object({}),
     run: diff,
   });
   addCommand(group, {
     usage: "refresh",
-    summary: "fetch the upstream's catalog now; exit code 1 if it is refused",
+    summary: "fetch the catalog from the upstream now; exit code 1 if it is refused",
     example: "refresh",
     options: [why],
     input: change,
@@ -50,7 +50,7 @@ export const addCatalog = (program: Command): void => {
   });
   addCommand(group, {
     usage: "accept",
-    summary: "serve the catalog that was refused because it has no plans, or less than half of those before",
+    summary: "serve the refused catalog, which has no plans or less than half of those before",
     example: 'accept --why "the upstream sells two networks only, ticket 90"',
     options: [why],
     input: change,
@@ -71,16 +71,16 @@ const outline = (snapshot: Snapshot, nowMs: number) => {
 
 const droppedTable = (dropped: readonly DroppedEntry[]): string =>
   table(
-    ["what", "id", "field that is wrong"],
+    ["kind", "id", "invalid field"],
     dropped.map(({ kind, id, field }) => [kind, id, field]),
   );
 
-const show = async (desk: AdminContext): Promise<Report> => {
-  const [served, candidate] = await Promise.all([desk.catalog.read(), readCandidate(desk.catalog)]);
+const show = async (context: AdminContext): Promise<Report> => {
+  const [served, candidate] = await Promise.all([context.catalog.read(), readCandidate(context.catalog)]);
   if (served === undefined) {
-    return { json: { served: null, refused: null }, text: "No catalog was fetched yet: doctor says why." };
+    return { json: { served: null, refused: null }, text: "No catalog has been fetched yet. Run doctor to see why." };
   }
-  const nowMs = desk.ledger.clock();
+  const nowMs = context.ledger.clock();
   const { networks, data_plans } = catalogOf(served);
   const refused = candidate && outline(candidate, nowMs);
   return {
@@ -103,26 +103,26 @@ const show = async (desk: AdminContext): Promise<Report> => {
         ["id", "network", "name", "price", "validity"],
         data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, price, validity]),
       ),
-      ...(served.dropped.count > 0 && { "Sent by the upstream, and not served": droppedTable(served.dropped.first) }),
-      ...(refused && { "Refused, and waiting for catalog accept": fields(refused) }),
+      ...(served.dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(served.dropped.first) }),
+      ...(refused && { "Refused (catalog accept serves it)": fields(refused) }),
     }),
   };
 };
 
 const assertLocal = ({ target }: AdminContext): void => {
   if (target.isLocal) return;
-  const itself = "it asks by itself each hour, and each minute while it is refused";
   throw new OperatorError(
-    `Stage ${target.name} asks the upstream from its own addresses, and not from here: ${itself}`,
+    `Stage ${target.name} calls the upstream from its own addresses only. ` +
+      "It refreshes its catalog each hour, and each minute while refreshes fail",
   );
 };
 
-const diff = async (desk: AdminContext): Promise<Report> => {
-  assertLocal(desk);
-  const served = await desk.catalog.read();
+const diff = async (context: AdminContext): Promise<Report> => {
+  assertLocal(context);
+  const served = await context.catalog.read();
   const before = served ? catalogOf(served) : { networks: [], data_plans: [] };
-  const now = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
-  const candidate = await readCandidate(desk.catalog);
+  const now = await fetchCatalog(context.upstream, deadlineIn(FETCH_TIMEOUT_MS));
+  const candidate = await readCandidate(context.catalog);
   const refused = candidate && catalogOf(candidate);
   const isFetched = now.kind === "fetched";
   const upstream = isFetched
@@ -132,9 +132,9 @@ const diff = async (desk: AdminContext): Promise<Report> => {
     ok: isFetched,
     json: { upstream, refused: refused ? catalogChanges(before, refused) : null },
     text: sections({
-      "Upstream, against what is served": isFetched ? changesText(before, now.catalog) : now.reason,
-      ...(isFetched && now.dropped.length > 0 && { "Sent by the upstream, and unusable": droppedTable(now.dropped) }),
-      ...(refused && { "Refused catalog, against what is served": changesText(before, refused) }),
+      "Upstream compared with served": isFetched ? changesText(before, now.catalog) : now.reason,
+      ...(isFetched && now.dropped.length > 0 && { "Dropped (invalid)": droppedTable(now.dropped) }),
+      ...(refused && { "Refused compared with served": changesText(before, refused) }),
     }),
   };
 };
@@ -142,37 +142,42 @@ const diff = async (desk: AdminContext): Promise<Report> => {
 const changesText = (before: Catalog, after: Catalog): string => {
   const { added, removed, repriced } = catalogChanges(before, after);
   const prices = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-  const row = (what: string, { id, network_id, name, price }: DataPlan) => [what, id, network_id, name, price];
+  const cells = (change: string, { id, network_id, name, price }: DataPlan) => [change, id, network_id, name, price];
   const rows = [
-    ...added.map((plan) => [...row("new", plan), null]),
-    ...removed.map((plan) => [...row("gone", plan), null]),
-    ...repriced.map((plan) => [...row("price", plan), prices.get(plan.id)]),
+    ...added.map((plan) => [...cells("new", plan), null]),
+    ...removed.map((plan) => [...cells("gone", plan), null]),
+    ...repriced.map((plan) => [...cells("price", plan), prices.get(plan.id)]),
   ];
-  return rows.length === 0 ? "No difference." : table(["what", "id", "network", "name", "price", "price before"], rows);
+  return rows.length === 0 ? "No difference." : table(["change", "id", "network", "name", "price", "old price"], rows);
 };
 
-const refresh = async (desk: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
-  assertLocal(desk);
-  await recordAudited(desk, SERVICE, { action: "catalog refresh", why });
-  const { catalog: store, upstream } = desk;
-  const result = await refreshCatalog({ store, upstream, clock: desk.ledger.clock }, deadlineIn(PATIENCE_MS), "now");
+const refresh = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+  assertLocal(context);
+  await recordAudited(context, SERVICE, { action: "catalog refresh", why });
+  const { catalog: store, upstream } = context;
+  const result = await refreshCatalog(
+    { store, upstream, clock: context.ledger.clock },
+    deadlineIn(FETCH_TIMEOUT_MS),
+    "now",
+  );
   const ok = result.kind === "replaced";
   const isAcceptable = result.kind === "refused" && (result.reason === "halved" || result.reason === "empty");
-  const next = isAcceptable ? ": catalog diff shows it, catalog accept serves it" : "";
+  const next = isAcceptable ? "\n\nReview it with catalog diff, serve it with catalog accept." : "";
   return { ok, json: result, text: `${fields(result)}${next}` };
 };
 
-const accept = async (desk: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
-  if ((await readCandidate(desk.catalog)) === undefined) throw nothingToAccept();
-  await recordAudited(desk, SERVICE, { action: "catalog accept", why });
-  const accepted = await acceptCandidate(desk.catalog);
+const accept = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+  if ((await readCandidate(context.catalog)) === undefined) throw nothingToAccept();
+  await recordAudited(context, SERVICE, { action: "catalog accept", why });
+  const accepted = await acceptCandidate(context.catalog);
   if (accepted === undefined) throw nothingToAccept();
   const json = { kind: "accepted", plans: accepted.data_plans.length };
   return { json, text: fields(json) };
 };
 
-/** What was not received, cannot be read, or does not fit into one item of the table cannot be served by anybody's decision. */
+/** A catalog that was not received, is invalid, or exceeds the item size of DynamoDB cannot be served at all. */
 const nothingToAccept = (): OperatorError =>
   new OperatorError(
-    "No refused catalog waits to be accepted: only one that is empty or halved does; one that is unreachable, invalid or too_large cannot be served",
+    "There is no refused catalog to accept. " +
+      "Only an empty or halved one can be accepted, not an unreachable, invalid or too_large one",
   );

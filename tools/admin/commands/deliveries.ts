@@ -13,19 +13,19 @@ import { deliveryQueue, finalStatus } from "../../../shared/webhooks/delivery-qu
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { deliveriesOf } from "../history.ts";
-import { fields, table } from "../print.ts";
-import { requireTransaction } from "../transactions.ts";
+import { requireTransaction } from "../lookup.ts";
+import { deliveriesOf } from "../transaction-history.ts";
+import { fields, table } from "../views/print.ts";
 
-/** Deliveries that the list shows. */
+/** How many deliveries the list shows. */
 const LATEST = 50;
 
 export const addDeliveries = (program: Command): void => {
-  const group = addGroup(program, "deliveries", "How accounts were told of their transactions' ends");
+  const group = addGroup(program, "deliveries", "Inspect and resend webhook deliveries");
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: `an account's latest ${LATEST}, newest first`,
+    summary: `list an account's latest ${LATEST} deliveries, newest first`,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: list,
@@ -33,14 +33,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "every attempt to tell one transaction's end",
+    summary: "show every delivery attempt of one transaction",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "tell one transaction's end again, as the same event",
+    summary: "resend the webhook of a final transaction, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whyField.optional() }),
@@ -58,36 +58,33 @@ const view = (delivery: Delivery) => ({
   attempts: delivery.attempts,
 });
 
-const list = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
-  const keys = await ownedKeys(desk.ledger, deliveriesOwner(account), ALL_TIMES);
-  const deliveries = await getItems(desk.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
+const list = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  await requireAccount(context.accounts, account);
+  const keys = await ownedKeys(context.ledger, deliveriesOwner(account), ALL_TIMES);
+  const deliveries = await getItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
   const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
-  const references = new Map((await readTransactions(desk.ledger, pks)).map((row) => [row.pk, referenceOf(row)]));
-  const views = deliveries.map((row) => ({ reference: references.get(row.transaction) ?? null, ...view(row) }));
+  const references = new Map((await readTransactions(context.ledger, pks)).map((each) => [each.pk, referenceOf(each)]));
+  const views = deliveries.map((delivery) => ({
+    reference: references.get(delivery.transaction) ?? null,
+    ...view(delivery),
+  }));
   return {
     json: { deliveries: views },
     text: table(
-      ["reference", "told", "state", "attempts", "next attempt", "began", "repeat"],
-      views.map((row) => [
-        row.reference,
-        row.status,
-        row.state,
-        row.attempts.length,
-        row.next_attempt_at,
-        row.created_at,
-        row.repeat,
+      ["reference", "status", "state", "attempts", "next attempt", "created", "resend"],
+      views.map(({ reference, status, state, attempts, next_attempt_at, created_at, repeat }) => [
+        ...[reference, status, state, attempts.length, next_attempt_at, created_at, repeat],
       ]),
     ),
   };
 };
 
-const show = async (desk: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {
-  const deliveries = (await deliveriesOf(desk, await requireTransaction(desk, reference))).map(view);
+const show = async (context: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {
+  const deliveries = (await deliveriesOf(context, await requireTransaction(context, reference))).map(view);
   return {
     json: { reference, deliveries },
     text: table(
-      ["event", "told", "state", "repeat", "attempt", "at", "outcome", "http", "ms"],
+      ["webhook id", "status", "state", "resend", "attempt", "at", "outcome", "http", "ms"],
       deliveries.flatMap(({ webhook_id, status, state, repeat, attempts }) =>
         attempts.length === 0
           ? [[webhook_id, status, state, repeat, 0]]
@@ -101,16 +98,16 @@ const show = async (desk: AdminContext, { reference }: { readonly reference: str
 };
 
 const replay = async (
-  desk: AdminContext,
+  context: AdminContext,
   { reference, why }: { readonly reference: string; readonly why?: string | undefined },
 ): Promise<Report> => {
-  const transaction = await requireTransaction(desk, reference);
+  const transaction = await requireTransaction(context, reference);
   const status = finalStatus.safeParse(transaction.status).data;
   if (status === undefined)
-    throw new OperatorError(`${reference} is still ${transaction.status}: there is no end to tell yet`);
-  const repeat = `replay-${isoTime(desk.ledger.clock())}`;
-  await recordAudited(desk, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
-  const queue = deliveryQueue(desk.sqs, desk.target.environment.DELIVERY_QUEUE_URL);
+    throw new OperatorError(`${reference} is still ${transaction.status}. Its webhook is sent when it is final`);
+  const repeat = `replay-${isoTime(context.ledger.clock())}`;
+  await recordAudited(context, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
+  const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   await queue.send({ transaction: transaction.pk, status, repeat }, transaction.account_id);
   const json = { reference, status, repeat };
   return { json, text: fields(json) };

@@ -1,45 +1,45 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { checks, type DoctorCheck, type Finding } from "../checks.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { table } from "../print.ts";
+import { type CheckResult, type DoctorCheck, doctorChecks } from "../doctor-checks.ts";
+import { table } from "../views/print.ts";
 
 export const addDoctor = (program: Command): void => {
   addCommand(program, {
     usage: "doctor",
     readOnly: true,
-    summary: "look at everything that the service depends on, and say what to do; exit code 1 if something is wrong",
+    summary: "check everything that the service depends on and say what to do; exit code 1 if something is wrong",
     example: "doctor",
     input: z.object({}),
-    run: examine,
+    run: runChecks,
   });
 };
 
-/** A check that breaks is a finding too. */
-const find = async (desk: AdminContext, check: DoctorCheck): Promise<Finding> => {
+/** A check that throws is a result too. */
+const resultOf = async (context: AdminContext, check: DoctorCheck): Promise<CheckResult> => {
   try {
-    return await check(desk);
+    return await check(context);
   } catch (error) {
-    const found = `could not be looked at (${error instanceof Error ? error.name : "unknown"})`;
-    const todo = desk.target.isLocal
-      ? "Is the service running?"
-      : "Does it stand, and do your AWS credentials allow this?";
+    const found = `could not be checked (${error instanceof Error ? error.name : "unknown"})`;
+    const todo = context.target.isLocal
+      ? "Check that the service is running"
+      : "Check that the stage is deployed and that your AWS credentials allow this";
     return { state: "wrong", found, todo };
   }
 };
 
-const examine = async (desk: AdminContext): Promise<Report> => {
-  const findings = await Promise.all(
-    Object.entries(checks).map(async ([check, look]) => ({ check, ...(await find(desk, look)) })),
+const runChecks = async (context: AdminContext): Promise<Report> => {
+  const results = await Promise.all(
+    Object.entries(doctorChecks).map(async ([name, check]) => ({ check: name, ...(await resultOf(context, check)) })),
   );
-  const ok = findings.every(({ state }) => state !== "wrong");
+  const ok = results.every(({ state }) => state !== "wrong");
   return {
     ok,
-    json: { ok, checks: findings },
+    json: { ok, checks: results },
     text: table(
-      ["check", "", "found", "what to do"],
-      findings.map(({ check, state, found, todo }) => [check, state, found, todo]),
+      ["check", "state", "found", "what to do"],
+      results.map(({ check, state, found, todo }) => [check, state, found, todo]),
     ),
   };
 };

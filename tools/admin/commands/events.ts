@@ -2,21 +2,19 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
 import {
-  findEvent,
+  eventSummary,
   listEvents,
   type StoredEvent,
-  saysOf,
   storedEventId,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
-import { type AdminContext, actorOf } from "../context.ts";
+import { type AdminContext, actor } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { fields, naira, nairaNumber, orNull, table } from "../print.ts";
-import { requireDecidable } from "../transactions.ts";
-import { endedView } from "./transactions.ts";
+import { requireEvent, requireResolvable } from "../lookup.ts";
+import { fields, naira, nairaNumber, orNull, table } from "../views/print.ts";
+import { resolvedView } from "./transactions.ts";
 
 const listInput = z.object({
   state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"),
@@ -30,11 +28,11 @@ const matchInput = z.object({
 });
 
 export const addEvents = (program: Command): void => {
-  const group = addGroup(program, "events", "What the upstream reported and no machine could apply");
+  const group = addGroup(program, "events", "Resolve upstream events that could not be applied automatically");
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "the events that wait for a decision, oldest first, and why they do",
+    summary: "list the events that wait for an operator, oldest first, with the reason",
     example: "list",
     options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
     input: listInput,
@@ -42,11 +40,11 @@ export const addEvents = (program: Command): void => {
   });
   addCommand(group, {
     usage: "match <event> <reference>",
-    summary: "have an event end the transaction that it is about",
+    summary: "settle a transaction with the outcome of an event",
     example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
     options: [
       whyRequired,
-      { flags: "--although-different", text: "match although type, amount or phone number differ" },
+      { flags: "--although-different", text: "match even if type, amount or phone number differ" },
     ],
     input: matchInput,
     run: match,
@@ -57,36 +55,31 @@ export const addEvents = (program: Command): void => {
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whyField }),
-    run: async (desk, { event, why }) => {
-      await discardEvent(desk.ledger, await requireEvent(desk, event), { ...actorOf(desk), why });
+    run: async (context, { event, why }) => {
+      await discardEvent(context.ledger, await requireEvent(context, event), { ...actor(context), why });
       const json = { event, state: "discarded" };
       return { json, text: fields(json) };
     },
   });
 };
 
-const match = async (desk: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
-  const { event, reference, why, althoughDifferent: acceptsDifferences } = input;
-  const [found, row] = [await requireEvent(desk, event), await requireDecidable(desk, reference)];
-  const decision = { ...actorOf(desk), why };
-  const differences = await matchEvent(desk.ledger, found, row, decision, { acceptsDifferences });
-  const json = { ...(await endedView(desk, row)), differences };
+const match = async (context: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
+  const { reference, why, althoughDifferent: acceptsDifferences } = input;
+  const event = await requireEvent(context, input.event);
+  const transaction = await requireResolvable(context, reference);
+  const decision = { ...actor(context), why };
+  const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
+  const json = { ...(await resolvedView(context, transaction)), differences };
   const list = differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
   );
   return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };
 };
 
-const requireEvent = async (desk: AdminContext, id: string): Promise<StoredEvent> => {
-  const event = await findEvent(desk.ledger, id);
-  if (event === undefined) throw new OperatorError(`There is no event ${id}`);
-  return event;
-};
-
-/** The transaction that an event is about, as people call it. */
-const referenceAbout = async (desk: AdminContext, { transaction }: StoredEvent): Promise<string | null> => {
-  const row = transaction === undefined ? undefined : await readTransaction(desk.ledger, transaction);
-  return row === undefined ? null : referenceOf(row);
+/** The reference of the transaction that an event is about; null if that is unknown. */
+const referenceAbout = async ({ ledger }: AdminContext, { transaction: pk }: StoredEvent): Promise<string | null> => {
+  const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
+  return transaction === undefined ? null : referenceOf(transaction);
 };
 
 const detailsOf = (event: StoredEvent) =>
@@ -94,8 +87,8 @@ const detailsOf = (event: StoredEvent) =>
     ? { type: null, amount_kobo: undefined, phone_number: null }
     : { type: event.type ?? null, amount_kobo: event.amount_kobo, phone_number: event.phone_masked ?? null };
 
-const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
-  const events = (await listEvents(desk.ledger, "0000")).filter((event) => state === "all" || event.state === state);
+const list = async (context: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
+  const events = (await listEvents(context.ledger, "0000")).filter((event) => state === "all" || event.state === state);
   const views = await Promise.all(
     events.map(async (event) => ({
       event: storedEventId(event),
@@ -103,9 +96,9 @@ const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): 
       state: event.state,
       reason: event.reason,
       upstream_reference: event.reference ?? null,
-      says: saysOf(event),
+      says: eventSummary(event),
       ...detailsOf(event),
-      transaction: await referenceAbout(desk, event),
+      transaction: await referenceAbout(context, event),
     })),
   );
   return {
@@ -116,7 +109,7 @@ const list = async (desk: AdminContext, { state }: z.output<typeof listInput>): 
       })),
     },
     text: table(
-      ["event", "at", "why it waits", "upstream reference", "says", "type", "amount", "phone number", "transaction"],
+      ["event", "at", "reason", "upstream reference", "says", "type", "amount", "phone number", "transaction"],
       views.map((view) => [
         view.event,
         view.at,

@@ -7,24 +7,24 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { audited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { table } from "../print.ts";
+import { table } from "../views/print.ts";
 
 const rangeField = z.string().refine((text) => parseIpRange(text) !== undefined, {
-  error: ({ input }) => `"${input}" is no IP address or CIDR range`,
+  error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
 });
 const change = z.object({ account: accountField, range: z.array(rangeField), why: whyField.optional() });
 
 export const addIps = (program: Command): void => {
-  const group = addGroup(program, "ips", "Addresses from which an account may call");
+  const group = addGroup(program, "ips", "Manage the addresses from which an account may call");
   addCommand(group, {
     usage: "allow <account> <range...>",
-    summary: "let requests in from addresses or CIDR ranges, for all keys of the account at once",
+    summary: "allow addresses or CIDR ranges, for all keys of the account",
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
     input: change,
-    run: async (desk, { account, range, why }) => {
-      const store = audited(desk, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
-      return whitelist(
+    run: async (context, { account, range, why }) => {
+      const store = audited(context, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
+      return whitelistReport(
         await changeWhitelist(store, account, (before) => {
           const present = new Set(before.map(canonical));
           const added = range.filter((entry) => !present.has(canonical(entry)));
@@ -35,17 +35,18 @@ export const addIps = (program: Command): void => {
   });
   addCommand(group, {
     usage: "disallow <account> <range...>",
-    summary: "take addresses or CIDR ranges off the list, as they stand in it",
+    summary: "remove addresses or CIDR ranges from the list, as ips list shows them",
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
     input: change,
-    run: async (desk, { account, range, why }) => {
-      const store = audited(desk, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
-      return whitelist(
+    run: async (context, { account, range, why }) => {
+      const store = audited(context, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
+      return whitelistReport(
         await changeWhitelist(store, account, (before) => {
           const present = new Set(before.map(canonical));
           const unknown = range.find((entry) => !present.has(canonical(entry)));
-          if (unknown !== undefined) throw new OperatorError(`${unknown} is not on the list of ${account}`);
+          if (unknown !== undefined)
+            throw new OperatorError(`${unknown} is not on the list of ${account}. See ips list ${account}`);
           const removed = new Set(range.map(canonical));
           return before.filter((entry) => !removed.has(canonical(entry)));
         }),
@@ -55,20 +56,20 @@ export const addIps = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "the addresses from which an account may call; none means nobody",
+    summary: "list the allowed addresses; with none the account cannot call",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
-    run: async (desk, { account }) => whitelist(await requireAccount(desk.accounts, account)),
+    run: async (context, { account }) => whitelistReport(await requireAccount(context.accounts, account)),
   });
 };
 
-/** Two spellings of one range are the same. */
+/** One spelling for each range, for comparison. */
 const canonical = (text: string): string => {
   const range = parseIpRange(text);
   return range === undefined ? text : formatIpRange(range);
 };
 
-const whitelist = ({ account_id, whitelist }: Account): Report => ({
+const whitelistReport = ({ account_id, whitelist }: Account): Report => ({
   json: { account_id, ips: whitelist },
   text: table(
     ["address or range"],

@@ -18,25 +18,29 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited, auditItem } from "../context.ts";
 import { accountField, durationField, permissionsField, whyField } from "../fields.ts";
-import { fields, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";
+import { keysTable, keyView } from "../views/keys.ts";
+import { fields, table } from "../views/print.ts";
 
 const keyField = z
   .string()
-  .refine((text) => !isWellFormedKey(text), "Must be a key's id: keys find tells it, and takes the key from its input")
-  .regex(/^key_[0-9a-f]+$/, "Must be a key's id such as key_0123456789abcdef01");
+  .refine(
+    (text) => !isWellFormedKey(text),
+    "Must be a key id, not the key itself. keys find reads a key from standard input and shows its id",
+  )
+  .regex(/^key_[0-9a-f]+$/, "Must be a key id such as key_0123456789abcdef01");
 
 export const addKeys = (program: Command): void => {
-  const group = addGroup(program, "keys", "API keys; a key is shown once, when it is made");
+  const group = addGroup(program, "keys", "Manage API keys");
   addCommand(group, {
     usage: "create <account>",
-    summary: "make a key",
+    summary: "create a key and show it once",
     example: "create acc_0123456789abcdef01 --mode live --permissions vtu,identity",
     options: [
       { flags: "--mode <mode>", text: "live, or test for the sandbox", required: true },
       {
         flags: "--permissions <list>",
-        text: "some of vtu, identity, identity:retrieve",
+        text: "comma-separated: vtu, identity, identity:retrieve",
         fallback: defaultPermissions.join(),
       },
       why,
@@ -47,56 +51,57 @@ export const addKeys = (program: Command): void => {
       permissions: permissionsField,
       why: whyField.optional(),
     }),
-    run: async (desk, { account, mode, permissions, why }) => {
-      const store = audited(desk, ({ keys }) => ({
+    run: async (context, { account, mode, permissions, why }) => {
+      const store = audited(context, ({ keys }) => ({
         action: "keys create",
         why,
         details: { key_id: keys.at(-1)?.key_id ?? "", mode, permissions: permissions.join() },
       }));
-      return shownOnce(account, await createKey(store, account, { mode, permissions }), { mode, permissions });
+      return newKeyReport(account, await createKey(store, account, { mode, permissions }), { mode, permissions });
     },
   });
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "an account's keys, without the keys themselves",
+    summary: "list an account's keys by id",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
-    run: async (desk, { account }) => {
-      const { keys } = await requireAccount(desk.accounts, account);
-      const views = keys.map((key) => keyView(key, desk.ledger.clock()));
+    run: async (context, { account }) => {
+      const { keys } = await requireAccount(context.accounts, account);
+      const views = keys.map((key) => keyView(key, context.ledger.clock()));
       return { json: { account_id: account, keys: views }, text: keysTable(views) };
     },
   });
   addCommand(group, {
     usage: "rotate <key>",
-    summary: "make a key in another's place, which stops by itself once the overlap is over",
+    summary: "create a replacement for a key, which expires after the overlap",
     example: "rotate key_0123456789abcdef01 --overlap 24h",
     options: [
-      { flags: "--overlap <time>", text: "how long the old key goes on: 0, 30m, 24h, 7d", fallback: "24h" },
+      { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
       why,
     ],
     input: z.object({ key: keyField, overlap: durationField, why: whyField.optional() }),
-    run: async (desk, { key, overlap, why }) => {
-      const { account_id, keys } = await ownerOf(desk, key);
-      assertNotRotated(keys.find(({ key_id }) => key_id === key));
-      const store = audited(desk, ({ keys }) => ({
+    run: async (context, { key, overlap, why }) => {
+      const account = await findAccountOfKey(context, key);
+      if (account === undefined) throw noSuchKey(key);
+      assertNotRotated(account.keys.find(({ key_id }) => key_id === key));
+      const store = audited(context, ({ keys }) => ({
         action: "keys rotate",
         why,
         details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: key },
       }));
-      const { expiresAt, ...made } = await rotateKey(store, account_id, key, overlap);
-      return shownOnce(account_id, made, { instead_of: key, which_ends_at: expiresAt });
+      const { expiresAt, ...newKey } = await rotateKey(store, account.account_id, key, overlap);
+      return newKeyReport(account.account_id, newKey, { instead_of: key, which_ends_at: expiresAt });
     },
   });
   addCommand(group, {
     usage: "revoke <key>",
-    summary: "refuse a key from the next request on (401)",
+    summary: "refuse a key from now on (401)",
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
     input: z.object({ key: keyField, why: whyField.optional() }),
-    run: async (desk, { key, why }) => {
-      const accountId = await revoke(desk, key, why);
+    run: async (context, { key, why }) => {
+      const accountId = await revoke(context, key, why);
       const json = { account_id: accountId, key_id: key, status: "revoked" };
       return { json, text: fields(json) };
     },
@@ -104,24 +109,23 @@ export const addKeys = (program: Command): void => {
   addCommand(group, {
     usage: "reconcile",
     summary:
-      "make the ledger's accounts and the access table agree, the more restrictive of the two standing; " +
-      "after either of them was restored",
+      "after a restore, make the keys in the ledger and in the access table agree; the more restrictive side wins",
     example: "reconcile --dry-run",
-    options: [{ flags: "--dry-run", text: "say what is found and change nothing" }, why],
+    options: [{ flags: "--dry-run", text: "show the differences and change nothing" }, why],
     input: z.object({ dryRun: z.boolean().default(false), why: whyField.optional() }),
     run: reconcile,
   });
   addCommand(group, {
     usage: "find",
     readOnly: true,
-    summary: "whose key this is; the key is read from standard input",
+    summary: "find the account of a key, which is read from standard input",
     example: "find < leaked-key.txt",
     input: z.object({}),
     run: find,
   });
 };
 
-const shownOnce = (
+const newKeyReport = (
   accountId: string,
   { key, keyId }: NewKey,
   more: Readonly<Record<string, string | readonly string[]>>,
@@ -131,72 +135,56 @@ const shownOnce = (
   return { json, text: `${fields(Object.fromEntries(lines))}\n\nThe key is not shown again.` };
 };
 
-type Key = Account["keys"][number];
+const noSuchKey = (keyId: string): OperatorError => new OperatorError(`There is no key ${keyId}`);
 
-export const keyView = ({ hash: _hash, ...key }: Key, nowMs: number) => ({
-  ...key,
-  status: key.status === "active" && key.expires_at && nowMs >= Date.parse(key.expires_at) ? "ended" : key.status,
-});
-
-export const keysTable = (keys: readonly ReturnType<typeof keyView>[]): string =>
-  table(
-    ["key", "mode", "status", "permissions", "created", "ends"],
-    keys.map((key) => [key.key_id, key.mode, key.status, key.permissions.join(), key.created_at, key.expires_at]),
-  );
-
-const ownerOf = async (desk: AdminContext, keyId: string): Promise<Account> => {
-  const account = await findOwner(desk, keyId);
-  if (account === undefined) throw new OperatorError(`There is no key ${keyId}`);
-  return account;
-};
-
-const findOwner = async (desk: AdminContext, keyId: string): Promise<Account | undefined> => {
-  for await (const accountId of accountIds(desk.accounts)) {
-    const account = await findAccount(desk.accounts, accountId);
+const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
+  for await (const accountId of accountIds(context.accounts)) {
+    const account = await findAccount(context.accounts, accountId);
     if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
   }
   return undefined;
 };
 
-/** A repeat would make another live key, which nobody asked for. */
-const assertNotRotated = (key: Key | undefined): void => {
+/** Rotating a key twice would leave an extra live key. */
+const assertNotRotated = (key: Account["keys"][number] | undefined): void => {
   if (key?.expires_at === undefined) return;
   throw new OperatorError(
-    `${key.key_id} was rotated already, and ends at ${key.expires_at}: keys list shows the key in its place, ` +
-      "keys create makes another one, and keys revoke ends one at once",
+    `${key.key_id} was rotated already and expires at ${key.expires_at}. ` +
+      "See its replacement with keys list, create another key with keys create, or end this one with keys revoke",
   );
 };
 
-/** A key that no account lists is looked for in the access table, which decides who is admitted. Resolves with its account. */
-const revoke = async (desk: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
+/** Revokes a key, even one that only the access table has: that table admits callers. Resolves with the account id. */
+const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
-  const store = audited(desk, () => auditFields);
-  const owner = await findOwner(desk, keyId);
-  if (owner !== undefined) {
-    await revokeKey(store, owner.account_id, keyId);
-    return owner.account_id;
+  const store = audited(context, () => auditFields);
+  const listed = await findAccountOfKey(context, keyId);
+  if (listed !== undefined) {
+    await revokeKey(store, listed.account_id, keyId);
+    return listed.account_id;
   }
-  for await (const row of scanKeyItems(desk.accounts)) {
-    if (row.key_id !== keyId) continue;
-    const account = await findAccount(desk.accounts, row.account_id);
-    if (account === undefined) await revokeOrphan(desk.accounts, row, () => auditItem(desk, SERVICE, auditFields));
-    else await revokeUnlistedKey(store, row);
-    return row.account_id;
+  for await (const item of scanKeyItems(context.accounts)) {
+    if (item.key_id !== keyId) continue;
+    const account = await findAccount(context.accounts, item.account_id);
+    if (account === undefined)
+      await revokeOrphan(context.accounts, item, () => auditItem(context, SERVICE, auditFields));
+    else await revokeUnlistedKey(store, item);
+    return item.account_id;
   }
-  throw new OperatorError(`There is no key ${keyId}`);
+  throw noSuchKey(keyId);
 };
 
 const reconcile = async (
-  desk: AdminContext,
+  context: AdminContext,
   { dryRun, why }: { readonly dryRun: boolean; readonly why?: string | undefined },
 ): Promise<Report> => {
   const action = "keys reconcile";
   const findings = await reconcileKeys(
-    audited(desk, () => ({ action, why })),
+    audited(context, () => ({ action, why })),
     {
       isDryRun: dryRun,
       orphanAudit: ({ key_id, account_id }) =>
-        auditItem(desk, SERVICE, { action, why, details: { key_id, account_id } }),
+        auditItem(context, SERVICE, { action, why, details: { key_id, account_id } }),
     },
   );
   const rows = findings.map(({ account_id, key_id, found, result }) => [account_id, key_id, found, result]);
@@ -204,19 +192,19 @@ const reconcile = async (
     json: { dry_run: dryRun, findings },
     text:
       findings.length === 0
-        ? "The tables agree."
-        : table(["account", "key", "found", dryRun ? "would be" : "is now"], rows),
+        ? "The ledger and the access table agree."
+        : table(["account", "key", "found", dryRun ? "will be" : "is now"], rows),
   };
 };
 
-const find = async (desk: AdminContext): Promise<Report> => {
+const find = async (context: AdminContext): Promise<Report> => {
   const text = await readStdin("Key");
   if (!isWellFormedKey(text))
-    throw new OperatorError("That is no key of this service: its form or its checksum is wrong");
-  const row = await findKey(desk.accounts.db, desk.accounts.accessTable, keyHash(text));
-  if (row === undefined) throw new OperatorError("Nobody has this key");
-  const { account_id, key_id } = row;
-  const { name } = await requireAccount(desk.accounts, account_id);
-  const json = { account_id, name, key_id, status: row.status };
+    throw new OperatorError("This is not a key of this service: its format or checksum is wrong");
+  const item = await findKey(context.accounts.db, context.accounts.accessTable, keyHash(text));
+  if (item === undefined) throw new OperatorError("No account has this key");
+  const { account_id, key_id, status } = item;
+  const { name } = await requireAccount(context.accounts, account_id);
+  const json = { account_id, name, key_id, status };
   return { json, text: fields(json) };
 };

@@ -11,17 +11,12 @@ import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, auditItem, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { logProgress, naira, nairaNumber, orNull, sections, table } from "../print.ts";
-import {
-  notReconciled,
-  type ReconciledWallet,
-  reconciledJson,
-  reconciledTable,
-  reconcileWallets,
-} from "../reconcile-wallets.ts";
+import { notReconciled, type ReconciledWallet, reconcileWallets } from "../reconcile-wallets.ts";
 import { readItemMap } from "../table-scan.ts";
+import { logProgress, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
+import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
-const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a table");
+const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table");
 const input = z.object({
   from: tableField,
   to: tableField.optional(),
@@ -30,17 +25,16 @@ const input = z.object({
 });
 
 export const addLedger = (program: Command): void => {
-  const group = addGroup(program, "ledger", "The ledger as a whole: what a restored one lacks");
+  const group = addGroup(program, "ledger", "Complete a restored ledger");
   addCommand(group, {
     usage: "carry-over",
     summary:
-      "copy into a restored ledger what it lacks of the old one, compute every balance anew, and verify all wallets; " +
-      "it can be repeated at any time",
+      "copy what a restored ledger lacks from the old one, recompute all balances and reconcile all wallets; safe to retry",
     example: "carry-over --from OLD_TABLE --to NEW_TABLE --dry-run",
     options: [
       { flags: "--from <table>", text: "the old ledger", required: true },
-      { flags: "--to <table>", text: "the restored one; default: the service's ledger" },
-      { flags: "--dry-run", text: "say what would be copied and change nothing" },
+      { flags: "--to <table>", text: "the restored ledger; default: the service's ledger" },
+      { flags: "--dry-run", text: "show what would be copied and change nothing" },
       { ...why, text: `${why.text}; required unless --dry-run` },
     ],
     input,
@@ -48,47 +42,50 @@ export const addLedger = (program: Command): void => {
   });
 };
 
-/** Nothing may change either ledger: what is sold, refunded or delivered meanwhile would be in one of them only. */
+/** Neither ledger may change meanwhile: a purchase, refund or delivery would be in one of them only. */
 const assertStopped = ({ target }: AdminContext): void => {
   const { PURCHASES, WORKERS } = target.environment;
   if (PURCHASES === "off" && WORKERS === "off") return;
   throw new OperatorError(
-    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}: set both to "off" in infra/stages.ts and deploy first`,
+    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}. ` +
+      'Set both to "off" in infra/stages.ts and deploy first',
   );
 };
 
-const carryOver = async (adopted: AdminContext, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
-  assertStopped(adopted);
+const carryOver = async (service: AdminContext, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
+  assertStopped(service);
   if (!dryRun && why === undefined) throw new OperatorError("--why is required unless --dry-run");
-  const ledger = { ...adopted.ledger, table: to ?? adopted.ledger.table };
-  const desk = { ...adopted, ledger };
-  if (from === ledger.table) throw new OperatorError(`${from} is the old ledger and the restored one`);
-  // A table that is not there is noticed before anything is written.
+  const ledger = { ...service.ledger, table: to ?? service.ledger.table };
+  const context = { ...service, ledger };
+  if (from === ledger.table)
+    throw new OperatorError(`--from and --to are both ${from}. They must be the old ledger and the restored one`);
+  // Both tables must exist before anything is written.
   for (const name of [from, ledger.table]) await readItemMap(ledger.db, name, [SERVICE]);
   const auditFields = { action: "ledger carry-over", why };
-  if (!dryRun) await recordAudited(desk, SERVICE, { ...auditFields, details: { from } });
+  if (!dryRun) await recordAudited(context, SERVICE, { ...auditFields, details: { from } });
 
   const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
   for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
   const totals = new Map<string, number>();
   const wallets = await recomputeWallets(ledger, accounts, {
-    moved: items.moved,
+    plannedChanges: items.balanceChanges,
     logProgress,
     onItem: ({ pk }) => {
       const name = kindOf(pk)?.name ?? "other";
       totals.set(name, (totals.get(name) ?? 0) + 1);
     },
-    ...(!dryRun && { audit: (accountId, details) => auditItem(desk, accountId, { ...auditFields, details }) }),
+    ...(!dryRun && { audit: (accountId, details) => auditItem(context, accountId, { ...auditFields, details }) }),
   });
   const present = wallets.filter(({ result }) => result !== "no_wallet").map(({ account_id }) => account_id);
-  const verified = dryRun ? [] : await reconcileWallets(ledger, present, logProgress);
-  for (const { account_id } of verified) await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, account_id));
+  const reconciled = dryRun ? [] : await reconcileWallets(ledger, present, logProgress);
+  for (const { account_id } of reconciled)
+    await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, account_id));
   const onlyInTo = onlyIn(totals, items.counts, dryRun);
-  return reportOf({ from, to: ledger.table, dryRun, items, onlyInTo, wallets, verified });
+  return reportOf({ from, to: ledger.table, dryRun, items, onlyInTo, wallets, reconciled });
 };
 
-/** How many items of each kind only the restored ledger has: those that the old one has there too, or gave it, are subtracted. */
+/** How many items of each kind only the restored ledger has: its total minus those that both have. */
 const onlyIn = (
   totals: ReadonlyMap<string, number>,
   counts: CarriedItems["counts"],
@@ -101,12 +98,12 @@ const onlyIn = (
     }),
   );
 
-/** Nothing is bought in a ledger that was restored and not adopted, so that it has no transactions of its own. */
+/** A restored ledger was never in use, so it has no transactions of its own. */
 const swappedNote = ({ from, to, items, onlyInTo }: CarryOverResult): readonly string[] => {
   const only = onlyInTo.get("transactions") ?? 0;
   return only <= (items.counts.get("transactions")?.copied ?? 0)
     ? []
-    : [`${to} has ${only} transactions that ${from} lacks: are --from and --to swapped?`];
+    : [`${to} has ${only} transactions that ${from} lacks. Are --from and --to swapped?`];
 };
 
 type CarryOverResult = {
@@ -116,20 +113,20 @@ type CarryOverResult = {
   readonly items: CarriedItems;
   readonly onlyInTo: ReadonlyMap<string, number>;
   readonly wallets: readonly WalletResult[];
-  readonly verified: readonly ReconciledWallet[];
+  readonly reconciled: readonly ReconciledWallet[];
 };
 
-const reportOf = (outcome: CarryOverResult): Report => {
-  const { from, to, dryRun, items, onlyInTo, wallets, verified } = outcome;
+const reportOf = (result: CarryOverResult): Report => {
+  const { from, to, dryRun, items, onlyInTo, wallets, reconciled } = result;
   const names = [...new Set([...items.counts.keys(), ...onlyInTo.keys()])].toSorted();
   const counts = names.map((name) => ({
     name,
     ...(items.counts.get(name) ?? noCounts),
     only_in_to: onlyInTo.get(name) ?? 0,
   }));
-  const notes = [...swappedNote(outcome), ...items.notes];
+  const notes = [...swappedNote(result), ...items.notes];
   const changed = wallets.filter(({ result }) => result !== "right");
-  const differing = notReconciled(verified);
+  const differing = notReconciled(reconciled);
   const ok =
     items.discrepancies.length === 0 && differing.length === 0 && changed.every(({ result }) => result === "corrected");
   return {
@@ -148,23 +145,23 @@ const reportOf = (outcome: CarryOverResult): Report => {
         before: orNull(before_kobo, nairaNumber),
         after: nairaNumber(after_kobo),
       })),
-      verified: verified.length - differing.length,
+      verified: reconciled.length - differing.length,
       not_verified: reconciledJson(differing),
     },
     text: sections({
-      [dryRun ? `What would be carried over from ${from} to ${to}` : `Carried over from ${from} to ${to}`]: table(
+      [dryRun ? `To copy from ${from} to ${to}` : `Copied from ${from} to ${to}`]: table(
         ["items", "copied", "updated", "present", "differ", "unreadable", "skipped", "unknown", "only in --to"],
         counts.map((each) => [
           ...[each.name, each.copied, each.updated, each.present, each.differ],
           ...[each.unreadable, each.skipped, each.unknown, each.only_in_to],
         ]),
       ),
-      "Needs a decision": table(
-        ["item", "what"],
+      "Decide by hand": table(
+        ["item", "reason"],
         items.discrepancies.map(({ item, what }) => [item, what]),
       ),
       Notes: notes.join("\n") || "None.",
-      "Balances that change": table(
+      "Changed balances": table(
         ["account", "result", "before", "after"],
         changed.map(({ account_id, result, before_kobo, after_kobo }) => [
           account_id,
@@ -173,7 +170,7 @@ const reportOf = (outcome: CarryOverResult): Report => {
           naira(after_kobo),
         ]),
       ),
-      "Wallets that were not verified": dryRun ? "None is verified in a dry run." : reconciledTable(differing),
+      "Wallets that do not reconcile": dryRun ? "A dry run reconciles no wallet." : reconciledTable(differing),
     }),
   };
 };

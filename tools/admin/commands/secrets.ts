@@ -9,8 +9,8 @@ import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../share
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
-import { duration, table } from "../print.ts";
 import { readStdin } from "../stdin.ts";
+import { duration, table } from "../views/print.ts";
 
 type SecretSpec = {
   readonly id: Extract<keyof typeof environment.shape, `${string}_SECRET_ID`>;
@@ -18,13 +18,13 @@ type SecretSpec = {
   /** `filled` by the operator, `generated` and rotated here, or `fixed` for ever. */
   readonly kind: "filled" | "generated" | "fixed";
   readonly lengthMin?: number;
-  /** The upstream presents it: an event that fits no known version has the functions fetch it again. */
+  /** The upstream sends it or signs with it: an event that fits no known version makes the functions fetch it again. */
   readonly isPresented?: true;
 };
 
 const LENGTH_MIN = 32;
 
-/** Every secret by the name that commands give it. */
+/** Every secret by its name in commands. */
 const known: Readonly<Record<string, SecretSpec>> = {
   "upstream-key": { id: "UPSTREAM_KEY_SECRET_ID", is: "our live key at the upstream", kind: "filled" },
   "upstream-webhook-hmac": {
@@ -46,43 +46,44 @@ const known: Readonly<Record<string, SecretSpec>> = {
 };
 
 export const addSecrets = (program: Command): void => {
-  const group = addGroup(program, "secrets", "The service's secrets; values come from standard input");
+  const group = addGroup(program, "secrets", "Set and rotate the service's secrets");
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "which secrets there are, who sets them, and whether they are set; not their values",
+    summary: "list the secrets, who sets them, and whether they are set; never their values",
     example: "list",
     input: z.object({}),
     run: list,
   });
   addCommand(group, {
     usage: "set <name>",
-    summary: "set upstream-key or upstream-webhook-hmac to a value read from standard input",
+    summary: "set upstream-key or upstream-webhook-hmac to the value on standard input",
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
+    run: async (context, { name, why }) => {
       const spec = specOf(name);
-      if (spec.kind !== "filled") throw new OperatorError(`${name} is not set by hand${hintOf(name, spec)}`);
+      if (spec.kind !== "filled") throw new OperatorError(`${name} cannot be set${hintOf(name, spec)}`);
       const value = await readStdin(name);
       if (!/^[\x21-\x7e]+$/.test(value))
-        throw new OperatorError(`${name} must be one line of printable ASCII without blanks`);
+        throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
       const { lengthMin = 1 } = spec;
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
-      if ((await secret(desk.secrets, desk.target.environment[spec.id]).value()) === value) return unchanged(name);
-      return put(desk, name, value, { action: "secrets set", why });
+      if ((await secret(context.secrets, context.target.environment[spec.id]).value()) === value)
+        return unchanged(name);
+      return put(context, name, value, { action: "secrets set", why });
     },
   });
   addCommand(group, {
     usage: "rotate <name>",
-    summary: "make a new webhook-token or replay-key",
+    summary: "generate a new webhook-token or replay-key",
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (desk, { name, why }) => {
+    run: async (context, { name, why }) => {
       const spec = specOf(name);
-      if (spec.kind !== "generated") throw new OperatorError(`${name} is not rotated here${hintOf(name, spec)}`);
-      return put(desk, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
+      if (spec.kind !== "generated") throw new OperatorError(`${name} cannot be rotated${hintOf(name, spec)}`);
+      return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
     },
   });
 };
@@ -90,13 +91,13 @@ export const addSecrets = (program: Command): void => {
 const specOf = (name: string): SecretSpec => {
   const spec = Object.hasOwn(known, name) ? known[name] : undefined;
   if (spec === undefined)
-    throw new OperatorError(`There is no secret ${name}: there are ${Object.keys(known).join(", ")}`);
+    throw new OperatorError(`There is no secret ${name}. Use one of ${Object.keys(known).join(", ")}`);
   return spec;
 };
 
 const hintOf = (name: string, { kind, is }: SecretSpec): string => {
-  if (kind === "filled") return `: secrets set ${name} sets it`;
-  return kind === "generated" ? `: secrets rotate ${name} makes it` : `, for it ${is}, and that must stay as it is`;
+  if (kind === "filled") return `. Use secrets set ${name}`;
+  return kind === "generated" ? `. Use secrets rotate ${name}` : `: it ${is}, which must never change`;
 };
 
 const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
@@ -111,38 +112,38 @@ const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
   return {
     json: { secrets: rows },
     text: table(
-      ["secret", "what it is", "kind", "set"],
+      ["secret", "purpose", "kind", "set"],
       rows.map(({ name, is, kind, set }) => [name, is, kind, set ? "yes" : "no"]),
     ),
   };
 };
 
-/** Another version of the same value would push the previous version out, which is still accepted. */
+/** A second version of the same value would replace the previous version, which is still accepted. */
 const unchanged = (name: string): Report => ({
   json: { name, changed: false },
   text: `${name} has this value already: nothing was changed.`,
 });
 
 const put = async (
-  desk: AdminContext,
+  context: AdminContext,
   name: string,
   value: string,
   auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
-  const { environment } = desk.target;
-  await recordAudited(desk, SERVICE, { ...auditFields, details: { name } });
+  const { environment } = context.target;
+  await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
   const { id, isPresented } = specOf(name);
-  const url = name === "webhook-token" ? `${desk.target.baseUrl}/webhooks/upstream/${value}` : undefined;
-  // If the answer is lost, the token may be set already, and a second rotation would end the URL that the upstream calls.
-  if (url !== undefined) process.stderr.write(`About to set the upstream's new URL: ${url}\n`);
+  const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
+  // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.
+  if (url !== undefined) process.stderr.write(`Setting the new URL for the upstream: ${url}\n`);
   const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
-  await desk.secrets.send(command);
-  const seen = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
+  await context.secrets.send(command);
+  const delay = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
-    `${name} is set. The functions see it ${seen}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
+    `${name} is set. The functions use it ${delay}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
     ...(url === undefined
       ? []
-      : [`The upstream's new URL, from then on: ${url}`, "The one before is taken until the next rotation."]),
+      : [`Give this new URL to the upstream: ${url}`, "The previous URL is accepted until the next rotation."]),
   ];
   return { json: { name, changed: true, ...(url && { webhook_url: url }) }, text: lines.join("\n") };
 };

@@ -13,39 +13,40 @@ import { type AdminContext, auditItem } from "../context.ts";
 import {
   accountField,
   entryIdField,
-  momentField,
   nairaField,
   nairaOrNoneField,
   signedNairaField,
+  timeField,
   whyField,
 } from "../fields.ts";
-import { fields, logProgress, naira, nairaNumber, orNull } from "../print.ts";
-import { notReconciled, reconciledJson, reconciledTable, reconcileWallets } from "../reconcile-wallets.ts";
-import { statementCsv, statementTable, statementView } from "../statement-print.ts";
+import { notReconciled, reconcileWallets } from "../reconcile-wallets.ts";
+import { fields, logProgress, naira, nairaNumber, orNull } from "../views/print.ts";
+import { statementCsv, statementTable, statementView } from "../views/statement.ts";
+import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
-const id = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
+const idOption = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
 
 export const addWallet = (program: Command): void => {
-  const group = addGroup(program, "wallet", "An account's prepaid wallet");
+  const group = addGroup(program, "wallet", "Fund, correct and reconcile wallets");
   addCommand(group, {
     usage: "fund <account> <naira>",
-    summary: "put money in, once for each bank transfer: repeating the command does nothing",
+    summary: "credit a bank transfer to a wallet; safe to retry with the same --id",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
-    options: [id("the bank's own reference of the transfer"), why],
+    options: [idOption("the bank's reference of the transfer"), why],
     input: z.object({ account: accountField, naira: nairaField, id: entryIdField, why: whyField.optional() }),
     run: fund,
   });
   addCommand(group, {
     usage: "adjust <account> <naira>",
-    summary: "correct a balance by an entry of its own, once for each id, and never below zero",
+    summary: "correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
     example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
-    options: [id("a name for this correction"), whyRequired],
+    options: [idOption("a unique name of this correction"), whyRequired],
     input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whyField }),
     run: adjust,
   });
   addCommand(group, {
     usage: "threshold <account> <naira>",
-    summary: "set the balance that the app sees as low (GET /v1/wallet); 0 takes it away",
+    summary: "set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
     example: "threshold acc_0123456789abcdef01 5000",
     options: [why],
     input: z.object({ account: accountField, naira: nairaOrNoneField, why: whyField.optional() }),
@@ -54,24 +55,24 @@ export const addWallet = (program: Command): void => {
   addCommand(group, {
     usage: "statement <account>",
     readOnly: true,
-    summary: "everything that moved the balance, oldest first",
+    summary: "list the ledger entries of a wallet, oldest first, with the running balance",
     example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
     options: [
-      { flags: "--from <time>", text: "a date or a time; default: the beginning" },
+      { flags: "--from <time>", text: "a date or a time; default: the first entry" },
       { flags: "--to <time>", text: "a date (that whole day, UTC) or a time; default: now" },
-      { flags: "--csv", text: "as CSV" },
+      { flags: "--csv", text: "print CSV" },
     ],
     input: z.object({
       account: accountField,
-      from: momentField.optional(),
-      to: momentField.optional(),
+      from: timeField.optional(),
+      to: timeField.optional(),
       csv: z.boolean().default(false),
     }),
-    run: async (desk, { account, csv, from, to }) => {
-      await requireAccount(desk.accounts, account);
+    run: async (context, { account, csv, from, to }) => {
+      await requireAccount(context.accounts, account);
       const range = timeRange({ from, to });
       if (range === undefined) throw new OperatorError("--to must not be before --from");
-      const statement = await readStatement(desk.ledger, account, range);
+      const statement = await readStatement(context.ledger, account, range);
       return {
         json: statementView(account, statement),
         text: csv ? statementCsv(statement) : statementTable(statement),
@@ -81,70 +82,71 @@ export const addWallet = (program: Command): void => {
   addCommand(group, {
     usage: "verify [account]",
     readOnly: true,
-    summary:
-      "prove the balance: fundings and adjustments minus what was bought; exit code 1 where two readings show a difference",
+    summary: "reconcile a balance with its ledger entries; exit code 1 if two readings in a row show a difference",
     example: "verify acc_0123456789abcdef01",
-    options: [{ flags: "--all", text: "every account's, one after the other" }],
+    options: [{ flags: "--all", text: "every account, one after the other" }],
     input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),
-    run: async (desk, { account, all }) => {
-      if (all === (account !== undefined)) throw new OperatorError("Name an account, or say --all");
-      return account === undefined ? verifyAll(desk) : verify(desk, { account });
+    run: async (context, { account, all }) => {
+      if (all === (account !== undefined)) throw new OperatorError("Name an account, or add --all");
+      return account === undefined ? reconcileAll(context) : reconcileOne(context, account);
     },
   });
 };
 
-type Wish = {
+type EntryInput = {
   readonly account: string;
   readonly naira: number;
   readonly id: string;
   readonly why?: string | undefined;
 };
 
-const fund = async (desk: AdminContext, { account, naira, id, why }: Wish): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+const fund = async (context: AdminContext, { account, naira, id, why }: EntryInput): Promise<Report> => {
+  await requireAccount(context.accounts, account);
   const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
-  const booking = await fundWallet(
-    desk.ledger,
+  const result = await fundWallet(
+    context.ledger,
     { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
-    auditItem(desk, account, auditFields),
+    auditItem(context, account, auditFields),
   );
-  return booked(desk, { account, naira, id }, booking);
+  return entryReport(context, { account, naira, id }, result);
 };
 
 const adjust = async (
-  desk: AdminContext,
-  { account, naira, id, why }: Wish & { readonly why: string },
+  context: AdminContext,
+  { account, naira, id, why }: EntryInput & { readonly why: string },
 ): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+  await requireAccount(context.accounts, account);
   const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
-  const booking = await adjustWallet(
-    desk.ledger,
+  const result = await adjustWallet(
+    context.ledger,
     { accountId: account, adjustmentId: id, amount_kobo: naira, why },
-    auditItem(desk, account, auditFields),
+    auditItem(context, account, auditFields),
   );
-  return booked(desk, { account, naira, id }, booking);
+  return entryReport(context, { account, naira, id }, result);
 };
 
-const booked = async (
-  desk: AdminContext,
-  { account, naira: kobo, id }: Wish,
-  booking: EntryResult,
+const entryReport = async (
+  context: AdminContext,
+  { account, naira: kobo, id }: EntryInput,
+  result: EntryResult,
 ): Promise<Report> => {
-  const { balance_kobo } = await readWallet(desk.ledger, account);
-  if (booking.kind === "insufficient_balance") {
-    throw new OperatorError(`The balance of ${account} is ${naira(balance_kobo)} NGN, and must not become negative`);
+  const { balance_kobo } = await readWallet(context.ledger, account);
+  if (result.kind === "insufficient_balance") {
+    throw new OperatorError(
+      `The balance of ${account} is ${naira(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
+    );
   }
-  const isRepeat = booking.kind === "already_recorded";
-  if (isRepeat) assertSameEntry(booking.entry, account, kobo);
+  const isReplay = result.kind === "already_recorded";
+  if (isReplay) assertSameEntry(result.entry, account, kobo);
   return {
     json: {
       account_id: account,
       id,
       amount: nairaNumber(kobo),
-      repeated: isRepeat,
+      repeated: isReplay,
       balance: nairaNumber(balance_kobo),
     },
-    text: `${isRepeat ? `${id} was booked before, and was not booked again.\n` : ""}${fields({
+    text: `${isReplay ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
       account,
       id,
       amount: naira(kobo),
@@ -153,36 +155,41 @@ const booked = async (
   };
 };
 
-/** A repeat with another account or amount is a mistake: the operator is told which entry stands. */
+/** Refuses an id that an entry of another account or amount already has. */
 const assertSameEntry = (entry: LedgerEntry, account: string, kobo: number): void => {
   const { account_id, entry_id, amount_kobo, created_at } = entry;
-  const booked = `${naira(amount_kobo)} NGN at ${created_at}`;
+  const recorded = `${naira(amount_kobo)} NGN at ${created_at}`;
   if (account_id !== account) {
     throw new OperatorError(
-      `${entry_id} was credited to account ${account_id} first, with ${booked}: a bank transfer is credited once`,
+      `${entry_id} was credited to account ${account_id} already, with ${recorded}. ` +
+        "If that is the wrong account, move the money with wallet adjust",
     );
   }
   if (amount_kobo === kobo) return;
   throw new OperatorError(
-    `${entry_id} was booked with ${booked}, and that entry stands: correct the amount by wallet adjust with another --id`,
+    `${entry_id} was recorded already, with ${recorded}. Correct the amount with wallet adjust and another --id`,
   );
 };
 
-type Threshold = { readonly account: string; readonly naira: number | undefined; readonly why?: string | undefined };
+type ThresholdInput = {
+  readonly account: string;
+  readonly naira: number | undefined;
+  readonly why?: string | undefined;
+};
 
-const setThreshold = async (desk: AdminContext, { account, naira: kobo, why }: Threshold): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
+const setThreshold = async (context: AdminContext, { account, naira: kobo, why }: ThresholdInput): Promise<Report> => {
+  await requireAccount(context.accounts, account);
   const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
   const lowBalanceThreshold = orNull(kobo, nairaNumber);
   const auditFields = { action: "wallet threshold", why, details: { amount: lowBalanceThreshold ?? 0 } };
-  await setLowBalanceThreshold(desk.ledger, account, threshold, auditItem(desk, account, auditFields));
+  await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
   return {
     json: { account_id: account, low_balance_threshold: lowBalanceThreshold },
     text: fields({ account, "low below": orNull(kobo, naira) }),
   };
 };
 
-const verifyAll = async ({ ledger, accounts }: AdminContext): Promise<Report> => {
+const reconcileAll = async ({ ledger, accounts }: AdminContext): Promise<Report> => {
   const ids: string[] = [];
   for await (const accountId of accountIds(accounts)) ids.push(accountId);
   const wallets = await reconcileWallets(ledger, ids, logProgress);
@@ -190,11 +197,14 @@ const verifyAll = async ({ ledger, accounts }: AdminContext): Promise<Report> =>
   return { ok, json: { ok, wallets: reconciledJson(wallets) }, text: reconciledTable(wallets) };
 };
 
-const verify = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  await requireAccount(desk.accounts, account);
-  const [{ proof } = { proof: undefined }] = await reconcileWallets(desk.ledger, [account], logProgress);
-  if (proof === undefined) throw new Error("The wallet is too busy to be proved: try again");
-  const { balance_kobo, expected_kobo, difference_kobo } = proof;
+const BALANCED = "The balance equals its entries.";
+const MISMATCH = 'The balance differs from its entries. See "Wallet mismatch" in docs/runbook.md.';
+
+const reconcileOne = async (context: AdminContext, account: string): Promise<Report> => {
+  await requireAccount(context.accounts, account);
+  const [wallet] = await reconcileWallets(context.ledger, [account], logProgress);
+  if (wallet?.reconciliation === undefined) throw new Error("The wallet changed during every reading. Try again");
+  const { balance_kobo, expected_kobo, difference_kobo } = wallet.reconciliation;
   const ok = difference_kobo === 0;
   return {
     ok,
@@ -210,6 +220,6 @@ const verify = async (desk: AdminContext, { account }: { readonly account: strin
       balance: naira(balance_kobo),
       expected: naira(expected_kobo),
       difference: naira(difference_kobo),
-    })}\n\n${ok ? "Proved." : "The balance is not what its entries say: see the runbook, a wallet that differs."}`,
+    })}\n\n${ok ? BALANCED : MISMATCH}`,
   };
 };

@@ -8,7 +8,7 @@ import {
   type EndpointStore,
   enableEndpoint,
   findEndpoint,
-  rotateSecret,
+  rotateWebhookSecret,
   setEndpoint,
 } from "../../../shared/webhooks/endpoint.ts";
 import { createPost } from "../../../shared/webhooks/post-webhook.ts";
@@ -17,22 +17,22 @@ import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, type AuditFields, audited, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
-import { fields } from "../print.ts";
+import { fields } from "../views/print.ts";
 
-const account = z.object({ account: accountField });
-const change = account.extend({ why: whyField.optional() });
+const accountInput = z.object({ account: accountField });
+const changeInput = accountInput.extend({ why: whyField.optional() });
 
 export const addWebhook = (program: Command): void => {
-  const group = addGroup(program, "webhook", "Where an account is told how its transactions end");
+  const group = addGroup(program, "webhook", "Manage the webhook endpoint of an account");
   addCommand(group, {
     usage: "set <account> <url>",
-    summary: "set the URL and switch it on; shows the secret with which events are signed",
+    summary: "set the endpoint URL, enable it, and show its signing secret",
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
     options: [why],
-    input: change.extend({ url: z.string() }),
-    run: async (desk, { account, url, why }) => {
-      const store = recorded(desk, { action: "webhook set", why, details: { url } });
-      const { webhookSecret, ...set } = await setEndpoint(store, desk.addressRules, account, url);
+    input: changeInput.extend({ url: z.string() }),
+    run: async (context, { account, url, why }) => {
+      const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
+      const { webhookSecret, ...set } = await setEndpoint(store, context.addressRules, account, url);
       const json = { account_id: account, ...set, webhook_secret: webhookSecret };
       return { json, text: fields(json) };
     },
@@ -40,63 +40,63 @@ export const addWebhook = (program: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "the URL, whether it is switched on, and since when it fails; not its secret",
+    summary: "show the URL, its status, and since when deliveries fail; never the secret",
     example: "show acc_0123456789abcdef01",
-    input: account,
+    input: accountInput,
     run: show,
   });
   addCommand(group, {
     usage: "test <account>",
-    summary: "post a signed event webhook.test to the URL, once; exit code 1 if it is not taken",
+    summary: "send one signed webhook.test event; exit code 1 unless the endpoint responds 2xx",
     example: "test acc_0123456789abcdef01",
-    input: account,
+    input: accountInput,
     run: test,
   });
   addCommand(group, {
     usage: "disable <account>",
-    summary: "tell nothing any more; what ends meanwhile is on record",
+    summary: "stop sending webhooks to the endpoint",
     example: "disable acc_0123456789abcdef01",
     options: [why],
-    input: change,
-    run: async (desk, { account, why }) => {
-      await disableEndpoint(recorded(desk, { action: "webhook disable", why }), account);
-      return show(desk, { account });
+    input: changeInput,
+    run: async (context, { account, why }) => {
+      await disableEndpoint(auditedEndpoints(context, { action: "webhook disable", why }), account);
+      return show(context, { account });
     },
   });
   addCommand(group, {
     usage: "enable <account>",
-    summary: "tell again from now on; announce repeats what was missed",
+    summary: "start sending webhooks again; announce resends the missed ones",
     example: "enable acc_0123456789abcdef01",
     options: [why],
-    input: change,
-    run: async (desk, { account, why }) => {
-      await enableEndpoint(recorded(desk, { action: "webhook enable", why }), account);
-      return show(desk, { account });
+    input: changeInput,
+    run: async (context, { account, why }) => {
+      await enableEndpoint(auditedEndpoints(context, { action: "webhook enable", why }), account);
+      return show(context, { account });
     },
   });
   addSecret(group);
 };
 
 const addSecret = (webhook: Command): void => {
-  const group = addGroup(webhook, "secret", "The secret with which an account's events are signed");
+  const group = addGroup(webhook, "secret", "Manage the signing secret of the endpoint");
   addCommand(group, {
     usage: "rotate <account>",
-    summary: "make a new secret; for 24 hours events bear both signatures",
+    summary: "create a new secret; for 24 hours webhooks carry both signatures",
     example: "rotate acc_0123456789abcdef01",
     options: [why],
-    input: change,
-    run: async (desk, { account, why }) => {
-      const store = recorded(desk, { action: "webhook secret rotate", why });
-      const { webhookSecret, previousUntil = null } = await rotateSecret(store, account);
+    input: changeInput,
+    run: async (context, { account, why }) => {
+      const store = auditedEndpoints(context, { action: "webhook secret rotate", why });
+      const { webhookSecret, previousUntil = null } = await rotateWebhookSecret(store, account);
       const json = { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
       return { json, text: fields(json) };
     },
   });
 };
 
-const recorded = (desk: AdminContext, auditFields: AuditFields): EndpointStore => ({
-  ...desk.endpoints,
-  accounts: audited(desk, () => auditFields),
+const auditedEndpoints = (context: AdminContext, auditFields: AuditFields): EndpointStore => ({
+  ...context.endpoints,
+  accounts: audited(context, () => auditFields),
 });
 
 const view = ({ account_id, webhook }: Account) => ({
@@ -107,23 +107,24 @@ const view = ({ account_id, webhook }: Account) => ({
   previous_secret_until: webhook?.previous_until ?? null,
 });
 
-const show = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const json = view(await requireAccount(desk.accounts, account));
+const show = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const json = view(await requireAccount(context.accounts, account));
   return { json, text: fields(json) };
 };
 
-const test = async (desk: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const endpoint = await findEndpoint(desk.endpoints, account);
-  if (endpoint?.url === undefined) throw new OperatorError(`Account ${account} has no webhook endpoint`);
-  await recordAudited(desk, account, { action: "webhook test", details: { url: endpoint.url } });
-  const atMs = desk.ledger.clock();
+const test = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
+  const endpoint = await findEndpoint(context.endpoints, account);
+  if (endpoint?.url === undefined)
+    throw new OperatorError(`Account ${account} has no webhook endpoint. Set one with webhook set`);
+  await recordAudited(context, account, { action: "webhook test", details: { url: endpoint.url } });
+  const atMs = context.ledger.clock();
   const id = webhookId(account, isoTime(atMs));
   const body = testEventBody(account, isoTime(atMs));
   const headers = {
     "content-type": "application/json",
     ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
   };
-  const result = await createPost(desk.addressRules)({ url: endpoint.url, headers, body });
+  const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
   const ok = result.kind === "answered" && result.status >= 200 && result.status <= 299;
   const json = {
     account_id: account,
@@ -133,5 +134,5 @@ const test = async (desk: AdminContext, { account }: { readonly account: string 
     http_status: result.status ?? null,
     reason: result.kind === "failed" ? result.reason : null,
   };
-  return { ok, json, text: fields({ ...json, ok: ok ? "taken" : "not taken" }) };
+  return { ok, json, text: fields({ ...json, ok: ok ? "yes" : "no" }) };
 };

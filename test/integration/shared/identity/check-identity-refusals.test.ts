@@ -74,7 +74,7 @@ describe("a check that cannot be made: nothing is charged and nothing is sent", 
     const answer = await service.refused(own.path, { ...own.body, reference: own.text });
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([422, "validation_failed"]);
     expect(answer.body.errors).toEqual({
-      reference: ["Must not contain the request's NIN, BVN or phone number: it is stored in clear"],
+      reference: ["Must not contain the request's NIN, BVN or phone number: it is stored in clear text"],
     });
   });
 

@@ -152,7 +152,7 @@ describe("a live check that finds a record", () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     await work();
-    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("status.amount_differs"));
+    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("transaction.amount_differs"));
   };
 
   test.each([
@@ -252,7 +252,7 @@ describe("a live check without a result is refunded", () => {
     ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 502, "delivery_failed"],
     ["401", { kind: "unauthorized" }, 502, "delivery_failed"],
     ["403", refusal(403, "Your address"), 502, "delivery_failed"],
-    ["429, and again 429", { kind: "rate_limited", retryAfterS: 0 }, 502, "delivery_failed"],
+    ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
     ["400", refusal(400), 502, "delivery_failed"],
     ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret words"] }), 422, "validation_failed"],
@@ -323,7 +323,7 @@ describe("a live check without a result is refunded", () => {
 
   test("a refund that comes while the upstream is still searching lets no result leave", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delayMs: 800, times: 1 });
+    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 800, times: 1 });
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
     await expect.poll(() => service.rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();

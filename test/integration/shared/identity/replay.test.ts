@@ -84,7 +84,7 @@ describe("the same reference again", () => {
 
   test("in flight it is 200 processing with a null result, and not charged twice", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delayMs: 500, times: 1 });
+    service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 500, times: 1 });
     const request = { key: caller.key, body: aNinCheck({ reference: "twins" }) };
     const pending = service.call("POST", VERIFY_NIN, request);
     await expect.poll(() => service.rowUnder(caller.key, "twins"), { timeout: 450, interval: 20 }).toBeDefined();

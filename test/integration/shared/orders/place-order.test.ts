@@ -356,7 +356,7 @@ describe("an order that is paid for", () => {
     expect(transaction.status).toBe(ended.status);
     expect(lines).toEqual([
       expect.objectContaining({
-        event: "status.contradicted",
+        event: "transaction.contradicted",
         level: "error",
         transaction: transaction.pk,
         stands: ended.status,

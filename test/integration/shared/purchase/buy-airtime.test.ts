@@ -19,8 +19,8 @@ const anAirtimeOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({
 });
 const requestCount = (): number => service.simulator.state.requests.length;
 
-describe("a live top-up", () => {
-  test("answers success, takes exactly its amount and sends one order", async () => {
+describe("a live airtime purchase", () => {
+  test("answers success, costs exactly its amount and sends one order", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const before = requestCount();
     const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
@@ -43,7 +43,7 @@ describe("a live top-up", () => {
     });
   });
 
-  test("is shown by the lookup with its network, number and type", async () => {
+  test("is read back with its network, number and type", async () => {
     const { key } = await service.newCaller();
     await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ reference: "shown" }) });
     const found = await service.call("GET", "/transactions/shown", { key });
@@ -54,7 +54,7 @@ describe("a live top-up", () => {
 
   // Amounts whose product with 100 is no whole number in floating point are among them.
   test.each([50, 50.01, 64.1, 100.55, 128.56, 1_138.29, 4_035.3, 49_999.99, 50_000])(
-    "of %d NGN leaves the balance exact to the kobo and reaches the upstream as it is",
+    "of %d NGN leaves the balance exact to the kobo, and the upstream gets the amount unchanged",
     async (amount) => {
       const caller = await service.newCaller({ naira: 60_000.07 });
       const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
@@ -69,21 +69,21 @@ describe("a live top-up", () => {
     [54.019999999999996, 54.02],
     [100.1 + 200.2, 300.3],
     [49.99999999999999, 50],
-  ])("of the computed sum %d NGN is a top-up of %d NGN, and so is its repeat", async (amount, naira) => {
+  ])("of %d NGN, a sum with floating-point noise, is one of %d NGN, and so is its replay", async (amount, naira) => {
     const caller = await service.newCaller({ naira: 1_000 });
     const body = anAirtimeOrder({ amount, reference: "computed" });
     const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
     expect(transactionOf(first).amount).toBe(naira);
     expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
-    const repeat = await service.call("POST", BUY_AIRTIME, {
+    const replay = await service.call("POST", BUY_AIRTIME, {
       key: caller.key,
       body: anAirtimeOrder({ amount: naira, reference: "computed" }),
     });
-    expect(repeat.body).toEqual(first.body);
+    expect(replay.body).toEqual(first.body);
     expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
   });
 
-  test("of 100.55 NGN from 100.54 NGN is refused, and from 100.55 NGN leaves nothing", async () => {
+  test("of 100.55 NGN is refused with a balance of 100.54 NGN, and leaves nothing of 100.55 NGN", async () => {
     const poor = await service.newCaller({ naira: 100.54 });
     const body = anAirtimeOrder({ amount: 100.55 });
     const refused = await service.call("POST", BUY_AIRTIME, { key: poor.key, body });
@@ -95,7 +95,7 @@ describe("a live top-up", () => {
   });
 });
 
-describe("the network", () => {
+describe("the network of an airtime purchase", () => {
   const spellings: readonly (readonly [string, string])[] = [
     ["mtn", "mtn"],
     ["MTN", "mtn"],
@@ -118,7 +118,7 @@ describe("the network", () => {
     expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ network: code });
   });
 
-  test("is never decided by the number's prefix: numbers are ported", async () => {
+  test("does not follow from the number's prefix, because numbers are ported", async () => {
     const { key } = await service.newCaller();
     const body = anAirtimeOrder({ network: "glo", phone_number: "08031234567" });
     const answer = await service.call("POST", BUY_AIRTIME, { key, body });
@@ -126,7 +126,7 @@ describe("the network", () => {
   });
 
   test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
-    "%j is 422 and the message lists the networks that there are",
+    "%j is answered 422 with the list of networks",
     async (network) => {
       const caller = await service.newCaller({ naira: 1_000 });
       const before = requestCount();
@@ -143,7 +143,7 @@ describe("the network", () => {
   );
 });
 
-describe("what cannot be bought: nothing is charged and nothing is sent", () => {
+describe("an invalid airtime purchase", () => {
   const cases: readonly (readonly [string, Readonly<Record<string, unknown>>, number, string])[] = [
     ["amount 49.99", { amount: 49.99 }, 422, "amount"],
     ["amount as text", { amount: "100" }, 422, "amount"],
@@ -167,29 +167,35 @@ describe("what cannot be bought: nothing is charged and nothing is sent", () => 
     ["no phone_number", { phone_number: undefined }, 400, "phone_number"],
     ["a reference with a slash", { reference: "a/b" }, 422, "reference"],
   ];
-  test.each(cases)("%s", async (_name, changes, status, field) => {
-    const caller = await service.newCaller({ naira: 100_000 });
-    const before = requestCount();
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder(changes) });
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("x-error-code")).toBe(status === 400 ? "missing_parameter" : "validation_failed");
-    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-    expect(answer.headers.get("x-transaction-reference")).toBeNull();
-    expect(await caller.balance()).toBe(100_000);
-    expect(requestCount()).toBe(before);
-  });
+  test.each(cases)(
+    "with %s is refused about that field, and nothing is charged or sent",
+    async (_name, changes, status, field) => {
+      const caller = await service.newCaller({ naira: 100_000 });
+      const before = requestCount();
+      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder(changes) });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("x-error-code")).toBe(status === 400 ? "missing_parameter" : "validation_failed");
+      expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+      expect(answer.headers.get("x-transaction-reference")).toBeNull();
+      expect(await caller.balance()).toBe(100_000);
+      expect(requestCount()).toBe(before);
+    },
+  );
 
-  // In JSON text, because a JavaScript number cannot say them.
-  test.each([["1e400"], ["100.0000000000000000001e999"], ["-1e999"]])("amount %s", async (amount) => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    const raw = `{"network":"mtn","phone_number":"08031234567","amount":${amount}}`;
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
-    expect(await caller.balance()).toBe(1_000);
-  });
+  // In JSON text, because no JavaScript number has these values.
+  test.each([["1e400"], ["100.0000000000000000001e999"], ["-1e999"]])(
+    "with amount %s is answered 422",
+    async (amount) => {
+      const caller = await service.newCaller({ naira: 1_000 });
+      const raw = `{"network":"mtn","phone_number":"08031234567","amount":${amount}}`;
+      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw });
+      expect(answer.status).toBe(422);
+      expect(Object.keys(answer.body.errors ?? {})).toEqual(["amount"]);
+      expect(await caller.balance()).toBe(1_000);
+    },
+  );
 
-  test("a reference and another Idempotency-Key: 422 on reference", async () => {
+  test("with a reference and another Idempotency-Key is answered 422 about the reference", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const answer = await service.call("POST", BUY_AIRTIME, {
       key: caller.key,
@@ -201,7 +207,7 @@ describe("what cannot be bought: nothing is charged and nothing is sent", () => 
     expect(await caller.balance()).toBe(1_000);
   });
 
-  test("a key that may only check identities: 403 permission_denied", async () => {
+  test("with a key that may only check identities is answered 403 permission_denied", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const key = await caller.newKey({ permissions: ["identity"] });
     const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder() });
@@ -211,8 +217,8 @@ describe("what cannot be bought: nothing is charged and nothing is sent", () => 
   });
 });
 
-describe("the same reference again", () => {
-  test("however the network and the amount are written, it is the same request", async () => {
+describe("an airtime purchase with a used reference", () => {
+  test("is a replay however network and amount are written", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const raw = (network: string, amount: string) =>
       `{"network":"${network}","amount":${amount},"phone_number":"08031234567","reference":"same"}`;
@@ -223,10 +229,10 @@ describe("the same reference again", () => {
       ["etisalat", "1e2"],
       [" T2 ", "100"],
     ] as const) {
-      const repeat = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw: raw(network, amount) });
-      expect(repeat.status).toBe(200);
-      expect(repeat.body).toEqual(first.body);
-      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+      const replay = await service.call("POST", BUY_AIRTIME, { key: caller.key, raw: raw(network, amount) });
+      expect(replay.status).toBe(200);
+      expect(replay.body).toEqual(first.body);
+      expect(replay.headers.get("idempotent-replayed")).toBe("true");
     }
     expect(requestCount()).toBe(before);
     expect(await caller.balance()).toBe(900);
@@ -236,7 +242,7 @@ describe("the same reference again", () => {
     ["amount", { amount: 100.01 }],
     ["network", { network: "airtel" }],
     ["number", { phone_number: "08031234568" }],
-  ])("with another %s it is 422 on reference and changes nothing", async (_name, changes) => {
+  ])("and another %s is answered 422 about the reference, and changes nothing", async (_name, changes) => {
     const caller = await service.newCaller({ naira: 1_000 });
     const body = anAirtimeOrder({ reference: "other" });
     await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
@@ -249,7 +255,7 @@ describe("the same reference again", () => {
   });
 });
 
-describe("what the upstream refuses", () => {
+describe("an airtime purchase whose upstream refuses", () => {
   const blaming = (field: string): Fault => ({
     kind: "status",
     path: BUY_AIRTIME,
@@ -265,7 +271,7 @@ describe("what the upstream refuses", () => {
     return answer;
   };
 
-  test.each(["network", "amount", "phone_number"])("%s of the order is our 422 on it, refunded", async (field) => {
+  test.each(["network", "amount", "phone_number"])("its %s is refunded and answered 422 about it", async (field) => {
     const answer = await buyUnder(blaming(field));
     expect(answer.status).toBe(422);
     expect(answer.headers.get("x-error-code")).toBe("validation_failed");
@@ -273,7 +279,7 @@ describe("what the upstream refuses", () => {
   });
 
   test.each(["plan_id", "network_id", "nin", "channel"])(
-    "%s, which a top-up does not have, is no field of the answer, and its code is one that the route documents",
+    "%s, which an airtime order does not have, is refunded and answered with a documented code and without that field",
     async (field) => {
       const answer = await buyUnder(blaming(field));
       expect(answer.body.errors ?? {}).not.toHaveProperty(field);

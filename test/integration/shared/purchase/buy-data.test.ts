@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -11,9 +12,248 @@ import { systemClock } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import {
+  anOrder,
+  BUY_DATA,
+  ORDER_NAIRA,
+  startTestService,
+  type TestService,
+  transactionOf,
+} from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
-/** The description of a bought plan of the network MTN. */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+const requestCount = (): number => service.simulator.state.requests.length;
+const ordersOf = (reference: string) =>
+  service.simulator.state.purchases.filter((order) => order.reference === reference);
+
+test("a live purchase answers success, costs the plan's price and sends one order with the live key", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const before = requestCount();
+  const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() });
+  expect(answer.status).toBe(200);
+  const transaction = transactionOf(answer);
+  expect(transaction).toEqual({
+    reference: expect.stringMatching(/^DATA_[0-9A-Z]{26}$/),
+    status: "success",
+    amount: ORDER_NAIRA,
+    description: "MTN 1GB data for 08031234567",
+  });
+  expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
+  expect(await caller.balance()).toBe(500);
+  expect(requestCount()).toBe(before + 1);
+  expect(ordersOf(transaction.reference)).toMatchObject([{ mode: "live", status: "success" }]);
+});
+
+test("a purchase of a plan at 485.50 NGN leaves the balance exact to the kobo", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const { body } = await service.call("GET", "/vtu/data", { key: caller.key });
+  const plan = catalogSchema.parse(body.data).data_plans.find(({ price }) => price === 485.5);
+  const answer = await service.call("POST", BUY_DATA, {
+    key: caller.key,
+    body: anOrder({ network_id: plan?.network_id, plan_id: plan?.id }),
+  });
+  expect(transactionOf(answer).amount).toBe(485.5);
+  expect(await caller.balance()).toBe(514.5);
+});
+
+test("a purchase with a test key has a TEST_ reference, debits nothing and sends nothing upstream", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const before = requestCount();
+  const key = await caller.newKey({ mode: "test" });
+  const answer = await service.call("POST", BUY_DATA, { key, body: anOrder() });
+  expect(transactionOf(answer)).toMatchObject({ reference: expect.stringMatching(/^TEST_/), status: "success" });
+  expect(await caller.balance()).toBe(1_000);
+  expect(requestCount()).toBe(before);
+});
+
+test("a replay gets the first answer, marked as replayed, without a second debit or order", async () => {
+  const caller = await service.newCaller({ naira: 2_000 });
+  const body = anOrder({ reference: "again-1" });
+  const first = await service.call("POST", BUY_DATA, { key: caller.key, body });
+  const second = await service.call("POST", BUY_DATA, { key: caller.key, body });
+  expect(second.body).toEqual(first.body);
+  expect(first.headers.get("idempotent-replayed")).toBeNull();
+  expect(second.headers.get("idempotent-replayed")).toBe("true");
+  expect(await caller.balance()).toBe(1_500);
+  expect(ordersOf(transactionOf(first).reference)).toHaveLength(1);
+});
+
+test("a replay may send its reference as Idempotency-Key", async () => {
+  const caller = await service.newCaller();
+  const first = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "again-2" }) });
+  const second = await service.call("POST", BUY_DATA, {
+    key: caller.key,
+    body: anOrder(),
+    headers: { "Idempotency-Key": "again-2" },
+  });
+  expect(second.body).toEqual(first.body);
+  expect(second.headers.get("idempotent-replayed")).toBe("true");
+});
+
+test("50 simultaneous purchases under one reference make one debit and one order, and all answer with that transaction", async () => {
+  const caller = await service.newCaller({ naira: 50 * ORDER_NAIRA });
+  const body = anOrder({ reference: "fifty" });
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => service.call("POST", BUY_DATA, { key: caller.key, body })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+  const references = new Set(answers.map((answer) => transactionOf(answer).reference));
+  expect(references.size).toBe(1);
+  expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
+  expect(await caller.balance()).toBe(49 * ORDER_NAIRA);
+  expect([...references].flatMap(ordersOf)).toHaveLength(1);
+});
+
+test("a reference that was used for another order is answered 422 about the reference, and changes nothing", async () => {
+  const caller = await service.newCaller({ naira: 2_000 });
+  await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "changed" }) });
+  const before = requestCount();
+  const answer = await service.call("POST", BUY_DATA, {
+    key: caller.key,
+    body: anOrder({ reference: "changed", phone_number: "08039999999" }),
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.headers.get("x-error-code")).toBe("reference_reused");
+  expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
+  expect(await caller.balance()).toBe(1_500);
+  expect(requestCount()).toBe(before);
+});
+
+test("a reference that was used with a plan that does not exist is answered 422 about the plan: values are checked first", async () => {
+  const caller = await service.newCaller({ naira: 2_000 });
+  await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "gone" }) });
+  const answer = await service.call("POST", BUY_DATA, {
+    key: caller.key,
+    body: anOrder({ plan_id: 999_999, reference: "gone" }),
+  });
+  expect(answer.headers.get("x-error-code")).toBe("plan_unavailable");
+  expect(await caller.balance()).toBe(1_500);
+});
+
+test("two accounts, and the live and test keys of one account, may use the same reference", async () => {
+  const [one, two] = [await service.newCaller(), await service.newCaller()];
+  const keys = [one.key, two.key, await one.newKey({ mode: "test" })];
+  const references = new Set<string>();
+  for (const key of keys) {
+    const answer = await service.call("POST", BUY_DATA, { key, body: anOrder({ reference: "mine" }) });
+    expect(answer.headers.get("idempotent-replayed")).toBeNull();
+    references.add(transactionOf(answer).reference);
+  }
+  expect(references.size).toBe(3);
+});
+
+test("of two simultaneous purchases with money for one, one succeeds, the other is refused, and exactly nothing is left", async () => {
+  const caller = await service.newCaller({ naira: ORDER_NAIRA });
+  const answers = await Promise.all([
+    service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() }),
+    service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() }),
+  ]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  const poor = answers.find(({ status }) => status === 400);
+  expect(poor?.headers.get("x-error-code")).toBe("insufficient_balance");
+  expect(poor?.headers.get("x-transaction-reference")).toBeNull();
+  expect(poor?.body.errors).toBeUndefined();
+  expect(await caller.balance()).toBe(0);
+});
+
+test("a balance one kobo short of the price is refused as insufficient and keeps its amount", async () => {
+  const caller = await service.newCaller({ naira: 499.99 });
+  const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder() });
+  expect(answer.status).toBe(400);
+  expect(answer.headers.get("x-error-code")).toBe("insufficient_balance");
+  expect(await caller.balance()).toBe(499.99);
+});
+
+test("the balance is exact after 100 simultaneous purchases of 500 NGN from 60,000 NGN", async () => {
+  const caller = await service.newCaller({ naira: 60_000 });
+  const keys = [caller.key, await caller.newKey()];
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      service.call("POST", BUY_DATA, { key: keys[index % 2] ?? caller.key, body: anOrder() }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(200));
+  expect(await caller.balance()).toBe(10_000);
+});
+
+const wrongValues: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
+  ["plan_id as text", { plan_id: "101" }, "plan_id"],
+  ["a fraction as plan_id", { plan_id: 101.5 }, "plan_id"],
+  ["an unknown network", { network_id: 99 }, "network_id"],
+  ["phone_number as number", { phone_number: 8_031_234_567 }, "phone_number"],
+  ["phone_number with +234", { phone_number: "+2348031234567" }, "phone_number"],
+  ["phone_number with spaces", { phone_number: "0803 123 4567" }, "phone_number"],
+  ["phone_number in Arabic digits", { phone_number: "٠٨٠٣١٢٣٤٥٦٧" }, "phone_number"],
+  ["phone_number of 10 digits", { phone_number: "0803123456" }, "phone_number"],
+  ["phone_number of 12 digits", { phone_number: "080312345678" }, "phone_number"],
+  ["phone_number with a trailing newline", { phone_number: "08031234567\n" }, "phone_number"],
+  ["phone_number null", { phone_number: null }, "phone_number"],
+  ["a reference with a space", { reference: "a b" }, "reference"],
+  ["a reference of 101 characters", { reference: "a".repeat(101) }, "reference"],
+  ["an empty reference", { reference: "" }, "reference"],
+];
+const refusals: readonly (readonly [string, unknown, number, string, readonly string[]])[] = [
+  ...wrongValues.map(([name, changes, field]) => [name, anOrder(changes), 422, "validation_failed", [field]] as const),
+  ["a plan of another network", anOrder({ plan_id: 201 }), 422, "plan_unavailable", ["plan_id"]],
+  ["an unknown plan", anOrder({ plan_id: 9_999 }), 422, "plan_unavailable", ["plan_id"]],
+  ["no phone_number", anOrder({ phone_number: undefined }), 400, "missing_parameter", ["phone_number"]],
+  ["an empty object", {}, 400, "missing_parameter", ["network_id", "plan_id", "phone_number"]],
+  ["a list", [], 400, "invalid_json", []],
+];
+test.each(refusals)(
+  "%s is refused with the documented code and fields, and nothing is charged",
+  async (_name, body, status, code, fields) => {
+    const caller = await service.newCaller({ naira: 1_000 });
+    const before = requestCount();
+    const answer = await service.call("POST", BUY_DATA, { key: caller.key, body });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-error-code")).toBe(code);
+    expect(Object.keys(answer.body.errors ?? {})).toEqual(fields);
+    // Nothing was opened either: a refunded debit would have a reference.
+    expect(answer.headers.get("x-transaction-reference")).toBeNull();
+    expect(await caller.balance()).toBe(1_000);
+    expect(requestCount()).toBe(before);
+  },
+);
+
+const rawBodies: readonly (readonly [string, string])[] = [
+  ["half a JSON text", "{"],
+  ["an empty body", ""],
+  ["a body of 17 KB", JSON.stringify({ ...anOrder(), note: "x".repeat(17 * 1_024) })],
+  ["a field __proto__", `{"__proto__": {"plan_id": 1}, ${JSON.stringify(anOrder()).slice(1)}`],
+  [
+    "a body nested 2,000 deep",
+    `{"note": ${"[".repeat(2_000)}${"]".repeat(2_000)}, ${JSON.stringify(anOrder()).slice(1)}`,
+  ],
+  ["a body that is not JSON in UTF-8", "\u0000"],
+];
+test.each(rawBodies)("%s is refused with 400 invalid_json, and nothing is charged", async (_name, raw) => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const answer = await service.call("POST", BUY_DATA, { key: caller.key, raw });
+  expect(answer.status).toBe(400);
+  expect(answer.headers.get("x-error-code")).toBe("invalid_json");
+  expect(await caller.balance()).toBe(1_000);
+});
+
+test("a reference and another Idempotency-Key are refused with 422 about the reference, and nothing is charged", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const answer = await service.call("POST", BUY_DATA, {
+    key: caller.key,
+    body: anOrder({ reference: "one" }),
+    headers: { "Idempotency-Key": "two" },
+  });
+  expect(answer.status).toBe(422);
+  expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
+  expect(await caller.balance()).toBe(1_000);
+});
+
+/** Buys a plan of this name with a test key. Returns the transaction's description. */
 const descriptionOf = async (planName: string, networkName = "MTN"): Promise<string | undefined> => {
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
@@ -25,20 +265,20 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
   const buy = buyData({
     ledger: { db, table, clock: systemClock },
     keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
-    outcomeQueue: { send: () => Promise.reject(new Error("Nothing is left to find out")) },
+    outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
     purchases: "on",
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });
   const { data } = await buy({
-    input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "long" },
+    input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "described" },
     caller: { accountId, keyId: "key_1", mode: "test" },
     deadline: deadlineIn(20_000),
   });
   return data?.transaction.description;
 };
 
-test("a bundle with a long name is described by the first 90 characters of network and name, so that its item stays below 1 KB", async () => {
+test("a description has at most 90 characters of network and plan, so that the transaction stays below 1 KB", async () => {
   expect(await descriptionOf("G".repeat(120))).toBe(`MTN ${"G".repeat(86)} data for 08031234567`);
 });
 
@@ -51,6 +291,6 @@ test.each([
   ["Glo", "Global 1GB", "Glo Global 1GB"],
   ["Glo", "1GB by Glo", "Glo 1GB by Glo"],
   ["9mobile (T2)", "9mobile (T2) 1GB", "9mobile (T2) 1GB"],
-])("a plan of %s named %j is described as %j: the network is named once", async (network, plan, bundle) => {
+])("a plan of %s named %j is described as %j, with the network named once", async (network, plan, bundle) => {
   expect(await descriptionOf(plan, network)).toBe(`${bundle} data for 08031234567`);
 });

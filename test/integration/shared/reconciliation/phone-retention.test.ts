@@ -273,7 +273,7 @@ describe("the pass over a ledger", () => {
     const logged: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
     expect(await mask()).toBe(1);
-    expect(logged.join()).toMatch(new RegExp(`phones.not_masked.*${broken}#live`));
+    expect(logged.join()).toMatch(new RegExp(`phone_numbers.not_masked.*${broken}#live`));
     expect(logged.join()).not.toContain(PHONE);
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
     expect(await mask()).toBe(1);
@@ -321,7 +321,7 @@ test("an order whose number is masked is replayed, found, listed, stated, proved
 
     // The stream's filter takes the masking for no end; an announcement by the operator tells the masked number.
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
-    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), repeat: "again" };
+    const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
     await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
     const [first, second] = receiver.received;

@@ -149,7 +149,7 @@ const notRefundedBy = async (ledger: Ledger): Promise<unknown[]> => {
   await reconcileLedger(ledger, deadlineIn(300_000));
   const lines = spy.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
   spy.mockRestore();
-  return lines.filter((line) => z.object({ event: z.literal("check.not_refunded") }).safeParse(line).success);
+  return lines.filter((line) => z.object({ event: z.literal("identity_check.not_refunded") }).safeParse(line).success);
 };
 
 test("a check whose wallet is gone does not stop the refunds of other accounts", async () => {

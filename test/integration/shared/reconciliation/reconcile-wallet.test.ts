@@ -327,10 +327,10 @@ describe("a watch of the ledger", () => {
     await addKobo(accountId, 1);
     const first = await watch();
     expect(first).toMatchObject({ did: { mismatches: 0 }, measured: { LedgerMismatches: 0 } });
-    expect(first.said).not.toContain("ledger.mismatch");
+    expect(first.said).not.toContain("wallet.mismatch");
     const second = await watch();
     expect(second).toMatchObject({ did: { mismatches: 1 }, measured: { LedgerMismatches: 1 } });
-    expect(second.said).toContain("ledger.mismatch");
+    expect(second.said).toContain("wallet.mismatch");
     await addKobo(accountId, -1);
     expect((await watch()).did).toMatchObject({ mismatches: 0 });
     await addKobo(accountId, 1);

@@ -76,7 +76,7 @@ describe("our own verdict", () => {
     ["the other mode", { mode: "live" as const }],
   ])("on %s is dropped", async (_name, changes) => {
     const row = await anOrder();
-    expect(await apply(aVerdict(row, changes))).toEqual({ kind: "done", outcome: "no_such_attempt" });
+    expect(await apply(aVerdict(row, changes))).toEqual({ kind: "done", outcome: "no_such_transaction" });
     expect(await stands(row)).toBe("processing");
   });
 
@@ -108,7 +108,7 @@ describe("our own verdict", () => {
   test("whose write is not known to have happened comes again", async () => {
     const row = await anOrder();
     ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
-    expect(await apply(aVerdict(row), noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
+    expect(await apply(aVerdict(row), noTime())).toEqual({ kind: "retry", reason: "write_indeterminate" });
   });
 });
 
@@ -175,7 +175,7 @@ describe("an event about a known reference", () => {
     const event = anEvent();
     await aLiveOrderCalled(event.reference);
     ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
-    expect(await apply(event, noTime())).toEqual({ kind: "retry", reason: "write_not_known" });
+    expect(await apply(event, noTime())).toEqual({ kind: "retry", reason: "write_indeterminate" });
   });
 });
 
@@ -294,7 +294,7 @@ describe("an event that cannot be read", () => {
     }
     const lines = said.mock.calls.map(([line]) => JSON.parse(String(line)));
     expect(lines[0]).toMatchObject({
-      event: "status.left_to_operator",
+      event: "upstream_event.escalated",
       Alarms: 1,
       reason: "unreadable",
       problem: "status reversed",
@@ -381,7 +381,7 @@ describe("an event about an order that nobody named", () => {
     ledger.nowMs += 180_000;
     ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
     const result = apply(event, noTime());
-    expect(await result).toEqual({ kind: "retry", reason: "candidate_moved", afterS: 1 });
+    expect(await result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
     ledger.proxy.fault = () => undefined;
     await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
   });
@@ -413,7 +413,7 @@ describe("an event about an order that nobody named", () => {
       { step: "initialize", priority: "high" },
     );
     const result = await applyOutcome({ ledger: { ...ledger, db }, keyedHashes })(late, deadlineIn(20_000));
-    expect(result).toEqual({ kind: "retry", reason: "candidate_moved", afterS: 1 });
+    expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
     expect([await stands(first), await stands(second)]).toEqual(["success", "processing"]);
     await settleTransaction(ledger, second, { status: "success" }, deadlineIn(20_000));
   });

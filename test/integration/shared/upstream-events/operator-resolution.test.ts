@@ -147,7 +147,7 @@ describe("a resolution", () => {
     const order = await anOrder({ created_at: at, updated_at: at });
     const resolve = (ageMs: number) =>
       resolveTransaction(ledgerAt(NOON_MS + ageMs), order.transaction, "failed", decision);
-    await expect(resolve(31_000)).rejects.toThrow(/under way: try again in 1 s/);
+    await expect(resolve(31_000)).rejects.toThrow(/in flight: try again in 1 s/);
     await resolve(32_000);
     expect(await order.balance()).toBe(1_000);
   });
@@ -289,7 +289,7 @@ describe("a match", () => {
     const event = await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`);
     if (event === undefined) throw new Error("The event was not kept");
     await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
-      /cannot be read \(status reversed\): end its transaction with transactions resolve/,
+      /cannot be read \(status reversed\): settle its transaction with transactions resolve/,
     );
     expect(await order.stands()).toMatchObject({ status: "processing" });
     await discardEvent(ledgerAt(), event, decision);

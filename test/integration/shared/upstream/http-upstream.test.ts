@@ -163,7 +163,7 @@ describe("an order is sent once, and never again to find out, when", () => {
   });
 
   test("nothing comes before the deadline: 1,000 ms with 7,000 ms left, and the order stands at the upstream", async () => {
-    const { buy, state } = await aProvider({ faults: [{ kind: "delay", delayMs: 4_000 }] });
+    const { buy, state } = await aProvider({ faults: [{ kind: "delay", delay_ms: 4_000 }] });
     const { result, tookMs } = await timed(() => buy({}, 7_050));
     expect(result).toEqual({ kind: "unknown", reason: "timeout" });
     expect(tookMs).toBeGreaterThan(900);
@@ -265,7 +265,7 @@ describe("a 429", () => {
   ])(
     "with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
     async (leftMs, requests) => {
-      const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 3, times: 5 }] });
+      const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 3, times: 5 }] });
       const deadline = deadlineIn(leftMs);
       expect(await buy({}, leftMs)).toEqual({ kind: "account_error", reason: "rate_limited" });
       expect(met(5)).toBe(requests);
@@ -274,7 +274,7 @@ describe("a 429", () => {
   );
 
   test("with Retry-After 1 is waited out for 1 s and the order sent once more, under the same reference", async () => {
-    const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 1 }] });
+    const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 1 }] });
     const { result, tookMs } = await timed(() => buy());
     expect(result.kind).toBe("delivered");
     expect(tookMs).toBeGreaterThan(990);
@@ -282,13 +282,13 @@ describe("a 429", () => {
   });
 
   test("with Retry-After 1, twice, is ours after 2 requests: once more and only once", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
+    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(2);
   });
 
   test.for([10, 60])("with Retry-After %i is ours at once, after 1 request", async (retryAfterS) => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS, times: 5 }] });
+    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: retryAfterS, times: 5 }] });
     const { result, tookMs } = await timed(() => buy());
     expect(result).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(tookMs).toBeLessThan(900);
@@ -302,7 +302,7 @@ describe("a 429", () => {
   });
 
   test("with Retry-After 1 and no second left after it is ours: the order is not sent again", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 5 }] });
+    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy({}, 7_500)).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
@@ -339,7 +339,7 @@ describe("before any debit", () => {
     const nowMs = Date.parse("2026-11-21T12:00:20.000Z");
     const { buy, ready } = await aProvider({
       clock: () => nowMs,
-      faults: [{ kind: "rate_limited", retryAfterS: 10, times: 1 }],
+      faults: [{ kind: "rate_limited", retry_after_s: 10, times: 1 }],
     });
     await buy();
     expect((await refusalOf(ready())).details.retryAfterS).toBe(10);
@@ -408,14 +408,14 @@ describe("the catalog", () => {
   });
 
   test("is waited for through 2 answers of 429 with Retry-After 1, for 2 s", async () => {
-    const { provider } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 1, times: 2 }] });
+    const { provider } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 2 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 200 });
     expect(tookMs).toBeGreaterThan(1_900);
   });
 
   test("is given up at once where the wait would not fit into the deadline: 1 request", async () => {
-    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 30, times: 5 }] });
+    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 30, times: 5 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
     expect(tookMs).toBeLessThan(900);
@@ -423,7 +423,7 @@ describe("the catalog", () => {
   });
 
   test("is not hammered: with Retry-After 0 for ever, at most 10 requests in 1 s", async () => {
-    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retryAfterS: 0, times: 100_000 }] });
+    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(8_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
     expect(tookMs).toBeLessThan(2_500);

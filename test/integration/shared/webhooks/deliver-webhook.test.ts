@@ -53,7 +53,7 @@ const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({
 });
 
 const KEY = "a webhook key of thirty-two or more characters";
-const webhookKey = { value: async () => KEY, refetch: async () => KEY };
+const webhookSealingKey = { value: async () => KEY, refetch: async () => KEY };
 let transactions = 0;
 
 /** An account with an endpoint, a transaction of its that has ended, and the function that tells it. */
@@ -64,7 +64,7 @@ const anEnd = async (
   const { rules = rulesWith(), setRules = rules, db = tables.db } = options;
   const clock = () => nowMs;
   const accounts: AccountStore = { ...tables, clock };
-  const endpoints: EndpointStore = { accounts, webhookKey, clock };
+  const endpoints: EndpointStore = { accounts, webhookSealingKey, clock };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock };
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
   const { webhookSecret } = await setEndpoint(endpoints, setRules, account_id, url);

@@ -9,7 +9,7 @@ import {
   disableEndpoint,
   type EndpointStore,
   findEndpoint,
-  rotateSecret,
+  rotateWebhookSecret,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -39,7 +39,7 @@ const anEndpoint = async () => {
   const accounts: AccountStore = { ...tables, clock };
   const endpoints: EndpointStore = {
     accounts,
-    webhookKey: { value: async () => KEY, refetch: async () => KEY },
+    webhookSealingKey: { value: async () => KEY, refetch: async () => KEY },
     clock,
   };
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
@@ -64,7 +64,7 @@ test("the account's item holds its secret sealed, and another account's item doe
 
 test("after a rotation both secrets sign for 24 hours, then only the new one; another URL keeps the secret", async () => {
   const { endpoints, account_id, webhookSecret, endpoint, accounts } = await anEndpoint();
-  const rotated = await rotateSecret(endpoints, account_id);
+  const rotated = await rotateWebhookSecret(endpoints, account_id);
   expect(rotated.previousUntil).toBe(isoTime(NOON + 24 * HOUR_MS));
   nowMs += 24 * HOUR_MS - 1;
   expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret, webhookSecret]);
@@ -81,6 +81,6 @@ test("after a rotation both secrets sign for 24 hours, then only the new one; an
 test("10 changes of one account at the same time all take effect", async () => {
   const { endpoints, account_id, accounts } = await anEndpoint();
   const before = (await findAccount(accounts, account_id))?.version ?? 0;
-  await Promise.all(Array.from({ length: 10 }, () => rotateSecret(endpoints, account_id)));
+  await Promise.all(Array.from({ length: 10 }, () => rotateWebhookSecret(endpoints, account_id)));
   expect((await findAccount(accounts, account_id))?.version).toBe(before + 10);
 });

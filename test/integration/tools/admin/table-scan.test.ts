@@ -67,8 +67,8 @@ const meet = (command: string, ...met: readonly Error[]): void => {
 };
 const scan = async (): Promise<readonly string[]> => {
   const pks: string[] = [];
-  const take = async (items: readonly Item[]) => void pks.push(...items.map(({ pk }) => pk));
-  await scanTable(db, from, { take, logProgress });
+  const onPage = async (items: readonly Item[]) => void pks.push(...items.map(({ pk }) => pk));
+  await scanTable(db, from, { onPage, logProgress });
   return pks;
 };
 const read = async (): Promise<readonly string[]> => [...(await readItemMap(db, from, ["audit#1"])).keys()];

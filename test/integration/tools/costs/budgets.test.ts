@@ -130,13 +130,13 @@ describe("within its budget is", () => {
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const minute = async (): Promise<void> => {
-      const watch = scheduleHandler("reconcile-ledger", async (deadline) => ({
+      const watch = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),
         phones_masked: await maskOldPhones(ledger, 400, deadline),
       }));
       await watch({}, aLambdaContext(300_000));
       const deps = { store, upstream, clock: systemClock };
-      await scheduleHandler("refresh-catalog", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
+      await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };
     // The first proves the account's wallet and masks old phone numbers, which is done once a day.
     await minute();

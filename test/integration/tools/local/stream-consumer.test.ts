@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A ledger with a stream, and a consumer of it for the function `handle`. */
+/** A ledger table with a stream, and what consumes it with the function `handle`. */
 const aStream = async () => {
   const { db, ledgerTable } = await freshTables();
   const folder = mkdtempSync(join(tmpdir(), "stream-test-"));
@@ -20,7 +20,7 @@ const aStream = async () => {
   const checkpointPath = join(folder, "checkpoint.json");
   const put = (pk: string, status: string) =>
     db.send(new PutCommand({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } }));
-  const end = async (pk: string): Promise<void> => {
+  const settle = async (pk: string): Promise<void> => {
     await put(pk, "processing");
     await put(pk, "success");
   };
@@ -43,13 +43,13 @@ const aStream = async () => {
     cleanups.push(consumer.stop);
     return { seen, stop: consumer.stop };
   };
-  return { end, put, consume, checkpointPath };
+  return { settle, put, consume, checkpointPath };
 };
 
-test("a change that fits the pattern becomes an event of AWS's shape; others do not call the function", async () => {
-  const { end, put, consume } = await aStream();
+test("a change that matches the pattern is delivered as AWS's stream event, and other changes do not invoke the function", async () => {
+  const { settle, put, consume } = await aStream();
   await put("other", "success");
-  await end("one");
+  await settle("one");
   const events: DynamoDBStreamEvent[] = [];
   consume((event) => void events.push(event));
   await vi.waitFor(() => expect(events).toHaveLength(1), 5_000);
@@ -74,7 +74,7 @@ test("a change that fits the pattern becomes an event of AWS's shape; others do 
   ]);
 });
 
-/** A function that fails on some changes, while `fails` says so. */
+/** A function that fails on the changes of one item while `fails` is true. */
 const failingOn =
   (name: string, fails: () => boolean = () => true) =>
   ({ Records }: DynamoDBStreamEvent) => {
@@ -82,9 +82,9 @@ const failingOn =
     return { batchItemFailures: failed.map(({ dynamodb }) => ({ itemIdentifier: dynamodb?.SequenceNumber })) };
   };
 
-test("the stream goes on from the first change that failed, and leaves it out once it is too old", async () => {
-  const { end, consume } = await aStream();
-  for (const pk of ["one", "poison", "three"]) await end(pk);
+test("the stream is retried from the first failed change, which is skipped once it is too old", async () => {
+  const { settle, consume } = await aStream();
+  for (const pk of ["one", "poison", "three"]) await settle(pk);
   const { seen } = consume(failingOn("poison"), 2);
   const triesOf = (name: string): number => seen.filter((pk) => pk === name).length;
   await vi.waitFor(() => expect(triesOf("three")).toBe(triesOf("poison") + 1), 8_000);
@@ -92,9 +92,9 @@ test("the stream goes on from the first change that failed, and leaves it out on
   expect(triesOf("one")).toBe(1);
 });
 
-test("a change that is young is tried again however often it fails, and is handled once the fault is over", async () => {
-  const { end, consume } = await aStream();
-  for (const pk of ["one", "two"]) await end(pk);
+test("a change that is not too old is retried however often it fails, until it is handled", async () => {
+  const { settle, consume } = await aStream();
+  for (const pk of ["one", "two"]) await settle(pk);
   let tries = 0;
   const { seen } = consume(
     failingOn("one", () => {
@@ -106,9 +106,9 @@ test("a change that is young is tried again however often it fails, and is handl
   await vi.waitFor(() => expect(seen.at(-1)).toBe("two"));
 });
 
-test("a function that throws gets all changes again", async () => {
-  const { end, consume } = await aStream();
-  await end("one");
+test("a function that throws is invoked with all changes again", async () => {
+  const { settle, consume } = await aStream();
+  await settle("one");
   let calls = 0;
   const { seen } = consume(() => {
     calls += 1;
@@ -117,15 +117,15 @@ test("a function that throws gets all changes again", async () => {
   await vi.waitFor(() => expect(seen).toEqual(["one", "one"]), 5_000);
 });
 
-test("a consumer that starts again goes on where the one before had finished, not where it had read", async () => {
-  const { end, consume, checkpointPath } = await aStream();
-  await end("one");
+test("a restarted consumer continues after the last handled change, not after the last read one", async () => {
+  const { settle, consume, checkpointPath } = await aStream();
+  await settle("one");
   const first = consume();
   await vi.waitFor(() => expect(first.seen).toEqual(["one"]), 5_000);
   await vi.waitFor(() => expect(readFileSync(checkpointPath, "utf8")).toContain("sequence"));
   await first.stop();
 
-  await end("two");
+  await settle("two");
   const second = consume(() => Promise.reject(new Error("broken")));
   await vi.waitFor(() => expect(second.seen).toContain("two"), 5_000);
   await second.stop();

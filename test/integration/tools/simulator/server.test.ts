@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
+import { startSimulator } from "../../../../tools/simulator/server.ts";
 import {
   aSimulator,
   aWebhook,
@@ -12,7 +13,7 @@ import {
   TEST_KEY,
 } from "../../../builders/upstream-simulator.ts";
 
-/** Goal: the simulator sells and searches as the provider would. */
+/** Goal: the simulator serves the upstream's interface and follows the magic values. */
 test("the catalog lists 4 networks and 30 plans, and every plan belongs to one of the networks", async () => {
   const { get } = await aSimulator();
   const { status, body } = await get("/vtu/data");
@@ -24,7 +25,7 @@ test("the catalog lists 4 networks and 30 plans, and every plan belongs to one o
   expect(data.data_plans).toContainEqual({ id: 101, network_id: 1, price: 500 });
 });
 
-test("a live data purchase debits 500 NGN and is on record with the live key", async () => {
+test("a live data purchase of 500 NGN debits the wallet and is recorded with the live key", async () => {
   const { buy, state } = await aSimulator({ balanceKobo: 600_00 });
   const { status, body } = await buy({ reference: "r-1" });
   expect(status).toBe(200);
@@ -54,7 +55,7 @@ test("a test purchase gets a TEST_ reference and debits nothing, even from an em
   expect(state.balanceKobo).toBe(0);
 });
 
-test("airtime of 50.25 NGN is bought by a network code in any case and costs 5,025 kobo", async () => {
+test("airtime of 50.25 NGN costs 5,025 kobo, and the case of the network code does not matter", async () => {
   const { post, state } = await aSimulator();
   const { body } = await post("/vtu/airtime/purchase", { network: "Mtn", phone_number: SOME_PHONE, amount: 50.25 });
   expect(body.data?.transaction).toMatchObject({ amount: 50.25, reference: expect.stringMatching(/^AIRTIME_/) });
@@ -70,16 +71,19 @@ test.for([
   ["5", 400, "refused", 0],
   ["6", 503, "refused", 0],
   ["8", 200, "success", 500],
-] as const)("a purchase for 0800000000%s is answered %i; its order: %s", async ([digit, status, order, spent]) => {
-  const { buy, state } = await aSimulator({ balanceKobo: 1_000_00, delayedOutcomeMs: 10_000 });
-  const answer = await buy({ phone_number: `0800000000${digit}` });
-  expect(answer.status).toBe(status);
-  expect(answer.body.status).toBe(status === 200);
-  expect(state.purchases.map((purchase) => purchase.status)).toEqual(order === "refused" ? [] : [order]);
-  expect(state.balanceKobo).toBe(1_000_00 - spent * 100);
-});
+] as const)(
+  "a purchase for 0800000000%s is answered with %i and its order is %s",
+  async ([digit, status, order, spent]) => {
+    const { buy, state } = await aSimulator({ balanceKobo: 1_000_00, delayedOutcomeMs: 10_000 });
+    const answer = await buy({ phone_number: `0800000000${digit}` });
+    expect(answer.status).toBe(status);
+    expect(answer.body.status).toBe(status === 200);
+    expect(state.purchases.map((purchase) => purchase.status)).toEqual(order === "refused" ? [] : [order]);
+    expect(state.balanceKobo).toBe(1_000_00 - spent * 100);
+  },
+);
 
-test("a purchase for 08000000007 is taken, kept waiting for slowAnswerMs, and dropped", async () => {
+test("a purchase for 08000000007 is accepted, and its connection is closed after slowAnswerMs without a response", async () => {
   const { buy, state } = await aSimulator();
   const startMs = Date.now();
   await expect(buy({ phone_number: "08000000007" })).rejects.toThrow("fetch failed");
@@ -92,7 +96,7 @@ test.for([
   ["08000000003", "failed", 1, 1_000],
   ["08000000004", "processing", 0, 500],
   ["08000000008", "success", 2, 500],
-] as const)("the order for %s ends as %s and %i signed events are sent", async ([phone, end, events, balance]) => {
+] as const)("the order for %s settles as %s and sends %i signed events", async ([phone, end, events, balance]) => {
   const { received, webhook } = await aWebhook();
   const { buy, state } = await aSimulator({ webhook, balanceKobo: 1_000_00 });
   const { body } = await buy({ phone_number: phone });
@@ -112,7 +116,7 @@ test.for([
   }
 });
 
-test("without a webhook an order still ends, in silence", async () => {
+test("without a webhook a delayed order settles and no event is sent", async () => {
   const { buy, state } = await aSimulator();
   await buy({ phone_number: "08000000002" });
   await vi.waitFor(() => expect(state.purchases[0]?.status).toBe("success"));
@@ -127,7 +131,7 @@ test.for([
   ["4", 200, "success"],
   ["5", 400, "refused"],
 ] as const)(
-  "an identity number that ends in %s is answered %i, by nin, bvn and phone alike",
+  "an identity number that ends in %s is answered with %i by nin, bvn and phone number alike",
   async ([digit, status, order]) => {
     const { post, state } = await aSimulator({ balanceKobo: 1_000_00 });
     const zeros = `0000000000${digit}`;
@@ -142,12 +146,12 @@ test.for([
       if (status === 422) expect(Object.keys(answer.body.errors ?? {})).toEqual(Object.keys(fields));
     }
     expect(state.purchases.map((purchase) => purchase.status)).toEqual(order === "refused" ? [] : Array(4).fill(order));
-    // 150 + 100 for the verifications, 400 + 300 for the retrievals; all back when nothing is found.
+    // 150 + 100 for the verifications, 400 + 300 for the retrievals; all refunded if no record is found.
     expect(state.balanceKobo).toBe(order === "success" ? 50_00 : 1_000_00);
   },
 );
 
-test("an identity number that ends in 6 is never answered", async () => {
+test("an identity number that ends in 6 gets no response", async () => {
   const { check } = await aSimulator();
   await expect(check("00000000006")).rejects.toThrow("fetch failed");
 });
@@ -158,17 +162,17 @@ test("a minimal record has names and nothing else", async () => {
   expect(Object.keys(body.data?.result ?? {})).toEqual(["first_name", "last_name"]);
 });
 
-test("the last digit chooses between four spellings of the same person", async () => {
+test("the last digit of an identity number selects one of four formats of the record", async () => {
   const { check } = await aSimulator();
-  const spelled = async (nin: string) => {
+  const recordFor = async (nin: string) => {
     const { body } = await check(nin, { mode: "advanced" });
     return { person: personOf(nin), result: body.data?.result ?? {} };
   };
-  const documented = await spelled("12345678970");
+  const documented = await recordFor("12345678970");
   const { enrollment_bank, registration_date, watch_listed, ...ninFields } = documented.person;
   expect(documented.result).toEqual({ nin: "12345678970", ...ninFields });
 
-  const camel = await spelled("12345678971");
+  const camel = await recordFor("12345678971");
   expect(camel.result).toMatchObject({
     firstName: camel.person.first_name,
     surname: camel.person.last_name,
@@ -178,18 +182,18 @@ test("the last digit chooses between four spellings of the same person", async (
     maritalStatus: camel.person.marital_status,
   });
 
-  const inWords = await spelled("12345678972");
+  const inWords = await recordFor("12345678972");
   expect(inWords.result).toMatchObject({ firstname: inWords.person.first_name, surname: inWords.person.last_name });
   expect(inWords.result.dateOfBirth).toMatch(/^\d\d-[A-Z][a-z]+-\d{4}$/);
   expect(new Date(`${inWords.result.dateOfBirth} UTC`).toISOString().slice(0, 10)).toBe(inWords.person.date_of_birth);
   expect(inWords.result.gender).toMatch(/^(Female|Male)$/);
 
-  const timestamped = await spelled("12345678973");
+  const timestamped = await recordFor("12345678973");
   const lagosMidnight = Date.parse(timestamped.result.date_of_birth ?? "") + 3_600_000;
   expect(new Date(lagosMidnight).toISOString()).toBe(`${timestamped.person.date_of_birth}T00:00:00.000Z`);
 });
 
-test("a number retrieved from a phone verifies as the same person, with a photo only in advanced mode", async () => {
+test("a NIN retrieved by phone number verifies as the same person, with a photo only in advanced mode", async () => {
   const { post, check } = await aSimulator();
   const found = await post("/identity/nin/retrieve", { phone_number: "08031234560", is_consent: true });
   const nin = found.body.data?.result?.nin ?? "";
@@ -209,18 +213,21 @@ test.for([
   ["a phone number of 10 digits", { phone_number: "0803123456" }, 422, "phone_number"],
   ["a phone number with a foreign prefix", { phone_number: "+2348031234567" }, 422, "phone_number"],
   ["a plan of another network", { plan_id: 201 }, 422, "plan_id"],
-  ["a plan nobody sells", { plan_id: 999 }, 422, "plan_id"],
+  ["an unknown plan", { plan_id: 999 }, 422, "plan_id"],
   ["an unknown network", { network_id: 9 }, 422, "network_id"],
   ["a network id as text", { network_id: "1" }, 422, "network_id"],
   ["a reference that is a number", { reference: 7 }, 422, "reference"],
-] as const)("a data purchase with %s is refused and names the field", async ([, changes, status, field]) => {
-  const { buy, state } = await aSimulator();
-  const answer = await buy(changes);
-  expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([status, [field]]);
-  expect(state.purchases).toEqual([]);
-});
+] as const)(
+  "a data purchase with %s is rejected with an error that names the field",
+  async ([, changes, status, field]) => {
+    const { buy, state } = await aSimulator();
+    const answer = await buy(changes);
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([status, [field]]);
+    expect(state.purchases).toEqual([]);
+  },
+);
 
-test("airtime below 50 NGN, with a split kobo, or for an unknown network is 422", async () => {
+test("airtime below 50 NGN, with a fraction of a kobo or for an unknown network is answered with 422", async () => {
   const { post } = await aSimulator();
   for (const changes of [{ amount: 49.99 }, { amount: 50.001 }, { network: "vodafone" }]) {
     const fields = { network: "glo", phone_number: SOME_PHONE, amount: 100, ...changes };
@@ -229,7 +236,7 @@ test("airtime below 50 NGN, with a split kobo, or for an unknown network is 422"
   }
 });
 
-test("identity without consent is refused: 400 when absent, 422 when not true", async () => {
+test("an identity check without consent is rejected with 400 if the field is absent and 422 if it is not true", async () => {
   const { check } = await aSimulator();
   for (const [is_consent, status] of [
     [undefined, 400],
@@ -241,23 +248,23 @@ test("identity without consent is refused: 400 when absent, 422 when not true", 
   }
 });
 
-test("a repeated reference is 422 in the same mode and buys nothing again", async () => {
+test("a duplicate reference in the same mode is answered with 422 and places no order", async () => {
   const { buy, check, state } = await aSimulator();
   await buy({ reference: "r-1", phone_number: "08000000001" });
-  for (const again of [await buy({ reference: "r-1" }), await check("12345678901", { reference: "r-1" })]) {
-    expect([again.status, Object.keys(again.body.errors ?? {})]).toEqual([422, ["reference"]]);
+  for (const duplicate of [await buy({ reference: "r-1" }), await check("12345678901", { reference: "r-1" })]) {
+    expect([duplicate.status, Object.keys(duplicate.body.errors ?? {})]).toEqual([422, ["reference"]]);
   }
   expect((await buy({ reference: "r-1" }, { Authorization: `Bearer ${TEST_KEY}` })).status).toBe(200);
   expect(state.purchases.length).toBe(2);
   expect(state.requests.map(({ outcome }) => outcome)).toEqual([
     "failed",
-    "repeated_reference",
-    "repeated_reference",
+    "duplicate_reference",
+    "duplicate_reference",
     "success",
   ]);
 });
 
-test("bad JSON, an array, an absent body, another content type and 1 MB too much are 400", async () => {
+test("invalid JSON, an array, an empty body, a body over 1 MiB and another content type are answered with 400", async () => {
   const { post } = await aSimulator();
   for (const body of ["{", "[]", "", JSON.stringify({ pad: "x".repeat(1_048_576) })]) {
     const answer = await post("/vtu/data/purchase", body);
@@ -266,7 +273,7 @@ test("bad JSON, an array, an absent body, another content type and 1 MB too much
   expect((await post("/vtu/data/purchase", {}, { "Content-Type": "text/plain" })).status).toBe(400);
 });
 
-test("an unknown path, or a known one by another method, is 404 in the envelope, with the catalog's limit", async () => {
+test("an unknown path or method is answered with 404 in the error envelope, with the catalog's rate limit", async () => {
   const { get } = await aSimulator();
   for (const path of ["/vtu/none", "/vtu/data/purchase", "/../elsewhere"]) {
     const { status, headers, body } = await get(path);
@@ -275,7 +282,7 @@ test("an unknown path, or a known one by another method, is 404 in the envelope,
   }
 });
 
-test("either header carries the key; none, a wrong one, or a strange address is refused", async () => {
+test("either header carries the key; no key, an invalid key and an address that is not whitelisted are rejected", async () => {
   const { get, state } = await aSimulator();
   const statuses = async (...all: Record<string, string>[]) =>
     Promise.all(all.map(async (headers) => (await get("/vtu/data", headers)).status));
@@ -289,7 +296,7 @@ test("either header carries the key; none, a wrong one, or a strange address is 
   expect(await statuses(bearer, {})).toEqual([403, 401]);
 });
 
-test("the 3rd request over a limit of 2 is 429 until the minute is over, for this key and group only", async () => {
+test("with a limit of 2, the third request of a key and rate group is answered with 429 until the minute is over", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const { buy, get } = await aSimulator({ limits: { vtu: 2 } });
@@ -301,4 +308,16 @@ test("the 3rd request over a limit of 2 is 429 until the minute is over, for thi
   expect((await get("/vtu/data")).headers.get("x-ratelimit-remaining")).toBe("119");
   vi.setSystemTime(Date.now() + 60_000);
   expect((await buy()).status).toBe(200);
+});
+
+test("stopping the simulator closes its connections at once and waits for no timer", async () => {
+  const simulator = await startSimulator({ liveKey: LIVE_KEY });
+  const waiting = fetch(`${simulator.baseUrl}/identity/nin/verify`, {
+    ...{ method: "POST", headers: { "X-API-KEY": LIVE_KEY } },
+    body: JSON.stringify({ nin: "00000000006", is_consent: true }),
+  });
+  const refused = expect(waiting).rejects.toThrow("fetch failed");
+  await vi.waitFor(() => expect(simulator.state.purchases.length).toBe(1));
+  await simulator.stop();
+  await refused;
 });

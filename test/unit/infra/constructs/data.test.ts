@@ -91,7 +91,7 @@ describe("a ledger that an earlier stack left behind", () => {
 
   test("outputs name what the operator's commands need", () => {
     expect(adopted.service.outputs.LedgerTable?.Value).toBe("old-ledger");
-    expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^StatusQueue/);
+    expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^OutcomesQueue/);
     for (const name of ["ApiUrl", "WebhookUrl", "DashboardUrl", "AccessTable", "UpstreamKeySecretId"]) {
       expect(service.outputs, name).toHaveProperty(name);
     }

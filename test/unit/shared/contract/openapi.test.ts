@@ -4,12 +4,14 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
+import { builtInPlans } from "../../../../shared/catalog/built-in.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
 import { openApiDocument } from "../../../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
-import { appRoutes, errorsOf } from "../../../../shared/contract/routes.ts";
+import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
+import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 import { readDocument } from "../../../contract/document.ts";
@@ -24,22 +26,54 @@ test("the document is OpenAPI 3.1 by the specification's own schema", async () =
   expect(validator.version).toBe("3.1");
 });
 
-test("docs/openapi.json is what the code says", () => {
+test("docs/openapi.json is the document that the code makes", () => {
   const committed = readFileSync(new URL("../../../../docs/openapi.json", import.meta.url), "utf8");
   expect(JSON.parse(committed), "docs/openapi.json is stale: run `npm run openapi` and commit it").toEqual(
     JSON.parse(text),
   );
 });
 
-test("each route that apps call is one operation of the same name, and there is no other", () => {
+test("the document has one operation for each route that apps call, under the route's name, and no other", () => {
   const documented = document.operations.map(({ id, method, path }) => `${id} ${method} /v1${path}`);
   expect(documented).toEqual(table.map(({ id, route }) => `${id} ${route.method} ${route.path}`));
 });
 
-describe.each(table)("$id", ({ id, route }) => {
+test("no two examples of orders have the same reference, neither the caller's nor the service's", () => {
+  const orders = table.filter(({ route }) => isOrder(route));
+  const sent = orders.map(({ id }) => document.operation(id).body?.example.reference);
+  const made = orders.map(({ id }) => {
+    const example = document.operation(id).responses.get(200)?.examples.get("example");
+    return z.object({ data: z.object({ transaction: z.object({ reference: z.string() }) }) }).parse(example).data
+      .transaction.reference;
+  });
+  expect(orders).toHaveLength(6);
+  expect(sent).not.toContain(undefined);
+  expect(new Set(sent).size).toBe(6);
+  expect(new Set(made).size).toBe(6);
+});
+
+test("the examples of data bundles show plan 101 of the built-in catalog, with its network and price", () => {
+  const plan = builtInPlans.plans.get(101);
+  const network = builtInPlans.networks.get(plan?.network_id ?? 0);
+  const { listCatalog, buyData } = routes;
+  expect(listCatalog.example.data).toEqual({ networks: [network], data_plans: [plan] });
+  expect(buyData.example.input).toMatchObject({ network_id: network?.id, plan_id: plan?.id });
+  const { amount, description } = buyData.example.data.transaction;
+  expect([amount, description]).toEqual([plan?.price, `${network?.name} ${plan?.name} data for 08031234567`]);
+});
+
+test("the webhook-id of each example is the one that the service would send", () => {
+  const ids = document.webhooks.map(({ parameters }) => parameters.find(({ name }) => name === "webhook-id")?.example);
+  expect(ids).toEqual([
+    webhookId(routes.buyData.example.data.transaction.reference, "success"),
+    webhookId("acc_0123456789abcdef01", "2026-11-21T09:30:00.000Z"),
+  ]);
+});
+
+describe.each(table)("the operation $id", ({ id, route }) => {
   const { responses, body, parameters, isPublic } = document.operation(id);
 
-  test("documents each of its errors under its status, in X-Error-Code and with an example, and no other", () => {
+  test("documents each error of its route under its status, in X-Error-Code and with an example, and no other", () => {
     const documented = [...responses].flatMap(([status, response]) => {
       const codes = z.array(z.string()).parse(response.headers.get(headers.errorCode)?.schema.enum ?? []);
       expect([...response.examples.keys()].filter((name) => name !== "example")).toEqual(codes);
@@ -50,7 +84,7 @@ describe.each(table)("$id", ({ id, route }) => {
     expect(new Set(documented)).toEqual(new Set(promised));
   });
 
-  test("shows examples that fit their schemas", () => {
+  test("has examples that fit their schemas", () => {
     let examples = 0;
     for (const response of responses.values()) {
       for (const [name, example] of response.examples) {
@@ -68,7 +102,7 @@ describe.each(table)("$id", ({ id, route }) => {
     expect(new Set(fields)).toEqual(new Set(Object.keys(route.input.shape)));
   });
 
-  test("promises the rate and the request's id on every answer", () => {
+  test("documents the rate headers and the request id on every response", () => {
     for (const [status, response] of responses) {
       for (const name of [headers.rateLimit, headers.rateRemaining, headers.requestId]) {
         expect(response.headers.get(name)?.required, `${status} ${name}`).toBe(true);
@@ -76,12 +110,12 @@ describe.each(table)("$id", ({ id, route }) => {
     }
   });
 
-  test("needs a key unless it is a document", () => {
+  test("needs a key unless it serves a document", () => {
     expect(isPublic).toBe(route.document !== undefined);
   });
 });
 
-test("both ways to send a key are security schemes, and either is enough", () => {
+test("both headers for the key are security schemes, and either is sufficient", () => {
   const { components, security } = openApiDocument();
   expect(components.securitySchemes).toMatchObject({
     bearer: { type: "http", scheme: "bearer" },
@@ -90,7 +124,7 @@ test("both ways to send a key are security schemes, and either is enough", () =>
   expect(security).toEqual([{ bearer: [] }, { apiKey: [] }]);
 });
 
-test("every header of the contract is described", () => {
+test("every header of the contract is in the document", () => {
   const described = new Set([
     ...document.operations.flatMap(({ responses }) =>
       [...responses.values()].flatMap((one) => [...one.headers.keys()]),
@@ -101,14 +135,14 @@ test("every header of the contract is described", () => {
   expect([...described]).toEqual(expect.arrayContaining(Object.values(headers)));
 });
 
-test("no status is documented but those of the public interface", () => {
+test("the document has exactly the statuses of the interface", () => {
   const statuses = new Set(document.operations.flatMap(({ responses }) => [...responses.keys()]));
   const allowed = [200, 304, 400, 401, 403, 404, 422, 429, 500, 502, 503, 504];
   expect([...statuses].filter((status) => !allowed.includes(status))).toEqual([]);
   expect(statuses.size).toBe(allowed.length);
 });
 
-test("the outgoing events are documented: their examples and what is really sent fit the schema, and nothing else is sent", () => {
+test("the examples of webhooks and the bodies that the service sends fit the documented schemas without further fields", () => {
   const closed = readDocument(JSON.parse(text), { closed: true });
   expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual([
     "transactionUpdated transaction.updated",
@@ -128,7 +162,7 @@ test("the outgoing events are documented: their examples and what is really sent
   expect(judge(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
 });
 
-test("every component is used, and every reference finds one", () => {
+test("every component of the document is used, and every $ref has one", () => {
   const used = new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+\/[\w-]+)"/g)].map(([, name]) => name));
   const { securitySchemes: _schemes, ...components } = openApiDocument().components;
   const present = Object.entries(components).flatMap(([kind, parts]) =>
@@ -137,7 +171,7 @@ test("every component is used, and every reference finds one", () => {
   expect(used).toEqual(new Set(present));
 });
 
-test("every note is on a schema or a field that exists", () => {
+test("every description of a field belongs to a schema or field that exists", () => {
   const names = new Set<string>();
   for (const [name, schema] of Object.entries(namedSchemas())) {
     names.add(name);
@@ -152,10 +186,10 @@ const fieldsOf = (schema: unknown): string[] => {
   return Object.entries(properties).flatMap(([name, inner]) => [name, ...fieldsOf(inner)]);
 };
 
-describe("the page", () => {
+describe("the documentation page", () => {
   const html = documentText(docsPage());
 
-  test("has a policy that lets nothing but its own script run, and asks no other host for anything", () => {
+  test("has a content security policy that allows its own script only and no other host", () => {
     const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html)?.[1] ?? "";
     const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => script);
     expect(scripts).toHaveLength(1);
@@ -173,7 +207,7 @@ describe("the page", () => {
     ]);
   });
 
-  test("loads no style, font, image or script by address", () => {
+  test("loads no style, font, image or script from a URL", () => {
     const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "";
     expect(style.length).toBeGreaterThan(100_000);
     expect(style.match(/@import|url\((?!["']?data:)/g)).toBeNull();
@@ -181,11 +215,11 @@ describe("the page", () => {
     expect(head.match(/\s(src|href)="(?!data:)/g)).toBeNull();
   });
 
-  test("reads the document beside it", () => {
+  test("loads the OpenAPI document from the same folder", () => {
     expect(html).toContain('SwaggerUIBundle({ url: "openapi.json"');
   });
 
-  test("is less than a sixth of what Lambda can answer", () => {
+  test("is smaller than a sixth of the largest response that Lambda allows", () => {
     expect(Math.ceil(docsPage().gzip.length / 3) * 4).toBeLessThan(1_000_000);
   });
 });

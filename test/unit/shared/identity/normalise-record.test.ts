@@ -7,13 +7,13 @@ import {
   ninBasicResult,
   ninRetrieveResult,
 } from "../../../../shared/contract/identity.ts";
-import { type DateReading, normaliseRecord } from "../../../../shared/identity/normalise-record.ts";
+import { type DateReadingContext, normaliseRecord } from "../../../../shared/identity/normalise-record.ts";
 
 const known = { nin: "12345678901" };
-const dateReading: DateReading = {
+const dateReading: DateReadingContext = {
   order: "day-first",
   nowMs: Date.parse("2026-11-21T12:00:00.000Z"),
-  unreadable: () => undefined,
+  onUnreadable: () => undefined,
 };
 const basic = (record: Readonly<Record<string, unknown>>) =>
   normaliseRecord({ first_name: "Ngozi", ...record }, ninBasicResult, known, dateReading);
@@ -139,9 +139,9 @@ describe("dates", () => {
 
   test("that cannot be read are reported by field and shape, and nothing else is", () => {
     const reported: unknown[] = [];
-    const unreadable: DateReading["unreadable"] = (field, shape) => void reported.push([field, shape]);
+    const onUnreadable: DateReadingContext["onUnreadable"] = (field, shape) => void reported.push([field, shape]);
     const read = (record: Readonly<Record<string, unknown>>) =>
-      normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, known, { ...dateReading, unreadable });
+      normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, known, { ...dateReading, onUnreadable });
     read({ dob: "31/02/1990", registration_date: "Ngozi 07" });
     read({ dob: 19_740_106 });
     read({ dob: "unknown", birthdate: "06-01-1974" });

@@ -2,8 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
-import { routes } from "../../../../shared/contract/routes.ts";
-import { type Admit, apiHandler, operation } from "../../../../shared/lambda/api-handler.ts";
+import { type Admit, apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
@@ -15,7 +14,8 @@ const caller = { accountId: "acc_1", keyId: "key_1", mode: "live" } as const;
 const admitted: Admit = async () => ({ rate: { limit: 60, remaining: 41 }, caller });
 const transaction = { reference: "DATA_1", status: "success", amount: 500, description: "MTN 1GB" } as const;
 
-type Purchase = Parameters<typeof operation<typeof routes.buyData.input, typeof routes.buyData.data>>[1];
+type Purchase = OperationOf<"buyData">;
+const refuse = () => Promise.reject(new Error("Another route's operation was called"));
 const bought: Purchase = async () => ({ message: "Delivered", data: { transaction } });
 
 const answerSchema = z.object({
@@ -25,9 +25,9 @@ const answerSchema = z.object({
   isBase64Encoded: z.boolean().optional(),
 });
 
-/** Sends one request to a function that serves nothing but data purchases. Any function of one operation will do. */
+/** Sends data purchases to a handler whose operation is `run`. */
 const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
-  const handler = apiHandler("list-catalog", admit, { listCatalog: operation(routes.buyData, run) });
+  const handler = apiHandler("purchase", admit, { buyData: run, buyAirtime: refuse });
   return async (changes: ApiEventChanges = {}) => {
     const event = anApiEvent({
       method: "POST",
@@ -127,13 +127,13 @@ describe("each of the table's errors, thrown by an operation, is the error envel
 test("an error's fields, wait, reference and replay become `errors` and 3 headers", async () => {
   const { headers, json } = await ask(async () => {
     throw new ServiceError("validation_failed", {
-      fields: { phone_number: ["Was refused by the provider"] },
+      fields: { phone_number: ["Was refused by the upstream"] },
       retryAfterS: 7,
       transactionReference: "DATA_1",
       replayed: true,
     });
   });
-  expect(json()).toMatchObject({ status: false, errors: { phone_number: ["Was refused by the provider"] } });
+  expect(json()).toMatchObject({ status: false, errors: { phone_number: ["Was refused by the upstream"] } });
   expect(headers).toMatchObject({
     "retry-after": "7",
     "x-transaction-reference": "DATA_1",
@@ -197,7 +197,11 @@ describe("an error that nobody foresaw", () => {
 
   /** Reads the wallet: a request that is no order. */
   const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
-    const handler = apiHandler("list-catalog", admit, { listCatalog: operation(routes.getWallet, run) });
+    const handler = apiHandler("read-account", admit, {
+      getWallet: run,
+      getTransaction: refuse,
+      listTransactions: refuse,
+    });
     const answer = answerSchema.parse(
       await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
     );
@@ -207,7 +211,7 @@ describe("an error that nobody foresaw", () => {
     const lines = vi.spyOn(console, "log").mockImplementation(() => {});
     await run();
     const text = JSON.stringify(lines.mock.calls);
-    expect(text).toContain("request.broke");
+    expect(text).toContain("request.failed");
     return text;
   };
 
@@ -236,7 +240,7 @@ describe("an error that nobody foresaw", () => {
         message: expect.not.stringContaining("Ada"),
       });
     });
-    expect(said).toContain("request.unanswered");
+    expect(said).toContain("request.outcome_unknown");
     expect(said).not.toContain("Ada");
   });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { deadlineIn, debitRetryMs, upstreamBudgetMs } from "../../../../shared/platform/deadline.ts";
 import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
@@ -35,31 +34,4 @@ test("a wait in seconds is never so short that the old minute still counts, at 6
     if (minuteOf(atMs + secondsToNextMinute(atMs) * 1_000) === minuteOf(atMs)) early.push(atMs);
   }
   expect(early).toEqual([]);
-});
-
-describe("the upstream gets", () => {
-  test.for([
-    [29_000, 20_000],
-    [26_000, 20_000],
-    [25_000, 19_000],
-    [7_000, 1_000],
-    [6_000, 0],
-    [5_000, -1_000],
-  ] as const)("of %i ms that are left: %i ms", ([leftMs, budgetMs]) => {
-    expect(upstreamBudgetMs({ remainingMs: () => leftMs })).toBe(budgetMs);
-  });
-});
-
-test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms after 101 ms", () => {
-  let nowMs = NOON;
-  const deadline = deadlineIn(100, () => nowMs);
-  nowMs += 60;
-  expect(deadline.remainingMs()).toBe(40);
-  nowMs += 41;
-  expect(deadline.remainingMs()).toBe(-1);
-});
-
-test("a debit waits for its wallet until 16 s are left: 10 s for the upstream and 6 s for settling", () => {
-  expect(debitRetryMs({ remainingMs: () => 29_000 })).toBe(13_000);
-  expect(debitRetryMs({ remainingMs: () => 16_000 })).toBe(0);
 });

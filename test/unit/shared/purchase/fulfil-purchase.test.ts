@@ -86,8 +86,8 @@ describe("what the operator hears of it", () => {
   test.each(amounts)(
     "of the amount of %s is an alarm: %s; in the sandbox it is none",
     async (_name, rings, outcome) => {
-      expect((await saidOf(outcome)).includes("status.amount_differs")).toBe(rings);
-      expect(await saidOf(outcome, "test")).not.toContain("status.amount_differs");
+      expect((await saidOf(outcome)).includes("transaction.amount_differs")).toBe(rings);
+      expect(await saidOf(outcome, "test")).not.toContain("transaction.amount_differs");
     },
   );
 
@@ -100,7 +100,7 @@ describe("what the operator hears of it", () => {
   };
 
   test("is an alarm where the trouble is ours, but not in the sandbox, where it is meant", async () => {
-    expect(await saidOf({ kind: "account_error", reason: "key" })).toContain("upstream.trouble_is_ours");
+    expect(await saidOf({ kind: "account_error", reason: "key" })).toContain("upstream.account_error");
     expect(await saidOf({ kind: "account_error", reason: "key" }, "test")).toBe("");
   });
 

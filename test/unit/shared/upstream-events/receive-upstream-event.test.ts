@@ -3,13 +3,15 @@ import * as z from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
-import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { type Admit, apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
@@ -22,7 +24,7 @@ const receive = async (input: { event?: unknown; data?: unknown }, trusted = tru
   const answer = await receiveUpstreamEvent({
     outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
     keyedHashes,
-    isVouchedFor: trusted,
+    isAuthenticated: trusted,
     clock: () => NOON_MS,
   })({ input: upstreamEvent.parse(JSON.parse(JSON.stringify(input))), deadline: deadlineIn(1_000) });
   return { answer, queued };
@@ -101,7 +103,7 @@ describe("an event of the upstream", () => {
       expect(queued).toHaveLength(1);
       expect(queued[0]?.message).toMatchObject({ kind: "event", status: "success" });
       expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
-      expect(alarms()).toEqual([["status.amount_differs", "U-1"]]);
+      expect(alarms()).toEqual([["transaction.amount_differs", "U-1"]]);
     },
   );
 
@@ -227,24 +229,31 @@ describe("an event of the upstream", () => {
 });
 
 describe("a request of the upstream that is no JSON object", () => {
-  const route = routes.receiveUpstreamEvent;
-  const caller = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
-  const serving = (code: "invalid_json" | "provider_unavailable") =>
-    alarmIfNotJson({ route, serve: () => Promise.reject(new ServiceError(code)) }).serve(
-      caller,
-      apiEvent.parse({ routeKey: "", requestContext: { requestId: "r-1", http: { method: "POST", sourceIp: "::1" } } }),
-      deadlineIn(1_000),
-    );
+  const { path } = routes.receiveUpstreamEvent;
+  const admit: Admit = async () => ({
+    rate: { limit: 120, remaining: 120 },
+    caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
+  });
+  const respondTo = async (body: string) => {
+    const handler = apiHandler("receive-upstream-event", admit, {
+      receiveUpstreamEvent: () => Promise.reject(new ServiceError("provider_unavailable")),
+    }).use(alarmIfNotJson);
+    const response = await handler(anApiEvent({ method: "POST", path, body, requestId: "r-1" }), aLambdaContext());
+    return response.headers["x-error-code"];
+  };
 
   test("is refused, so that it comes again, and raises an alarm that names the request", async () => {
     const lines = logged("request_id");
-    await expect(serving("invalid_json")).rejects.toMatchObject({ code: "invalid_json" });
-    expect(lines()).toEqual([["status.event_refused", "r-1"]]);
+    expect(await respondTo("[]")).toBe("invalid_json");
+    expect(lines()).toEqual([
+      ["upstream_event.refused", "r-1"],
+      ["request.answered", "r-1"],
+    ]);
   });
 
   test("raises no such alarm where something else is wrong", async () => {
     const lines = logged();
-    await expect(serving("provider_unavailable")).rejects.toMatchObject({ code: "provider_unavailable" });
-    expect(lines()).toEqual([]);
+    expect(await respondTo("{}")).toBe("provider_unavailable");
+    expect(lines()).toEqual([["request.answered", undefined]]);
   });
 });

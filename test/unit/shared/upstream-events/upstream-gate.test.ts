@@ -2,13 +2,17 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
+import { unusedRate } from "../../../../shared/lambda/api-response.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
-import { admitUpstream, isAuthenticated, type UpstreamGate } from "../../../../shared/upstream-events/upstream-gate.ts";
+import {
+  admitUpstream,
+  authenticatesEvents,
+  type UpstreamGate,
+} from "../../../../shared/upstream-events/upstream-gate.ts";
 import { upstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 
@@ -17,7 +21,7 @@ const secretOf = (value: string | undefined): Secret => ({ value: async () => va
 const rotating = (current: string | undefined, previous?: string) =>
   rotatingSecret(secretOf(current), secretOf(previous));
 const aGate = (changes: Partial<UpstreamGate> = {}): UpstreamGate => ({
-  token: rotating(TOKEN),
+  pathToken: rotating(TOKEN),
   ranges: parseIpRanges("203.0.113.0/24"),
   ...changes,
 });
@@ -51,16 +55,16 @@ test("the current token from a listed address enters", async () => {
 });
 
 test("the previous token enters while there is one, and no other does", async () => {
-  const token = rotating("n".repeat(43), TOKEN);
-  expect(await enter(aGate({ token }))).toBeUndefined();
-  expect(await enter(aGate({ token }), { token: "o".repeat(43) })).toBe("not_found");
+  const pathToken = rotating("n".repeat(43), TOKEN);
+  expect(await enter(aGate({ pathToken }))).toBeUndefined();
+  expect(await enter(aGate({ pathToken }), { token: "o".repeat(43) })).toBe("not_found");
 });
 
 test.each([
   ["absent", undefined],
   ["of 31 characters", "t".repeat(31)],
 ])("a token that is %s closes the entrance with 503, and never opens it", async (_name, value) => {
-  const gate = aGate({ token: rotating(value) });
+  const gate = aGate({ pathToken: rotating(value) });
   expect(await enter(gate, { token: value ?? "" })).toBe("provider_unavailable");
 });
 
@@ -77,22 +81,22 @@ test.each([
 });
 
 test.each([
-  ["a token that is too short", { token: rotating("t") }],
+  ["a token that is too short", { pathToken: rotating("t") }],
   ["a signing key that is too short", signedIn(HEX, "h")],
 ])("whom %s keeps out is told to come back in a minute", async (_name, changes) => {
   expect(await refusalOf(aGate(changes))).toMatchObject({ details: { retryAfterS: 60 } });
 });
 
 test("secrets of 32 characters are long enough", async () => {
-  const token = rotating("t".repeat(32), "p".repeat(32));
-  expect(await enter(aGate({ token }), { token: "t".repeat(32) })).toBeUndefined();
-  expect(await enter(aGate({ token }), { token: "p".repeat(32) })).toBeUndefined();
+  const pathToken = rotating("t".repeat(32), "p".repeat(32));
+  expect(await enter(aGate({ pathToken }), { token: "t".repeat(32) })).toBeUndefined();
+  expect(await enter(aGate({ pathToken }), { token: "p".repeat(32) })).toBeUndefined();
 });
 
 test("a previous token of 31 characters does not enter, and an empty one neither", async () => {
   for (const previous of ["p".repeat(31), ""]) {
-    const token = rotating(TOKEN, previous);
-    expect(await enter(aGate({ token }), { token: previous })).toBe("not_found");
+    const pathToken = rotating(TOKEN, previous);
+    expect(await enter(aGate({ pathToken }), { token: previous })).toBe("not_found");
   }
 });
 
@@ -139,15 +143,15 @@ test("a header is not looked at while signatures are not configured", async () =
 test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
   const { group } = routes.receiveUpstreamEvent;
   expect(await admit(aGate())).toEqual({
-    rate: { limit: rateGroups[group], remaining: rateGroups[group] },
+    rate: unusedRate(group),
     caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
   });
 });
 
 test("an event is vouched for by an address list or a configured signature, and not by the path alone", () => {
-  expect(isAuthenticated(aGate())).toBe(true);
-  expect(isAuthenticated(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
-  expect(isAuthenticated(aGate({ ranges: [] }))).toBe(false);
+  expect(authenticatesEvents(aGate())).toBe(true);
+  expect(authenticatesEvents(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
+  expect(authenticatesEvents(aGate({ ranges: [] }))).toBe(false);
 });
 
 describe("after a rotation that this process has not seen", () => {
@@ -174,7 +178,7 @@ describe("after a rotation that this process has not seen", () => {
         () => clock.nowMs,
       );
     const gate = aGate({
-      token: pair(TOKEN, () => vault.token),
+      pathToken: pair(TOKEN, () => vault.token),
       signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => vault.key) },
     });
     const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });

@@ -30,22 +30,22 @@ describe("the group may be used at once", () => {
     ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
     ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
   ] as const)("while %s", ([, result]) => {
-    const { note, waitS } = limitAt(NOON);
-    if (result !== undefined) note("vtu", result);
+    const { record, waitS } = limitAt(NOON);
+    if (result !== undefined) record("vtu", result);
     expect(waitS("vtu")).toBe(0);
   });
 });
 
 describe("the group has to wait", () => {
   test("40 s, to the end of the minute, after a success with 0 left at :20", () => {
-    const { note, waitS } = limitAt(NOON + 20_000);
-    note("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
+    const { record, waitS } = limitAt(NOON + 20_000);
+    record("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
     expect(waitS("vtu")).toBe(40);
   });
 
   test("7 s after a 429 with Retry-After 7, then 1 s, then no more", () => {
-    const { note, waitS, pass } = limitAt(NOON);
-    note("vtu", answered(429, { "retry-after": "7" }));
+    const { record, waitS, pass } = limitAt(NOON);
+    record("vtu", answered(429, { "retry-after": "7" }));
     expect(waitS("vtu")).toBe(7);
     pass(6_001);
     expect(waitS("vtu")).toBe(1);
@@ -56,21 +56,21 @@ describe("the group has to wait", () => {
   });
 
   test("to the end of the minute after a 429 that does not say how long", () => {
-    const { note, waitS } = limitAt(NOON + 55_000);
-    note("vtu", answered(429));
+    const { record, waitS } = limitAt(NOON + 55_000);
+    record("vtu", answered(429));
     expect(waitS("vtu")).toBe(5);
   });
 
   test("an hour at most, whatever a 429 says", () => {
-    const { note, waitS } = limitAt(NOON);
-    note("vtu", answered(429, { "retry-after": "99999" }));
+    const { record, waitS } = limitAt(NOON);
+    record("vtu", answered(429, { "retry-after": "99999" }));
     expect(waitS("vtu")).toBe(3_600);
   });
 });
 
 test("an exhausted catalog group keeps no purchase waiting, nor the other way round", () => {
-  const { note, waitS } = limitAt(NOON);
-  note("catalog", answered(429, { "retry-after": "30" }));
+  const { record, waitS } = limitAt(NOON);
+  record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
 });
 

@@ -1,31 +1,31 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/platform/money.ts";
-import { newSecret, signatureHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
+import { newWebhookSecret, signatureHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
 import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
 const body = webhookBody(aTransactionRow({ status: "success" }), "success");
 
 test("the library of Standard Webhooks verifies what was signed, and refuses another body, id or secret", () => {
-  const secret = newSecret();
+  const secret = newWebhookSecret();
   const headers = signatureHeaders({ id: "evt_1", atMs: Date.now(), body, secrets: [secret] });
   expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
   expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
   expect(() => new Webhook(secret).verify(body, { ...headers, "webhook-id": "evt_2" })).toThrow();
-  expect(() => new Webhook(newSecret()).verify(body, headers)).toThrow();
+  expect(() => new Webhook(newWebhookSecret()).verify(body, headers)).toThrow();
 });
 
 test("during a rotation the old secret verifies as well as the new one", () => {
-  const secrets = [newSecret(), newSecret()];
+  const secrets = [newWebhookSecret(), newWebhookSecret()];
   const headers = signatureHeaders({ id: "evt_1", atMs: Date.now(), body, secrets });
   expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   for (const secret of secrets) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
 });
 
 test("a secret has 32 random bytes", () => {
-  expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(newSecret()).not.toBe(newSecret());
+  expect(newWebhookSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(newWebhookSecret()).not.toBe(newWebhookSecret());
 });
 
 test("an event's id is the same for every copy, and another for another reference or status", () => {

@@ -57,10 +57,10 @@ describe("a figure in a function's log", () => {
   });
 
   test("an event of log.alarm reaches the alarm of that event, and is a line of the log as any other", () => {
-    const read = lineOf(() => log.alarm("order.left_open", { reference: "DATA_1" }));
-    expect(read).toMatchObject({ level: "error", event: "order.left_open", reference: "DATA_1", Alarms: 1 });
+    const read = lineOf(() => log.alarm("order.outcome_not_recorded", { reference: "DATA_1", error: "Error" }));
+    expect(read).toMatchObject({ level: "error", event: "order.outcome_not_recorded", reference: "DATA_1", Alarms: 1 });
     const [alarm, ...others] = ringing(read, "Alarms");
-    expect(alarm?.Properties.AlarmDescription).toContain("order.left_open: ");
+    expect(alarm?.Properties.AlarmDescription).toContain("Log event: order.outcome_not_recorded.");
     expect(others).toEqual([]);
   });
 });

@@ -81,7 +81,7 @@ const carry = (isDryRun = false): Promise<CarriedItems> =>
   carryItems({ db: emulatorClient(proxy.endpoint), from: old.table, to: restored.table }, { isDryRun, ...silent });
 const audit = (subject: string) => auditEntry({ subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
-  recomputeWallets(ledger, new Set(accounts), { audit, moved: new Map(), ...silent });
+  recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), ...silent });
 const itemsOf = async ({ db, table }: Ledger): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: table, ConsistentRead: true })) {
@@ -142,7 +142,10 @@ describe("a carry-over", () => {
     const before = await itemsOf(restored);
     const planned = await carry(true);
     expect(await itemsOf(restored)).toEqual(before);
-    const wallets = await recomputeWallets(restored, planned.accountIds, { moved: planned.moved, ...silent });
+    const wallets = await recomputeWallets(restored, planned.accountIds, {
+      plannedChanges: planned.balanceChanges,
+      ...silent,
+    });
     expect(await itemsOf(restored)).toEqual(before);
     const result = await carry();
     expect(planned.counts).toEqual(result.counts);
@@ -181,7 +184,7 @@ describe("a carry-over", () => {
     const { discrepancies } = await carry();
     expect(new Set(discrepancies)).toEqual(
       new Set([
-        { item: "lock#1", what: "is of no kind that can be carried over" },
+        { item: "lock#1", what: "is of an unknown kind" },
         { item: "funding#BROKEN", what: "cannot be read" },
       ]),
     );

@@ -121,7 +121,7 @@ describe("an account", () => {
   });
 
   test("stays restricted where one ledger says so, and the report says that", () => {
-    const note = "acc_1 is restricted in one ledger, and stays so";
+    const note = "acc_1 is restricted in one ledger and stays restricted";
     const [restricted, active] = [account({ version: 3, status: "restricted" }), account({ version: 5 })];
     expect(compare(active, restricted)).toEqual({ kind: "present", note });
     expect(compare({ ...restricted, version: 6 }, active)).toMatchObject({ item: { status: "restricted" }, note });

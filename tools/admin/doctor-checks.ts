@@ -9,6 +9,7 @@ import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
+import { STUCK_MS } from "../../shared/reconciliation/reconcile-ledger.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import {
   parseUpstreamSignature,
@@ -16,41 +17,39 @@ import {
   type UpstreamSignature,
 } from "../../shared/upstream-events/upstream-signature.ts";
 import type { AdminContext } from "./context.ts";
-import { duration } from "./print.ts";
+import { duration } from "./views/print.ts";
 
-/** `look` is for what a person should see to, and is no fault of the service's. */
-export type Finding = {
+/** `wrong`: a fault of the service. `look`: no fault, but a person should look into it. */
+export type CheckResult = {
   readonly state: "ok" | "look" | "wrong" | "skipped";
   readonly found: string;
   readonly todo?: string;
 };
-export type DoctorCheck = (desk: AdminContext) => Promise<Finding>;
+export type DoctorCheck = (context: AdminContext) => Promise<CheckResult>;
 
-const PATIENCE_MS = 16_000;
+const TIMEOUT_MS = 16_000;
 const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
-/** A transaction that is open for longer is stuck. */
-export const STUCK_MS = 15 * 60_000;
-/** AWS keeps as many from being reserved; a new account may have 10 in all. */
+/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
 const UNRESERVED_MIN = 100;
 
-/** How long it takes at most until the functions see the first value of a secret. */
-const FIRST_VALUE = duration(SECRET_ABSENCE_CACHE_MS);
+/** The longest time until the functions see the first value of a secret. */
+const FIRST_VALUE_DELAY = duration(SECRET_ABSENCE_CACHE_MS);
 
-const ok = (found: string): Finding => ({ state: "ok", found });
-const wrong = (found: string, todo: string): Finding => ({ state: "wrong", found, todo });
+const ok = (found: string): CheckResult => ({ state: "ok", found });
+const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });
 
 const service: DoctorCheck = async ({ target }) => {
-  const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  if (status === 200) return ok(`answers at ${target.baseUrl}`);
-  return wrong(`answers ${status} at ${target.baseUrl}`, "Look into the functions' logs");
+  const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (status === 200) return ok(`responds at ${target.baseUrl}`);
+  return wrong(`responds ${status} at ${target.baseUrl}`, "Read the logs of the functions");
 };
 
 const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
 
-/** Purchases without workers take money while refunds and events wait. */
+/** Purchases without workers debit wallets while refunds and events wait. */
 const selling: DoctorCheck = async ({ target }) => {
   const { PURCHASES, WORKERS } = target.environment;
   const settings = `purchases ${PURCHASES}, workers ${WORKERS}`;
@@ -62,98 +61,101 @@ const selling: DoctorCheck = async ({ target }) => {
   return { state: "look", found, todo };
 };
 
-const upstreamKey: DoctorCheck = async (desk) => {
-  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = desk.target.environment;
-  if ((await secret(desk.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
-    return wrong("is not set", `admin secrets set upstream-key; the functions see it within ${FIRST_VALUE}`);
+const upstreamKey: DoctorCheck = async (context) => {
+  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = context.target.environment;
+  if ((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
+    return wrong("is not set", `Run secrets set upstream-key; the functions see it within ${FIRST_VALUE_DELAY}`);
   }
-  if (!desk.target.isLocal) return provenByCatalog(desk);
-  const fetched = await fetchCatalog(desk.upstream, deadlineIn(PATIENCE_MS));
+  if (!context.target.isLocal) return checkByCatalogAge(context);
+  const fetched = await fetchCatalog(context.upstream, deadlineIn(TIMEOUT_MS));
   if (fetched.kind === "fetched" && fetched.catalog.data_plans.length > 0) {
-    return ok(`is taken at ${UPSTREAM_BASE_URL}`);
+    return ok(`is accepted at ${UPSTREAM_BASE_URL}`);
   }
   if (fetched.kind === "fetched")
-    return wrong("is taken, but the catalog is empty", "admin catalog diff; ask the upstream");
+    return wrong("is accepted, but the catalog is empty", "Run catalog diff; ask the upstream");
   const answer = String(fetched.details.answer ?? fetched.reason);
-  if (answer === "status_401") return wrong("is refused (401)", "admin secrets set upstream-key");
+  if (answer === "status_401") return wrong("is refused (401)", "Run secrets set upstream-key");
   if (answer === "status_403")
-    return wrong("or our address is refused (403)", "Have the upstream whitelist our addresses");
+    return wrong("is refused, or our address is (403)", "Ask the upstream to whitelist our addresses");
   if (fetched.reason === "unreachable")
-    return wrong(`no answer: ${answer}`, "Ask the upstream; purchases answer 502 and are refunded until then");
-  return wrong(`is taken, but the catalog is ${fetched.reason}`, "admin catalog diff; ask the upstream");
+    return wrong(
+      `no response from the upstream (${answer})`,
+      "Ask the upstream. Until it responds, purchases get 502 and are refunded",
+    );
+  return wrong(`is accepted, but the catalog is ${fetched.reason}`, "Run catalog diff; ask the upstream");
 };
 
-/** A stage calls from its own addresses, and the catalog is what it calls for without being asked. */
-const provenByCatalog = async ({ catalog, ledger }: AdminContext): Promise<Finding> => {
+/** A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work. */
+const checkByCatalogAge = async ({ catalog, ledger }: AdminContext): Promise<CheckResult> => {
   const snapshot = await catalog.read();
   const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAtMs;
-  if (ageMs <= CATALOG_LATE_MS) return ok(`was taken ${duration(ageMs)} ago, when the catalog was fetched`);
+  if (ageMs <= CATALOG_LATE_MS) return ok(`was accepted ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
-    "no catalog was fetched with it lately",
-    "Look for catalog.refused in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+    "no recent catalog was fetched with it",
+    "Find catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
   );
 };
 
-const address: DoctorCheck = async (desk) => {
-  if (!desk.target.isLocal) return provenByCatalog(desk);
-  return { state: "skipped", found: "the local service calls the upstream from this machine's own address" };
+const address: DoctorCheck = async (context) => {
+  if (!context.target.isLocal) return checkByCatalogAge(context);
+  return { state: "skipped", found: "the local service calls the upstream from this machine's address" };
 };
 
 const catalog: DoctorCheck = async ({ catalog, ledger }) => {
   const snapshot = await catalog.read();
-  if (snapshot === undefined) return wrong("none was fetched yet", "admin catalog refresh");
+  if (snapshot === undefined) return wrong("none has been fetched yet", "Run catalog refresh");
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
-  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: nothing is sold from it`, "admin catalog refresh");
+  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, "Run catalog refresh");
   if (ageMs > CATALOG_LATE_MS)
-    return { state: "look", found: `${age}: refreshes fail`, todo: "admin catalog refresh, diff" };
+    return { state: "look", found: `${age}: refreshes fail`, todo: "Run catalog refresh and catalog diff" };
   const { count } = snapshot.dropped;
   if (count > 0) {
     return {
       state: "look",
-      found: `${age}; ${count} of the upstream's entries are unusable`,
-      todo: "admin catalog show",
+      found: `${age}; invalid entries dropped: ${count}`,
+      todo: "Run catalog show and report the entries to the upstream",
     };
   }
   return ok(age);
 };
 
-/** An event of a kind that is not supported goes all the way in and changes nothing. */
+/** Sends an event of an unknown type: it passes every check of receive-upstream-event and changes nothing. */
 const webhook: DoctorCheck = async ({ target, secrets }) => {
   const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_SIGNATURE } = target.environment;
   const token = await secret(secrets, tokenId).value();
   if (token === undefined)
-    return wrong("has no path token: all events are refused", "admin secrets rotate webhook-token");
+    return wrong("has no path token: all events are refused", "Run secrets rotate webhook-token");
   const key = await secret(secrets, UPSTREAM_HMAC_SECRET_ID).value();
   const scheme = parseUpstreamSignature(UPSTREAM_SIGNATURE);
   if (scheme !== undefined && key === undefined) {
     return wrong(
-      "has no signing key, and signatures are on: all events are refused",
-      `admin secrets set upstream-webhook-hmac; the functions see it within ${FIRST_VALUE}`,
+      "has no signing key, but signatures are on: all events are refused",
+      `Run secrets set upstream-webhook-hmac; the functions see it within ${FIRST_VALUE_DELAY}`,
     );
   }
   const url = `${target.baseUrl}/webhooks/upstream`;
   const signed = scheme && key !== undefined ? { scheme, key } : undefined;
-  const answer = await eventAnswer(`${url}/${token}`, signed);
-  if (answer === "ignored" && key !== undefined && scheme === undefined) {
+  const response = await postProbe(`${url}/${token}`, signed);
+  if (response === "ignored" && key !== undefined && scheme === undefined) {
     return {
       state: "look",
-      found: "takes events in; a signing key is set, but signatures are not checked",
+      found: "accepts events; a signing key is set, but signatures are not checked",
       todo: "Set the stage's upstreamSignature and deploy",
     };
   }
-  if (answer === "ignored") return ok(`takes events in${signed ? ", signed" : ""}`);
+  if (response === "ignored") return ok(`accepts ${signed ? "signed " : ""}events`);
   const before = await secret(secrets, tokenId, systemClock, "AWSPREVIOUS").value();
-  if (answer === 404 && before !== undefined && (await eventAnswer(`${url}/${before}`, signed)) === "ignored") {
-    return { state: "look", found: "takes events in at its old URL only", todo: "Ask again in some seconds" };
+  if (response === 404 && before !== undefined && (await postProbe(`${url}/${before}`, signed)) === "ignored") {
+    return { state: "look", found: "accepts events at its old URL only", todo: "Run doctor again in some seconds" };
   }
   return wrong(
-    `answers ${answer} to an event`,
-    "After a rotation, ask again in some seconds; else look into the logs of receive-upstream-event",
+    `responds ${response} to an event`,
+    "After a rotation, run doctor again in some seconds; else read the logs of receive-upstream-event",
   );
 };
 
-const eventAnswer = async (
+const postProbe = async (
   url: string,
   signed: { readonly scheme: UpstreamSignature; readonly key: string } | undefined,
 ): Promise<number | "ignored"> => {
@@ -165,23 +167,23 @@ const eventAnswer = async (
       ...(signed && { [signed.scheme.header]: signatureOf(signed.scheme, signed.key, body) }),
     },
     body,
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const receipt = successEnvelope(upstreamEventReceipt).safeParse(await response.json().catch(() => undefined)).data;
   return receipt?.data.outcome === "ignored" ? "ignored" : response.status;
 };
 
-/** Keys' limits are the interface's; how much runs at a time is the AWS account's. */
+/** Concurrency is limited by the AWS account; the rate limits of keys are the interface's. */
 const limits: DoctorCheck = async ({ target }) => {
-  const rates = Object.entries(rateGroups).map(([group, limit]) => `${limit} (${group})`);
+  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
   const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
   const reserved = limit - unreserved;
-  const found = `${limit} executions at a time in this account and region, ${reserved} of them reserved`;
+  const found = `${limit} concurrent executions in this account and region, ${reserved} of them reserved`;
   if (unreserved >= UNRESERVED_MIN) return ok(`${found}; ${perKey}`);
   return wrong(
-    `only ${found}: more at a time are refused`,
+    `only ${found}: further ones are refused`,
     `Ask AWS for ${reserved + UNRESERVED_MIN} or more: Service Quotas, AWS Lambda, Concurrent executions`,
   );
 };
@@ -208,9 +210,9 @@ const deadLetters: DoctorCheck = async ({ sqs, target }) => {
       return { name, count: Number((await attribute(deadLettersUrl, "ApproximateNumberOfMessages")) ?? 0) };
     }),
   );
-  const full = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
-  if (full.length === 0) return ok("none");
-  return wrong(full.join(", "), "Look into the logs of their function, mend it, redrive the queue");
+  const filled = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
+  if (filled.length === 0) return ok("none");
+  return wrong(filled.join(", "), "Read the logs of the queue's function, fix the cause, redrive the queue");
 };
 
 const redrivePolicy = z.object({ deadLetterTargetArn: z.string() });
@@ -219,17 +221,17 @@ const stuck: DoctorCheck = async ({ ledger }) => {
   const range = { from: "0000", to: isoTime(ledger.clock() - STUCK_MS) };
   const { length } = await openTransactions(ledger, range);
   if (length === 0) return ok("none");
-  return { state: "look", found: `${length} open for more than 15 minutes`, todo: "admin transactions list --stuck" };
+  return { state: "look", found: `${length} open for more than 15 minutes`, todo: "Run transactions list --stuck" };
 };
 
 const events: DoctorCheck = async ({ ledger }) => {
   const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
   if (length === 0) return ok("none");
-  return { state: "look", found: `${length} wait for a decision`, todo: "admin events list" };
+  return { state: "look", found: `${length} wait for an operator`, todo: "Run events list" };
 };
 
-/** All that doctor looks at, by the name that it is shown under. */
-export const checks: Readonly<Record<string, DoctorCheck>> = {
+/** The checks by the names that doctor prints. */
+export const doctorChecks: Readonly<Record<string, DoctorCheck>> = {
   service,
   selling,
   "upstream key": upstreamKey,

@@ -1,4 +1,4 @@
-import type { Statement, StatementLine } from "../../shared/ledger/statement.ts";
+import type { Statement, StatementLine } from "../../../shared/ledger/statement.ts";
 import { naira, nairaNumber, table } from "./print.ts";
 
 export const statementView = (accountId: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
@@ -40,7 +40,7 @@ export const statementCsv = ({ lines }: Statement): string =>
     .map((row) => row.map(csvCell).join(","))
     .join("\r\n");
 
-/** A spreadsheet takes what begins like this for a formula; numbers are none. */
+/** A spreadsheet treats a cell that begins like this as a formula, unless it is a number. */
 const FORMULA = /^[=+\-@\t\r](?!\d+\.\d\d$)/;
 
 const csvCell = (text: string): string => {

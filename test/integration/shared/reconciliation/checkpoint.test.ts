@@ -85,9 +85,9 @@ describe("a wallet that differs", () => {
       said.push(lines);
     }
     expect(mismatches).toEqual([0, 1, 1, 1]);
-    expect(said[0]).toContain('"level":"warn","event":"ledger.difference"');
-    expect(said[0]).not.toContain("ledger.mismatch");
-    expect(said[3]).toContain(`"event":"ledger.mismatch","account":"${accountId}","difference_kobo":200000`);
+    expect(said[0]).toContain('"level":"warn","event":"wallet.difference"');
+    expect(said[0]).not.toContain("wallet.mismatch");
+    expect(said[3]).toContain(`"event":"wallet.mismatch","account":"${accountId}","difference_kobo":200000`);
   });
 
   test("is not hidden by a debit of the same amount that the index does not show yet", async () => {
@@ -161,16 +161,18 @@ describe("a busy wallet", () => {
     await runWatch();
     beforeEachWalletRead(raiseVersion);
     ledger.nowMs += MINUTE_MS;
-    expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}","reason":"busy"`);
+    expect((await runWatch()).said).toContain(
+      `"event":"wallet.not_reconciled","account":"${accountId}","reason":"busy"`,
+    );
   }, 30_000);
 
   test("that no run could prove for more than 25 hours raises an alarm in every run", async () => {
     const accountId = await anAccount();
     beforeEachWalletRead(raiseVersion);
     ledger.nowMs += 25 * HOUR_MS;
-    expect((await runWatch()).said).not.toContain("ledger.not_proved");
+    expect((await runWatch()).said).not.toContain("wallet.not_reconciled");
     ledger.nowMs += 1;
-    expect((await runWatch()).said).toContain(`"event":"ledger.not_proved","account":"${accountId}"`);
+    expect((await runWatch()).said).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
   }, 30_000);
 });
 

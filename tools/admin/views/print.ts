@@ -6,61 +6,62 @@ const EDGES = [
   ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],
   ...["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"],
 ];
-/** Columns without lines: easy to read, to copy and to grep. */
-const look = {
+/** Columns without borders: easy to read, copy and grep. */
+const layout = {
   chars: Object.fromEntries(EDGES.map((edge) => [edge, edge === "middle" ? "  " : ""])),
   style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
 };
 
-const lines = (text: string): string =>
+const trimLines = (text: string): string =>
   text
     .split("\n")
     .map((line) => line.trimEnd())
     .join("\n");
 
-const shown = (cell: Cell): string =>
-  cell === null || cell === undefined || cell === "" ? "-" : String(cell).replace(/[\p{Cc}\p{Cf}]/gu, escaped);
+const cellText = (cell: Cell): string =>
+  cell === null || cell === undefined || cell === "" ? "-" : String(cell).replace(/[\p{Cc}\p{Cf}]/gu, escapeControl);
 
-/** A control character of somebody's text, as `\u001b`: it must not reach the terminal as such. */
-const escaped = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+/** Prints a control character as `\u001b`: stored text must not control the operator's terminal. */
+const escapeControl = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
 
 const isNumber = (cell: Cell): boolean => typeof cell === "number" || /^-?[\d,]+\.\d\d$/.test(cell ?? "");
 
-/** Rows below their headings; numbers stand to the right. */
+/** A table with headings; columns of numbers are aligned to the right. */
 export const table = (headings: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   if (rows.length === 0) return "None.";
   const printed = new Table({
-    ...look,
+    ...layout,
     head: headings.map((heading) => heading.toUpperCase()),
     colAligns: headings.map((_, column) => (rows.every((row) => isNumber(row[column])) ? "right" : "left")),
   });
-  printed.push(...rows.map((row) => row.map(shown)));
-  return lines(printed.toString());
+  printed.push(...rows.map((row) => row.map(cellText)));
+  return trimLines(printed.toString());
 };
 
-/** One thing, a line for each of its fields. */
+/** One record, a line for each field. */
 export const fields = (named: Readonly<Record<string, Cell>>): string => {
-  const printed = new Table(look);
-  printed.push(...Object.entries(named).map(([name, cell]) => [name, shown(cell)]));
-  return lines(printed.toString());
+  const printed = new Table(layout);
+  printed.push(...Object.entries(named).map(([name, cell]) => [name, cellText(cell)]));
+  return trimLines(printed.toString());
 };
 
-/** Parts below each other, each under its own heading. */
+/** Indented sections, each below its heading. */
 export const sections = (parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts)
     .map(([heading, text]) => `${heading}\n${text.replaceAll(/^/gm, "  ")}`)
     .join("\n\n");
 
-/** Kobo, signed or not, as people read NGN. */
+/** Kobo as text in NGN: `1,250.50`. */
 export const naira = (kobo: number): string =>
   (kobo / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 /** Kobo as a JSON number of NGN. */
 export const nairaNumber = (kobo: number): number => kobo / 100;
 
-/** An amount as `show` has it; null where there is none. */
-export const orNull = <Shown>(kobo: number | undefined, show: (kobo: number) => Shown): Shown | null =>
-  kobo === undefined ? null : show(kobo);
+/** A formatted amount; null if there is none. */
+export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
+  kobo === undefined ? null : format(kobo);
 
 const UNITS = [
   ["d", 86_400],
@@ -75,7 +76,7 @@ export const duration = (spanMs: number): string => {
   return `${Math.floor(spanS / unitS)} ${unit}`;
 };
 
-/** A line about the progress of a long command, with its time; not a part of the answer, which goes to standard output. */
-export const logProgress = (sentence: string): void => {
-  process.stderr.write(`${new Date().toISOString()} ${sentence}\n`);
+/** Prints the progress of a long command on standard error, with the time; standard output holds the result only. */
+export const logProgress = (message: string): void => {
+  process.stderr.write(`${new Date().toISOString()} ${message}\n`);
 };

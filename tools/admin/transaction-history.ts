@@ -3,13 +3,18 @@ import { getItems } from "../../shared/ledger/get-item.ts";
 import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesOwner, deliveryPk, transactionIdOf } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
-import { listEvents, type StoredEvent, saysOf, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import {
+  eventSummary,
+  listEvents,
+  type StoredEvent,
+  storedEventId,
+} from "../../shared/upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../../shared/webhooks/delivery.ts";
-import { detailsText } from "./audit-view.ts";
 import type { AdminContext } from "./context.ts";
-import { naira } from "./print.ts";
+import { detailsText } from "./views/audit.ts";
+import { naira } from "./views/print.ts";
 
-/** How the ends of one transaction were told, oldest first. */
+/** The webhook deliveries of one transaction, oldest first. */
 export const deliveriesOf = async (
   { ledger }: AdminContext,
   transaction: Transaction,
@@ -23,34 +28,34 @@ export const deliveriesOf = async (
   return getItems(ledger, own, deliverySchema);
 };
 
-/** One thing that happened to a transaction. */
 export type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
 
-/** All that is on record about a transaction, oldest first. */
-export const historyOf = async (desk: AdminContext, row: Transaction): Promise<readonly HistoryEntry[]> => {
-  const [events, deliveries, acts] = await Promise.all([
-    listEvents(desk.ledger, row.created_at),
-    deliveriesOf(desk, row),
-    readAudit(desk.ledger, row.pk),
+/** A transaction's status changes, events, webhook deliveries and audit entries, oldest first. */
+export const historyOf = async (context: AdminContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
+  const [events, deliveries, audit] = await Promise.all([
+    listEvents(context.ledger, transaction.created_at),
+    deliveriesOf(context, transaction),
+    readAudit(context.ledger, transaction.pk),
   ]);
-  const isAbout = ({ transaction, reference }: StoredEvent): boolean =>
-    transaction === row.pk || (row.upstream_reference !== undefined && reference === row.upstream_reference);
+  const { pk, upstream_reference } = transaction;
+  const isAbout = (event: StoredEvent): boolean =>
+    event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [
-    created(row),
-    ...(row.updated_at === row.created_at ? [] : [updated(row)]),
-    ...events.filter(isAbout).map(received),
-    ...deliveries.flatMap(told),
-    ...acts.map(done),
+    createdEntry(transaction),
+    ...(transaction.updated_at === transaction.created_at ? [] : [updatedEntry(transaction)]),
+    ...events.filter(isAbout).map(eventEntry),
+    ...deliveries.flatMap(deliveryEntries),
+    ...audit.map(auditHistoryEntry),
   ].sort((one, other) => (one.at < other.at ? -1 : 1));
 };
 
-const created = (transaction: Transaction): HistoryEntry => ({
-  at: transaction.created_at,
+const createdEntry = ({ created_at, amount_kobo, mode, key_id }: Transaction): HistoryEntry => ({
+  at: created_at,
   what: "created",
-  details: `${naira(transaction.amount_kobo)} NGN ${transaction.mode === "live" ? "taken from the wallet" : "in the sandbox"}, key ${transaction.key_id}`,
+  details: `${naira(amount_kobo)} NGN ${mode === "live" ? "debited" : "in the sandbox"}, key ${key_id}`,
 });
 
-const updated = (transaction: Transaction): HistoryEntry => ({
+const updatedEntry = (transaction: Transaction): HistoryEntry => ({
   at: transaction.updated_at,
   what: transaction.status,
   details: [
@@ -62,13 +67,13 @@ const updated = (transaction: Transaction): HistoryEntry => ({
   ].join(", "),
 });
 
-const received = (event: StoredEvent): HistoryEntry => ({
+const eventEntry = (event: StoredEvent): HistoryEntry => ({
   at: event.created_at,
   what: "event",
-  details: `${storedEventId(event)} says ${saysOf(event)}, ${event.reason}, ${event.state}`,
+  details: `${storedEventId(event)} says ${eventSummary(event)}, ${event.reason}, ${event.state}`,
 });
 
-const told = ({ attempts, state, repeat, webhook_id, created_at }: Delivery): readonly HistoryEntry[] => {
+const deliveryEntries = ({ attempts, state, repeat, webhook_id, created_at }: Delivery): readonly HistoryEntry[] => {
   const name = `${webhook_id}${repeat === undefined ? "" : ` (${repeat})`}`;
   if (attempts.length === 0) return [{ at: created_at, what: "webhook", details: `${name} ${state}` }];
   return attempts.map(({ at, number, outcome, http_status }) => ({
@@ -78,7 +83,7 @@ const told = ({ attempts, state, repeat, webhook_id, created_at }: Delivery): re
   }));
 };
 
-const done = ({ created_at, by, caller_arn, action, why, details }: AuditEntry): HistoryEntry => ({
+const auditHistoryEntry = ({ created_at, by, caller_arn, action, why, details }: AuditEntry): HistoryEntry => ({
   at: created_at,
   what: action,
   details: [

@@ -1,0 +1,294 @@
+import type { LogCatalog } from "./log.ts";
+
+const thrown = { error: "string", at: "string?" } as const;
+
+/**
+ * Every event that a function logs. `meaning` begins with what a customer loses, where one does; both texts become the event's alarm and
+ * its line in docs/operations.md. Functions import types of this module only, so that no text of it is in a bundle.
+ */
+export const logEvents = {
+  "request.answered": {
+    level: "info",
+    fields: {
+      request_id: "string",
+      route: "string?",
+      status: "number?",
+      code: "string?",
+      account: "string?",
+      key: "string?",
+      mode: "string?",
+      reference: "string?",
+      duration_ms: "number",
+    },
+    meaning: "A request was answered.",
+    action: "None.",
+  },
+  "request.outcome_unknown": {
+    level: "warn",
+    fields: { request_id: "string?", route: "string?", ...thrown },
+    meaning: "A caller got a 5xx without `X-Error-Code`: the outcome of its order is unknown to it.",
+    action: "None: the caller sends the same reference again, and the order settles by itself.",
+  },
+  "request.failed": {
+    level: "alarm",
+    fields: { request_id: "string?", ...thrown },
+    meaning: "A caller got a 500 for a fault of the service; the outcome of its order may be unknown to it.",
+    action: "Search the logs for the request_id.",
+  },
+  "order.outcome_not_recorded": {
+    level: "alarm",
+    fields: { reference: "string", ...thrown },
+    meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
+    action: "admin transactions list, then ask the upstream and resolve it.",
+  },
+  "debit.lookup_failed": {
+    level: "warn",
+    fields: { attempt: "string", ...thrown },
+    meaning: "A debit had no answer, and reading the transaction failed too: the order is answered as unknown.",
+    action: "None: the queued refund settles it. Check DynamoDB if it repeats.",
+  },
+  "ledger.write_indeterminate": {
+    level: "warn",
+    fields: { attempt: "string?", key: "string?", ...thrown },
+    meaning: "A write to the ledger had no answer. It is sent again under the same token, so that it has one effect.",
+    action: "None. Check DynamoDB if it repeats.",
+  },
+  "settlement.attempt_failed": {
+    level: "warn",
+    fields: { attempt: "string", ...thrown },
+    meaning: "One attempt to settle a transaction failed. It is retried, or goes to the outcomes queue.",
+    action: "None. Check DynamoDB if it repeats.",
+  },
+  "transaction.contradicted": {
+    level: "alarm",
+    fields: {
+      transaction: "string",
+      stands: "string",
+      amount_kobo: "number",
+      says: "string",
+      upstream_reference: "string?",
+      upstream_amount_kobo: "number?",
+    },
+    meaning: "A customer may be wrongly charged or refunded: the upstream reported the opposite of a final status.",
+    action: "Nothing was changed. admin transactions show, then ask the upstream.",
+  },
+  "transaction.amount_differs": {
+    level: "alarm",
+    fields: { transaction: "string?", ours: "number?", theirs: "number?", upstream_reference: "string?" },
+    meaning: "The upstream charges another amount for an order than the caller pays.",
+    action: "Correct the price in infra/stages.ts, or ask the upstream.",
+  },
+  "upstream.outcome_unknown": {
+    level: "warn",
+    fields: { reference: "string", reason: "string" },
+    meaning: "The upstream gave no answer that says what became of an order.",
+    action: "None: its event settles a purchase, and an identity check is refunded.",
+  },
+  "upstream.rate_limited": {
+    level: "warn",
+    fields: { reference: "string", reason: "string" },
+    meaning: "An order failed and was refunded, because the upstream's rate limit was reached.",
+    action: "If it repeats, ask the upstream for a higher limit.",
+  },
+  "upstream.account_error": {
+    level: "alarm",
+    fields: { reference: "string", reason: "string" },
+    meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
+    action: "admin doctor.",
+  },
+  "upstream.unrecognized_404": {
+    level: "alarm",
+    fields: { reference: "string", reason: "string" },
+    meaning: "Identity checks are refunded without a result: a 404 came that is not the upstream's own.",
+    action: "Check upstreamBaseUrl in infra/stages.ts.",
+  },
+  "upstream.not_ready": {
+    level: "warn",
+    fields: { reason: "string" },
+    meaning: "An order was refused before its debit (503): the upstream cannot take it now.",
+    action: "None, unless it lasts: then admin doctor.",
+  },
+  "upstream_event.refused": {
+    level: "alarm",
+    fields: { request_id: "string" },
+    meaning: "Open purchases do not settle by themselves: the upstream sends events that are no JSON object.",
+    action: "Ask the upstream what it sends.",
+  },
+  "upstream_event.escalated": {
+    level: "alarm",
+    fields: { reason: "string", problem: "string?", upstream_reference: "string?", transaction: "string?" },
+    meaning: "A customer may wait for an outcome: an event of the upstream needs an operator's decision.",
+    action: "admin events list.",
+  },
+  "identity.date_unreadable": {
+    level: "warn",
+    fields: { reference: "string", field: "string", shape: "string" },
+    meaning: "A date of an identity record could not be read and is left out of the result.",
+    action: "Compare its shape with the setting upstreamDates.",
+  },
+  "identity_check.not_refunded": {
+    level: "error",
+    fields: { transaction: "string", error: "string?", at: "string?" },
+    meaning: "The refund of an abandoned identity check was not written. The next run tries again.",
+    action: "None, until the alarm on OldestUnrefundedSeconds.",
+  },
+  "replay.not_stored": {
+    level: "warn",
+    fields: { reference: "string", ...thrown },
+    meaning: "An identity result could not be stored: a replay of its request cannot show it.",
+    action: "None. Check DynamoDB and Secrets Manager if it repeats.",
+  },
+  "catalog.replaced": {
+    level: "info",
+    fields: { plans: "number", added: "string", removed: "string", repriced: "string" },
+    meaning: "A new catalog is served.",
+    action: "None.",
+  },
+  "catalog.refresh_failed": {
+    level: "alarm",
+    fields: {
+      reason: "string",
+      answer: "string?",
+      at: "string?",
+      dropped: "string?",
+      bytes: "number?",
+      plans: "number?",
+      plans_before: "number?",
+    },
+    meaning:
+      "Plans and prices grow old: the upstream's catalog did not come or was rejected. The previous one is served.",
+    action: "admin catalog diff.",
+  },
+  "catalog.entries_dropped": {
+    level: "alarm",
+    fields: { dropped: "string" },
+    meaning:
+      "Some networks or plans are not sold: entries of the upstream's catalog cannot be read. The others are sold.",
+    action: "admin catalog show.",
+  },
+  "catalog.entries_still_dropped": {
+    level: "warn",
+    fields: { dropped: "string" },
+    meaning: "The same entries of the upstream's catalog as in the last refresh cannot be read.",
+    action: "admin catalog show.",
+  },
+  "catalog.stale": {
+    level: "alarm",
+    fields: { filled: "boolean" },
+    meaning: "No data bundle is sold: the catalog is older than 24 hours, or was never fetched.",
+    action: "admin doctor.",
+  },
+  "catalog.read_failed": {
+    level: "warn",
+    fields: thrown,
+    meaning: "The catalog could not be read from the cache table. The copy in memory is served.",
+    action: "None. Check DynamoDB if it repeats.",
+  },
+  "catalog.unreadable": {
+    level: "error",
+    fields: thrown,
+    meaning: "This version cannot read the stored catalog. The refresh replaces it.",
+    action: "None, unless it repeats.",
+  },
+  "refresh-catalog.ran": {
+    level: "info",
+    fields: { kind: "string", plans: "number?", reason: "string?" },
+    meaning: "The catalog's run of this minute has ended.",
+    action: "None.",
+  },
+  "reconcile-ledger.ran": {
+    level: "info",
+    fields: { open: "number", refunded: "number", mismatches: "number", phones_masked: "number" },
+    meaning: "The ledger's run of this minute has ended.",
+    action: "None.",
+  },
+  "wallet.not_reconciled": {
+    level: "alarm",
+    fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
+    meaning: "A wrong balance would not be noticed: a wallet could not be reconciled.",
+    action: "Read the log of reconcile-ledger, then admin wallet verify.",
+  },
+  "wallet.difference": {
+    level: "warn",
+    fields: { account: "string", difference_kobo: "number" },
+    meaning: "A wallet's balance differed from its entries once. The next run reads it again.",
+    action: "None: a confirmed difference is a wallet.mismatch.",
+  },
+  "wallet.mismatch": {
+    level: "error",
+    fields: { account: "string", difference_kobo: "number" },
+    meaning: "A customer's balance is wrong: it differed from its entries in two runs.",
+    action: "Follow the alarm on LedgerMismatches: admin wallet verify.",
+  },
+  "phone_numbers.not_masked": {
+    level: "alarm",
+    fields: { owner: "string?", ...thrown },
+    meaning: "Phone numbers stay in the ledger for longer than the stage allows. No customer loses anything.",
+    action: "Read the log of reconcile-ledger.",
+  },
+  "message.handled": {
+    level: "info",
+    fields: { message_id: "string", kind: "string", outcome: "string?", reason: "string?", after_s: "number?" },
+    meaning: "A message of a queue was handled, or is retried.",
+    action: "None.",
+  },
+  "message.failed": {
+    level: "error",
+    fields: thrown,
+    meaning: "A message of a queue failed and is retried, until it becomes a dead letter.",
+    action: "None, until the alarm on dead letters.",
+  },
+  "message.not_postponed": {
+    level: "error",
+    fields: thrown,
+    meaning: "A message could not be postponed: it is retried when its visibility timeout ends.",
+    action: "None. Check SQS if it repeats.",
+  },
+  "change.handled": {
+    level: "info",
+    fields: { sequence_number: "string", outcome: "string" },
+    meaning: "A change of the ledger's stream was handled.",
+    action: "None.",
+  },
+  "change.failed": {
+    level: "error",
+    fields: { sequence_number: "string", ...thrown },
+    meaning: "A change of the ledger's stream failed. The stream is retried from there.",
+    action: "None, until the alarm on the stream's age.",
+  },
+  "webhook.attempted": {
+    level: "info",
+    fields: {
+      account: "string",
+      webhook_id: "string",
+      number: "number",
+      at: "string",
+      outcome: "string",
+      http_status: "number?",
+      answer_bytes: "number?",
+      duration_ms: "number",
+      next_step: "string",
+    },
+    meaning: "A webhook was sent once to an app's endpoint.",
+    action: "None.",
+  },
+  "webhook.exhausted": {
+    level: "warn",
+    fields: { account: "string" },
+    meaning: "An app did not receive a webhook in any of its attempts.",
+    action: "Tell the app's owner. admin announce sends it again.",
+  },
+  "webhook.switched_off": {
+    level: "alarm",
+    fields: { account: "string", reason: "string" },
+    meaning: "An app receives no webhooks: its endpoint was switched off, because it is gone or kept failing.",
+    action: "Tell the app's owner. admin webhook.",
+  },
+  "rate_counters.not_removed": {
+    level: "warn",
+    fields: thrown,
+    meaning: "Old rate counters of a key could not be removed. Its next request tries again.",
+    action: "None.",
+  },
+} as const satisfies LogCatalog;
+export type LogEvents = typeof logEvents;

@@ -1,0 +1,66 @@
+/**
+ * How long each step may take, and what it leaves for the steps after it. test/unit/shared/platform/time-budgets.test.ts asserts how they
+ * relate; docs/reliability.md has the table.
+ */
+
+/** API Gateway answers 503 by itself after this. Source: AWS, "Quotas for configuring and running an HTTP API". */
+export const API_GATEWAY_TIMEOUT_S = 30;
+/** Longest that a function with an API route runs. */
+export const API_FUNCTION_TIMEOUT_S = 29;
+export const QUEUE_FUNCTION_TIMEOUT_S = 30;
+export const REFRESH_FUNCTION_TIMEOUT_S = 60;
+export const RECONCILE_FUNCTION_TIMEOUT_S = 300;
+
+/** One call of the AWS SDK. Its own default is to wait for ever. */
+export const AWS_ATTEMPTS_MAX = 2;
+export const AWS_CONNECT_MS_MAX = 1_000;
+export const AWS_RESPONSE_MS_MAX = 2_000;
+
+/** Left for writing the answer, once the outcomes queue has the message. */
+export const ANSWER_RESERVE_MS = 500;
+/** Left for queueing an outcome that could not be written, and for the answer: one attempt of the SDK. */
+export const QUEUE_RESERVE_MS = 3_000 + ANSWER_RESERVE_MS;
+/** Left for one write or read of the transaction, and for the queue that may be needed after it. */
+export const SETTLE_RESERVE_MS = 1_500 + QUEUE_RESERVE_MS;
+/** Left by the upstream: a settlement, and an identity result that is stored for replays before it. */
+export const UPSTREAM_RESERVE_MS = 1_000 + SETTLE_RESERVE_MS;
+
+/** Longest wait for the upstream's answer. */
+export const UPSTREAM_MS_MAX = 20_000;
+/** Part of it in which the connection must be established. */
+export const UPSTREAM_CONNECT_MS_MAX = 5_000;
+/** With less than this no order is sent. */
+export const UPSTREAM_MS_MIN = 1_000;
+/** Kept for the upstream while a debit waits for a busy wallet: it answers most orders within a few seconds. */
+export const UPSTREAM_SHARE_MS = 10_000;
+
+/** Grace period in which an order's own request may still settle it. An operator's clock may be off by some 2 s. */
+export const ORDER_GRACE_MS = (API_FUNCTION_TIMEOUT_S + 3) * 1_000;
+
+/** How long a key's request counter is retried: a change of the account holds the key's item for milliseconds. */
+export const RATE_COUNT_RETRY_MS_MAX = 2_000;
+/** How long keys that DynamoDB leaves out of a batch, or all of them, are read again. */
+export const BATCH_READ_RETRY_MS_MAX = 3_000;
+/** How long a write of one item is retried while another transaction holds the item. */
+export const CONTENTION_RETRY_MS_MAX = 5_000;
+export const OPERATOR_RETRY_MS_MAX = 10_000;
+
+/** How long work waits for a promise of another invocation, which never resolves if Lambda froze or ended that invocation. */
+export const JOIN_MS_MAX = 3_000;
+
+/** One webhook attempt, from the host's resolution to the last byte of the response. Source: docs/interface.md 15.4. */
+export const WEBHOOK_MS_MAX = 5_000;
+/** Part of it for each address of the host. */
+export const WEBHOOK_CONNECT_MS_MAX = 2_000;
+
+/** How often the schedules invoke their functions. */
+export const SCHEDULE_MS = 60_000;
+/** Wallets are reconciled in the first part of a run, phone numbers masked in the second: a run ends before the next one starts. */
+export const RECONCILE_WALLETS_MS_MAX = 30_000;
+export const MASK_PHONES_MS_MAX = 30_000;
+/** One large wallet must not take the others' time: the next run goes on where this one stopped. */
+export const RECONCILE_WALLET_MS_MAX = 10_000;
+/** One refund that cannot be written must not take the others' time: 3 s of attempts, and what settling keeps back. */
+export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
+/** Left to a run for its end. */
+export const RUN_RESERVE_MS = 10_000;

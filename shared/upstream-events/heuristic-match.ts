@@ -1,0 +1,42 @@
+import { openTransactions } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Transaction } from "../ledger/transaction.ts";
+import type { EventMessage } from "../orders/outcome-queue.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import type { EventReason } from "./stored-event.ts";
+
+/** How much older than the event a matched order may be. */
+const MATCH_WINDOW_MS = 30 * 60_000;
+
+export type HeuristicMatch =
+  | { readonly kind: "found"; readonly transaction: Transaction }
+  | { readonly kind: "none"; readonly reason: EventReason };
+
+/**
+ * Finds the transaction of an event whose reference is unknown, because the request that would have recorded it may
+ * have timed out. A `success` matches if exactly one open transaction without an upstream reference fits and is recent.
+ * A `failed` never matches: a wrong match would refund an order that was delivered. Source: docs/interface.md 17.D6.
+ */
+export const findHeuristicMatch = async (
+  deps: { readonly ledger: Ledger; readonly keyedHashes: () => Promise<KeyedHashes> },
+  event: EventMessage,
+): Promise<HeuristicMatch> => {
+  if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
+  const { hashSubject } = await deps.keyedHashes();
+  const open = await openTransactions(deps.ledger, { from: "0000", to: event.received_at });
+  const [transaction, ...others] = open.filter(
+    ({ upstream_reference, type, amount_kobo, phone_number }) =>
+      upstream_reference === undefined &&
+      type === event.type &&
+      amount_kobo === event.amount_kobo &&
+      phone_number !== undefined &&
+      hashSubject("phone_number", phone_number) === event.phone?.hmac,
+  );
+  if (others.length > 0) return { kind: "none", reason: "several_candidates" };
+  // An older order also counts as a candidate above: the event may be about either.
+  if (transaction === undefined || isTooOld(transaction, event)) return { kind: "none", reason: "no_candidate" };
+  return { kind: "found", transaction };
+};
+
+const isTooOld = ({ created_at }: Transaction, { received_at }: EventMessage): boolean =>
+  Date.parse(received_at) - Date.parse(created_at) > MATCH_WINDOW_MS;

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A defect to seed into a copy of the product's code, which the fault tests must find. */
+export type Mutant = {
+  readonly name: string;
+  readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
+};
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "the debit does not check the balance",
+    edits: [
+      {
+        file: "shared/ledger/wallet.ts",
+        find: 'ConditionExpression: "balance_kobo >= :amount"',
+        replace: 'ConditionExpression: "attribute_exists(pk)"',
+      },
+    ],
+  },
+  {
+    name: "the refund does not check the status",
+    edits: [
+      {
+        file: "shared/ledger/settle-transaction.ts",
+        find: "`#status = :processing AND #mode = :mode",
+        replace: "`(#status = :processing OR #status <> :processing) AND #mode = :mode",
+      },
+    ],
+  },
+  {
+    name: "the webhook is enqueued before the transaction is settled",
+    edits: [
+      {
+        file: "shared/orders/place-order.ts",
+        find: "    const result = await settleTransaction(ledger, transaction, settlement, deadline);",
+        replace: `    if (settlement.status !== "processing") {
+      const { sqsClient } = await import("../platform/aws-clients.ts");
+      const { deliveryQueue } = await import("../webhooks/delivery-queue.ts");
+      const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+      await queue.send({ transaction: transaction.pk, status: settlement.status }, transaction.account_id);
+    }
+    const result = await settleTransaction(ledger, transaction, settlement, deadline);`,
+      },
+      {
+        file: "shared/webhooks/deliver-webhook.ts",
+        find: "transaction === undefined || transaction.status !== message.status",
+        replace: "transaction === undefined",
+      },
+    ],
+  },
+];
+
+/** The mutated texts by file. Throws where the code to change is not in the tree, or there more than once. */
+export const mutatedFiles = ({ name, edits }: Mutant, root: string): ReadonlyMap<string, string> => {
+  const texts = new Map<string, string>();
+  for (const { file, find, replace } of edits) {
+    const parts = (texts.get(file) ?? readFileSync(join(root, file), "utf8")).split(find);
+    if (parts.length !== 2) throw new Error(`"${name}": ${file} has this code ${parts.length - 1} times: ${find}`);
+    texts.set(file, parts.join(replace));
+  }
+  return texts;
+};

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { transactionOwner } from "../../shared/ledger/schema.ts";
+import { pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
+import type { DynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service.ts";
+import { strictNames, strictSettings } from "../strict/settings.ts";
+
+/**
+ * Goal: whatever AWS does to a write, no money is lost or taken twice, and no error is about a purchase that was charged.
+ * Method: a proxy on the wire between the real SDK and the emulator does all that AWS documents, as test/strict has it. Crash points
+ * have every fault of a single purchase.
+ */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(() => {
+  service.proxy.fault = () => undefined;
+  service.proxy.strict = undefined;
+});
+afterAll(() => service.stop());
+
+const COUNT = 40;
+const FUNDED_NAIRA = 30_000;
+const seed = Date.now() % 1_000_000_000;
+
+test.each(strictNames)(
+  `${COUNT} simultaneous purchases of one wallet are exact, and an error is only about one that was not charged (AWS: %s, seed ${seed})`,
+  { timeout: 60_000 },
+  async (name) => {
+    const caller = await service.newCaller({ naira: FUNDED_NAIRA });
+    const keys = [caller.key, await caller.newKey()];
+    const settings = strictSettings[name];
+    const strict = settings && service.proxy.beStrict(settings, seed);
+    // A platform's own error has no envelope: only status and headers are read.
+    const send = async (index: number) => {
+      const { status, headers } = await fetch(`${service.baseUrl}${BUY_DATA}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${keys[index % 2]}`, "content-type": "application/json" },
+        body: JSON.stringify(anOrder({ reference: `strict-${index}` })),
+      });
+      return { status, code: headers.get("x-error-code"), replayed: headers.get("idempotent-replayed") };
+    };
+    const answers = await Promise.all(Array.from({ length: COUNT }, (_, index) => send(index)));
+    service.proxy.strict = undefined;
+    expect(strict?.notSimulated ?? []).toEqual([]);
+
+    const range = { from: "0000", to: "9999" };
+    const owner = transactionOwner(caller.accountId, "live");
+    const stored = await readTransactions(service.ledger, await ownedKeys(service.ledger, owner, range));
+    const transactions = new Map(stored.map((transaction) => [transaction.caller_reference, transaction]));
+    const charged = stored.filter(({ status }) => status !== "failed");
+    const expectedNaira = FUNDED_NAIRA - charged.length * ORDER_NAIRA;
+    expect(await caller.balance()).toBe(expectedNaira);
+    for (const [index, { status, code }] of answers.entries()) {
+      const transaction = transactions.get(`strict-${index}`);
+      const isCharged = transaction !== undefined && transaction.status !== "failed";
+      if (code !== null) expect(isCharged, `purchase ${index}: ${status} ${code}`).toBe(false);
+      if (status === 200) expect(isCharged, `purchase ${index}: 200`).toBe(true);
+      const reference = transaction && referenceOf(transaction);
+      const orders = service.simulator.state.requests.filter((order) => order.reference === reference).length;
+      if (transaction !== undefined) expect(orders, `orders of purchase ${index}`).toBeLessThanOrEqual(1);
+      if (transaction?.status === "success") expect(orders, `orders of purchase ${index}`).toBe(1);
+    }
+
+    for (const [index, { status }] of answers.entries()) {
+      if (status === 200) expect(await send(index)).toEqual({ status: 200, code: null, replayed: "true" });
+    }
+    expect(await caller.balance()).toBe(expectedNaira);
+  },
+);
+
+type Sent = Parameters<DynamoDbProxy["fault"]>[0];
+const isTransactWrite = ({ operation }: Sent): boolean => operation === "TransactWriteItems";
+const isDebit = (call: Sent): boolean => isTransactWrite(call) && call.body.includes("attribute_not_exists");
+const isRefund = (call: Sent): boolean => isTransactWrite(call) && !isDebit(call);
+const isOutcome = ({ operation, body }: Sent): boolean => operation === "UpdateItem" && body.includes("transaction#");
+const DELIVERED = "08031234567";
+const REFUSED = "08000000005";
+
+test.each([
+  ["debit", 3, isDebit, DELIVERED, { status: 200, code: null, stored: "success", naira: 0 }],
+  ["outcome", 2, isOutcome, DELIVERED, { status: 200, code: null, stored: "success", naira: 0 }],
+  ["refund", 2, isRefund, REFUSED, { status: 502, code: "delivery_failed", stored: "failed", naira: 500 }],
+] as const)(
+  "a purchase of all the money whose %s loses its answer %d times is sent once, and ends as if nothing was lost",
+  async (_name, times, isLost, phone_number, expected) => {
+    const caller = await service.newCaller({ naira: ORDER_NAIRA });
+    const orders = service.simulator.state.requests.length;
+    let lost = 0;
+    service.proxy.fault = (call) => {
+      if (lost === times || !isLost(call)) return undefined;
+      lost += 1;
+      return "answer_lost";
+    };
+    const answer = await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ phone_number }) });
+    const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "";
+    const transaction = await readTransaction(service.ledger, pk);
+    expect({
+      status: answer.status,
+      code: answer.headers.get("x-error-code"),
+      stored: transaction?.status,
+      naira: await caller.balance(),
+    }).toEqual(expected);
+    expect(lost).toBe(times);
+    expect(service.simulator.state.requests.length).toBe(orders + 1);
+  },
+);

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import type { SQSEvent } from "aws-lambda";
+import { afterEach, expect, test, vi } from "vitest";
+import { sleep } from "../../../../shared/platform/time.ts";
+import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
+import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
+
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** A queue with a visibility timeout of 1 s and 2 receives, its consumer, and the events of its invocations. */
+const consumedQueue = async (
+  handle: (event: SQSEvent) => unknown,
+  { dataDir = temporaryFolder(), batchSize = 10 } = {},
+) => {
+  const shape = { consumer: "consumer", batchSize, visibilityTimeoutS: 1, receivesMax: 2 };
+  const sqs = await startQueues({ jobs: shape }, dataDir);
+  const { client, url } = sqs;
+  const events: SQSEvent[] = [];
+  const invoke = async (_name: string, event: unknown): Promise<unknown> => {
+    const sqsEvent: SQSEvent = JSON.parse(JSON.stringify(event));
+    events.push(sqsEvent);
+    return handle(sqsEvent);
+  };
+  const mapping = { client, queueName: "jobs", queueUrl: url("jobs"), batchSize, functionName: "consumer", invoke };
+  const consumer = consumeQueue(mapping);
+  cleanups.push(sqs.stop, consumer.stop);
+  const send = (body: string) => client.send(new SendMessageCommand({ QueueUrl: url("jobs"), MessageBody: body }));
+  const count = async (queueName: string): Promise<number> => {
+    const AttributeNames = ["All" as const];
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: url(queueName), AttributeNames }),
+    );
+    const { ApproximateNumberOfMessages: ready, ApproximateNumberOfMessagesNotVisible: inFlight } = Attributes ?? {};
+    return Number(ready) + Number(inFlight);
+  };
+  const bodies = (): string[] => events.flatMap((event) => event.Records.map((record) => record.body));
+  return { endpoint: sqs.endpoint, events, bodies, send, count };
+};
+
+test("a message is delivered as AWS's SQS event and deleted when the function succeeds", async () => {
+  const { events, send, count } = await consumedQueue(() => ({ batchItemFailures: [] }));
+  await send("hello");
+  await vi.waitFor(async () => expect(await count("jobs")).toBe(0), 5_000);
+  expect(events[0]?.Records[0]).toMatchObject({
+    body: "hello",
+    md5OfBody: "5d41402abc4b2a76b9719d911017c592",
+    messageAttributes: {},
+    attributes: { ApproximateReceiveCount: "1", SentTimestamp: expect.stringMatching(/^\d{13}$/) },
+    eventSource: "aws:sqs",
+    eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:jobs",
+    awsRegion: "us-east-1",
+  });
+});
+
+test("only the failed messages of a batch are received again, and become dead letters after the last receive", async () => {
+  const { bodies, send, count } = await consumedQueue(({ Records }) => {
+    const failed = Records.filter((record) => record.body === "poison");
+    return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
+  });
+  await Promise.all([send("fine"), send("poison")]);
+  await vi.waitFor(async () => expect(await count(deadLettersOf("jobs"))).toBe(1), { timeout: 8_000, interval: 100 });
+  expect(bodies().filter((body) => body === "poison")).toHaveLength(2);
+  expect(bodies().filter((body) => body === "fine")).toHaveLength(1);
+  expect(await count("jobs")).toBe(0);
+});
+
+test.each<[string, () => unknown]>([
+  ["throws", () => Promise.reject(new Error("broken"))],
+  ["names a message that is not in the batch", () => ({ batchItemFailures: [{ itemIdentifier: "another" }] })],
+])("the whole batch is received again when the function %s", async (_what, handle) => {
+  const { bodies, send } = await consumedQueue(handle);
+  await send("again");
+  await vi.waitFor(() => expect(bodies()).toEqual(["again", "again"]), { timeout: 5_000, interval: 100 });
+});
+
+test("unhandled messages survive a restart of the queues", async () => {
+  const dataDir = temporaryFolder();
+  const { send, events } = await consumedQueue(() => Promise.reject(new Error("not yet")), { dataDir });
+  await send("stored");
+  await vi.waitFor(() => expect(events).toHaveLength(1));
+  await cleanups.pop()?.();
+  await cleanups.pop()?.();
+  const { bodies } = await consumedQueue(() => undefined, { dataDir });
+  await vi.waitFor(() => expect(bodies()).toEqual(["stored"]), { timeout: 5_000, interval: 100 });
+});
+
+test("with a batch size of 1, a failed message is received again and becomes a dead letter after the last receive", async () => {
+  const { bodies, send, count } = await consumedQueue(() => Promise.reject(new Error("broken")), { batchSize: 1 });
+  await send("poison");
+  await vi.waitFor(async () => expect(await count(deadLettersOf("jobs"))).toBe(1), { timeout: 8_000, interval: 100 });
+  expect(bodies()).toEqual(["poison", "poison"]);
+});
+
+test("with a batch size of 1, 40 slow messages do not delay the message after them", async () => {
+  const { bodies, send } = await consumedQueue(() => sleep(900), { batchSize: 1 });
+  await Promise.all(Array.from({ length: 40 }, () => send("slow")));
+  await send("next");
+  const sentMs = Date.now();
+  await vi.waitFor(() => expect(bodies()).toContain("next"), { timeout: 5_000, interval: 10 });
+  expect(Date.now() - sentMs).toBeLessThan(800);
+});
+
+const externalAddress = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+
+test.skipIf(externalAddress === undefined)("the queues listen on loopback only", async () => {
+  const { endpoint } = await consumedQueue(() => undefined);
+  expect((await fetch(`${endpoint}/health`)).status).toBe(200);
+  await expect(fetch(`http://${externalAddress}:${new URL(endpoint).port}/health`)).rejects.toThrow();
+});

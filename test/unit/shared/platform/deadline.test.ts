@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import {
+  abortAfter,
+  deadlineIn,
+  debitBudgetMs,
+  debitRetryMs,
+  replayBudgetMs,
+  settleBudgetMs,
+  soonest,
+  upstreamBudgetMs,
+  withTimeout,
+} from "../../../../shared/platform/deadline.ts";
+
+const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+const withLeft = (leftMs: number) => ({ remainingMs: () => leftMs });
+
+test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms after 101 ms", () => {
+  let nowMs = NOON;
+  const deadline = deadlineIn(100, () => nowMs);
+  nowMs += 60;
+  expect(deadline.remainingMs()).toBe(40);
+  nowMs += 41;
+  expect(deadline.remainingMs()).toBe(-1);
+});
+
+test("the sooner of two deadlines counts, in either order", () => {
+  expect(soonest(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
+  expect(soonest(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
+});
+
+describe("the upstream's budget", () => {
+  test.for([
+    [29_000, 20_000],
+    [26_000, 20_000],
+    [25_000, 19_000],
+    [7_000, 1_000],
+    [6_000, 0],
+    [5_000, -1_000],
+  ] as const)("with %i ms left is %i ms", ([leftMs, budgetMs]) => {
+    expect(upstreamBudgetMs(withLeft(leftMs))).toBe(budgetMs);
+  });
+});
+
+test("a debit waits for a busy wallet until 16 s are left: 10 s for the upstream and 6 s for settling", () => {
+  expect(debitRetryMs(withLeft(29_000))).toBe(13_000);
+  expect(debitRetryMs(withLeft(16_000))).toBe(0);
+});
+
+test("a debit and a stored result leave 5 s, and a settlement leaves 3.5 s", () => {
+  expect(debitBudgetMs(withLeft(7_000))).toBe(2_000);
+  expect(replayBudgetMs(withLeft(7_000))).toBe(2_000);
+  expect(settleBudgetMs(withLeft(7_000))).toBe(3_500);
+});
+
+describe("work with a timeout", () => {
+  test("that ends in time resolves with its result, and its signal is not aborted", async () => {
+    const signals: AbortSignal[] = [];
+    const result = await withTimeout(1_000, async (signal) => {
+      signals.push(signal);
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect(signals[0]?.aborted).toBe(false);
+  });
+
+  test("that takes too long is rejected and aborted", async () => {
+    const signals: AbortSignal[] = [];
+    const work = withTimeout(-5, (signal) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    await expect(work).rejects.toThrow("No time is left");
+    expect(signals[0]?.aborted).toBe(true);
+  });
+});
+
+test("a signal without time left aborts at once", async () => {
+  const signal = abortAfter(-1_000);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  expect(signal.aborted).toBe(true);
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { functionSpecs } from "../../../../infra/functions.ts";
+import { queues } from "../../../../infra/queues.ts";
+import { scheduledFunctions } from "../../../../infra/schedules.ts";
+import { type Route, routes } from "../../../../shared/contract/routes.ts";
+import * as budgets from "../../../../shared/platform/time-budgets.ts";
+
+/** Asserts that each value is less than the next one. */
+const expectAscending = (values: Readonly<Record<string, number>>): void => {
+  const entries = Object.entries(values);
+  for (const [index, [name, value]] of entries.entries()) {
+    const [nextName = "", nextValue = Number.POSITIVE_INFINITY] = entries[index + 1] ?? [];
+    expect(value, `${name} (${value}) < ${nextName} (${nextValue})`).toBeLessThan(nextValue);
+  }
+};
+
+const orderFunctions = ["purchase", "check-identity"] as const;
+
+describe("the time of an order", () => {
+  test("upstream deadline < upstream deadline and settlement < function < API Gateway", () => {
+    expectAscending({
+      connect: budgets.UPSTREAM_CONNECT_MS_MAX,
+      upstream: budgets.UPSTREAM_MS_MAX,
+      upstreamAndSettlement: budgets.UPSTREAM_MS_MAX + budgets.UPSTREAM_RESERVE_MS,
+      function: budgets.API_FUNCTION_TIMEOUT_S * 1_000,
+      gateway: budgets.API_GATEWAY_TIMEOUT_S * 1_000,
+    });
+  });
+
+  test("answer < queue < settlement < upstream: each step leaves what the following steps need", () => {
+    expectAscending({
+      answer: budgets.ANSWER_RESERVE_MS,
+      queue: budgets.QUEUE_RESERVE_MS,
+      settlement: budgets.SETTLE_RESERVE_MS,
+      upstream: budgets.UPSTREAM_RESERVE_MS,
+      busyWallet: budgets.UPSTREAM_RESERVE_MS + budgets.UPSTREAM_SHARE_MS,
+      function: budgets.API_FUNCTION_TIMEOUT_S * 1_000,
+    });
+  });
+
+  test("the queue's reserve holds one whole attempt of the SDK", () => {
+    const attemptMs = budgets.AWS_CONNECT_MS_MAX + budgets.AWS_RESPONSE_MS_MAX;
+    expect(budgets.QUEUE_RESERVE_MS - budgets.ANSWER_RESERVE_MS).toBeGreaterThanOrEqual(attemptMs);
+  });
+
+  test("the upstream's share of a busy wallet's order is enough to send it", () => {
+    expectAscending({
+      least: budgets.UPSTREAM_MS_MIN,
+      share: budgets.UPSTREAM_SHARE_MS,
+      most: budgets.UPSTREAM_MS_MAX,
+    });
+  });
+
+  test("an operator's decision waits until the order's own request has ended", () => {
+    expect(budgets.ORDER_GRACE_MS).toBeGreaterThan(budgets.API_FUNCTION_TIMEOUT_S * 1_000);
+  });
+
+  test.each(orderFunctions)("%s has the longest time that a function with an API route may have", (name) => {
+    expect(functionSpecs[name].timeoutS).toBe(budgets.API_FUNCTION_TIMEOUT_S);
+  });
+
+  test.each([...new Set(Object.values<Route>(routes).map((route) => route.function))])(
+    "%s ends before API Gateway gives up",
+    (name) => {
+      const spec = Object.entries(functionSpecs).find(([known]) => known === name)?.[1];
+      expect(spec?.timeoutS).toBeLessThanOrEqual(budgets.API_FUNCTION_TIMEOUT_S);
+    },
+  );
+});
+
+test("counting a request, and waiting for another invocation's work, leave an order the time for its debit and the upstream", () => {
+  const leftMs = budgets.API_FUNCTION_TIMEOUT_S * 1_000 - budgets.RATE_COUNT_RETRY_MS_MAX - budgets.JOIN_MS_MAX;
+  expect(leftMs).toBeGreaterThan(budgets.UPSTREAM_SHARE_MS + budgets.UPSTREAM_RESERVE_MS);
+});
+
+test.each(Object.entries(queues))(
+  "%s keeps a message invisible for six times its function's time-out",
+  (_name, queue) => {
+    expect(queue.visibilityTimeoutS).toBeGreaterThanOrEqual(6 * functionSpecs[queue.consumer].timeoutS);
+  },
+);
+
+test("connect < one webhook attempt < deliver-webhook's time-out, with time for its writes", () => {
+  expectAscending({
+    connect: budgets.WEBHOOK_CONNECT_MS_MAX,
+    attempt: budgets.WEBHOOK_MS_MAX,
+    withWrites: budgets.WEBHOOK_MS_MAX + 2 * budgets.CONTENTION_RETRY_MS_MAX,
+    function: functionSpecs["deliver-webhook"].timeoutS * 1_000,
+  });
+});
+
+describe("the time of a scheduled run", () => {
+  test("a fetch of the catalog fits into its function's time, with the upstream's reserve", () => {
+    const fetchMs = budgets.UPSTREAM_MS_MAX + budgets.UPSTREAM_RESERVE_MS;
+    expect(fetchMs).toBeLessThan(functionSpecs["refresh-catalog"].timeoutS * 1_000);
+  });
+
+  test("one wallet or refund < all wallets, and wallets and phone numbers end before the next run", () => {
+    expectAscending({
+      refund: budgets.REFUND_MS_MAX,
+      wallet: budgets.RECONCILE_WALLET_MS_MAX,
+      wallets: budgets.RECONCILE_WALLETS_MS_MAX,
+    });
+    const runMs = budgets.RECONCILE_WALLETS_MS_MAX + budgets.MASK_PHONES_MS_MAX;
+    expect(runMs).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
+    expect(runMs + budgets.RUN_RESERVE_MS).toBeLessThan(functionSpecs["reconcile-ledger"].timeoutS * 1_000);
+  });
+
+  test("a refund keeps the queue's reserve and has time for attempts", () => {
+    expect(budgets.REFUND_MS_MAX - budgets.QUEUE_RESERVE_MS).toBeGreaterThan(budgets.AWS_RESPONSE_MS_MAX);
+  });
+
+  test.each(scheduledFunctions)("%s runs for at least one interval", (name) => {
+    expect(functionSpecs[name].timeoutS * 1_000).toBeGreaterThanOrEqual(budgets.SCHEDULE_MS);
+  });
+});
