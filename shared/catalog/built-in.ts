@@ -1,7 +1,7 @@
 import type { Catalog } from "../contract/catalog.ts";
 import { indexPlans, snapshotOf } from "./snapshot.ts";
 
-/** What test keys see until the upstream's catalog was fetched for the first time. */
+/** Served to test keys until the upstream's catalog is fetched for the first time. */
 const catalog: Catalog = {
   networks: [
     { id: 1, name: "MTN", code: "mtn" },

@@ -7,10 +7,10 @@ import { type Clock, systemClock } from "../platform/time.ts";
 import { builtInSnapshot } from "./built-in.ts";
 import type { CatalogMemory } from "./memory.ts";
 
-/** The first refresh runs each minute until it succeeds. */
+/** Until the first refresh succeeds, it runs each minute. */
 const RETRY_AFTER_S = 60;
 
-/** GET /vtu/data: prepared bytes with `ETag` and `Age`, 304 where the caller has them, gzip passed through. */
+/** GET /vtu/data: prepared bytes with `ETag` and `Age`; 304 if the caller has them. */
 export const listCatalog =
   (memory: CatalogMemory, clock: Clock = systemClock) =>
   async ({ caller, request }: Pick<Call<unknown>, "caller" | "request">): Promise<PreparedResponse> => {

@@ -3,14 +3,14 @@ import type { Clock } from "../platform/time.ts";
 import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot.ts";
 import type { CatalogStore } from "./store.ts";
 
-/** How long a process serves its copy before it looks into the table again. */
+/** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;
 
-/** The catalog in this process's memory. */
+/** An in-memory cache of the catalog. */
 export type CatalogMemory = {
-  /** The latest catalog, however old; undefined while none was ever fetched. */
+  /** The latest catalog, however old; undefined if none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;
-  /** The same, ready for finding plans. */
+  /** Its plans by id. */
   readonly plans: () => Promise<(PlanIndex & { readonly fetchedAtMs: number }) | undefined>;
 };
 
@@ -25,7 +25,7 @@ export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): 
       held = (await store.read()) ?? held;
       readAtMs = clock();
     } catch (error) {
-      // A table that cannot be read does not take away what is in memory; how old it may be is the caller's question.
+      // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.
       if (held === undefined) throw error;
       log.warn("catalog.read_failed", errorFields(error));
     }

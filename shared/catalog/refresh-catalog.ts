@@ -8,17 +8,17 @@ import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } fr
 import type { CatalogStore } from "./store.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
-/** How old the catalog gets before it is fetched again. The schedule looks each minute. */
+/** A catalog of this age is fetched again. The schedule checks each minute. */
 const REFRESH_AFTER_MS = 3_600_000;
-/** A catalog with less than this share of the plans that were served before is taken for an accident of the upstream. */
+/** A catalog with less than this share of the plans served before is taken for an error of the upstream. */
 const SHRINK_LIMIT = 0.5;
-/** What one DynamoDB item can hold beside its other attributes. */
+/** Leaves room for the other attributes within DynamoDB's limit of 400 KB per item. */
 const GZIP_BYTES_MAX = 380_000;
 
 export type RefreshResult =
   | { readonly kind: "fresh_enough" }
   | { readonly kind: "replaced"; readonly plans: number }
-  /** The one before stays. */
+  /** The catalog before stays. */
   | { readonly kind: "refused"; readonly reason: "unreachable" | "invalid" | "empty" | "halved" | "too_large" };
 
 export type RefreshDeps = {
@@ -27,13 +27,15 @@ export type RefreshDeps = {
   readonly clock: Clock;
 };
 
-/** Fetches the upstream's catalog when it is due, or at once, and stores it as the bytes to be served, unless something is wrong with it. */
+/**
+ * Fetches the upstream's catalog, when it is due or now, and stores the bytes to serve, unless the catalog is refused.
+ */
 export const refreshCatalog = async (
   { store, upstream, clock }: RefreshDeps,
   deadline: Deadline,
   when: "due" | "now" = "due",
 ): Promise<RefreshResult> => {
-  const before = await readable(store);
+  const before = await readServed(store);
   const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
@@ -44,24 +46,27 @@ export const refreshCatalog = async (
   const snapshot = snapshotOf(catalog, clock(), fetched.dropped);
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
   reportDropped(snapshot.dropped, before?.dropped);
-  const known = before?.catalog;
-  const suspicion = suspicionAgainst(plans, known?.data_plans.length);
+  const plansBefore = before?.catalog.data_plans.length;
+  const suspicion = suspicionOf(plans, plansBefore);
   if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
-    return refuse(suspicion, { plans, plans_before: known?.data_plans.length });
+    return refuse(suspicion, { plans, plans_before: plansBefore });
   }
   await store.write(snapshot);
-  log.info("catalog.replaced", { plans, ...changes(known ?? { networks: [], data_plans: [] }, catalog) });
+  log.info("catalog.replaced", { plans, ...changesFor(before?.catalog ?? { networks: [], data_plans: [] }, catalog) });
   return { kind: "replaced", plans };
 };
 
-/** Why a readable catalog is not served before an operator accepts it. An empty one that was accepted is the new measure. */
-const suspicionAgainst = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
+/**
+ * Why a readable catalog needs an operator's acceptance. After an empty one was accepted, empty ones are not
+ * suspicious.
+ */
+const suspicionOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
   if (plans === 0) return plansBefore === 0 ? undefined : "empty";
   return plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
 };
 
-/** An alarm when other entries are dropped than before; a line at each refresh while they are the same ones. */
+/** Raises an alarm if other entries are dropped than before, and logs a warning if they are the same. */
 const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
   if (dropped.count === 0) return;
   const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
@@ -81,14 +86,14 @@ export type FetchedCatalog =
       readonly details: Details;
     };
 
-/** The usable part of the upstream's catalog as it is now. One of which nothing is usable is invalid. */
+/** Fetches the usable part of the upstream's catalog. A catalog without a usable entry is invalid. */
 export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: Deadline): Promise<FetchedCatalog> => {
   const refused = (reason: Extract<FetchedCatalog, { kind: "refused" }>["reason"], details: Details) =>
     ({ kind: "refused", reason, details }) as const;
   const result = await upstream.fetchCatalog(deadline);
   if (result.kind !== "answered") return refused("unreachable", { answer: result.reason });
   if (result.status !== 200) return refused("unreachable", { answer: `status_${result.status}` });
-  const parsed = sentEnvelope.safeParse(parsedJson(result.body));
+  const parsed = sentEnvelope.safeParse(tryParseJson(result.body));
   if (!parsed.success) return refused("invalid", { at: parsed.error.issues[0]?.path.join(".") });
   const { catalog, dropped } = usableCatalog(parsed.data.data);
   if (catalog.data_plans.length === 0 && dropped.length > 0) {
@@ -98,13 +103,13 @@ export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: 
 };
 const sentEnvelope = successEnvelope(sentCatalog);
 
-/** The catalog that was refused since the one that is served was fetched. */
+/** The refused catalog, if it is newer than the one that is served. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {
   const [served, candidate] = await Promise.all([store.read(), store.readCandidate()]);
   return candidate && candidate.fetchedAtMs > (served?.fetchedAtMs ?? 0) ? candidate : undefined;
 };
 
-/** Serves the catalog that was refused; undefined where there is none. */
+/** Serves the refused catalog from now on; undefined if there is none. */
 export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | undefined> => {
   const candidate = await readCandidate(store);
   if (candidate === undefined) return undefined;
@@ -112,8 +117,8 @@ export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | un
   return catalogOf(candidate);
 };
 
-/** The catalog before, or undefined where there is none that this version can read: then it is replaced. */
-const readable = async (store: CatalogStore) => {
+/** The catalog that is served; undefined if there is none that this version can read, so that it is replaced. */
+const readServed = async (store: CatalogStore) => {
   try {
     const snapshot = await store.read();
     return snapshot && { ...snapshot, catalog: catalogOf(snapshot) };
@@ -128,23 +133,23 @@ const refuse = (reason: Extract<RefreshResult, { kind: "refused" }>["reason"], d
   return { kind: "refused", reason };
 };
 
-const changes = (before: Catalog, after: Catalog) => {
+const changesFor = (before: Catalog, after: Catalog) => {
   const { added, removed, repriced } = catalogChanges(before, after);
-  return { added: named(added), removed: named(removed), repriced: named(repriced) };
+  return { added: planIds(added), removed: planIds(removed), repriced: planIds(repriced) };
 };
 
-const NAMED_MAX = 10;
-const named = (plans: readonly DataPlan[]): string =>
+const LISTED_MAX = 10;
+const planIds = (plans: readonly DataPlan[]): string =>
   listed(
     plans.length,
     plans.map(({ id }) => String(id)),
   );
 
-/** `3: 101 102 103`, and no more of them than a log line can hold. */
+/** `3: 101 102 103`, bounded for a log line. */
 const listed = (count: number, first: readonly string[]): string =>
-  [`${count}:`, ...first.slice(0, NAMED_MAX), ...(count > NAMED_MAX ? ["..."] : [])].join(" ");
+  [`${count}:`, ...first.slice(0, LISTED_MAX), ...(count > LISTED_MAX ? ["..."] : [])].join(" ");
 
-const parsedJson = (text: string): unknown => {
+const tryParseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {

@@ -6,11 +6,11 @@ import { builtInPlans } from "./built-in.ts";
 import type { CatalogMemory } from "./memory.ts";
 import type { PlanIndex } from "./snapshot.ts";
 
-/** From an older catalog nothing is sold. */
+/** Nothing is sold from an older catalog. */
 const CATALOG_AGE_MS_MAX = 24 * 3_600_000;
 const RETRY_AFTER_S = 60;
 
-/** Networks and plans from which may be sold. Test keys need no upstream to have some. */
+/** The networks and plans for sale. Test keys need no upstream: they fall back to the built-in catalog. */
 export const sellablePlans = async (catalog: CatalogMemory, mode: Mode, clock: Clock): Promise<PlanIndex> => {
   const plans = await catalog.plans();
   if (mode === "test") return plans ?? builtInPlans;

@@ -5,31 +5,31 @@ import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** How many entries were dropped, and the first of them. */
 export type Dropped = { readonly count: number; readonly first: readonly DroppedEntry[] };
-/** So many are kept by name, so that the item stays small. */
-const DROPPED_KEPT_MAX = 50;
+/** Bounds the size of the stored item. */
+const DROPPED_LISTED_MAX = 50;
 
-/** The catalog as it is served: the answer's bytes, made once by whoever refreshed it. */
+/** The catalog as it is served: the bytes of the response, prepared by the refresh. */
 export type Snapshot = PreparedDocument & {
-  /** When the upstream last said so. */
+  /** When the upstream sent it. */
   readonly fetchedAtMs: number;
-  /** What the upstream sent beside it that is not served. */
+  /** Entries of the upstream's catalog that are not served. */
   readonly dropped: Dropped;
 };
 
-/** Makes the bytes that are served, with their tag. */
+/** Prepares the bytes of the response, with their `ETag`. */
 export const snapshotOf = (catalog: Catalog, fetchedAtMs: number, dropped: readonly DroppedEntry[] = []): Snapshot => {
   const body = JSON.stringify({ status: true, message: "Networks and data plans", data: catalog });
   return {
     ...prepareDocument(body),
     fetchedAtMs,
-    dropped: { count: dropped.length, first: dropped.slice(0, DROPPED_KEPT_MAX) },
+    dropped: { count: dropped.length, first: dropped.slice(0, DROPPED_LISTED_MAX) },
   };
 };
 
 const servedEnvelope = successEnvelope(catalogSchema);
 export const catalogOf = (snapshot: Snapshot): Catalog => servedEnvelope.parse(JSON.parse(documentText(snapshot))).data;
 
-/** A catalog made ready for finding plans. */
+/** A catalog indexed by id. */
 export type PlanIndex = {
   readonly networks: ReadonlyMap<number, Network>;
   readonly plans: ReadonlyMap<number, DataPlan>;
@@ -40,7 +40,7 @@ export const indexPlans = ({ networks, data_plans }: Catalog): PlanIndex => ({
   plans: new Map(data_plans.map((plan) => [plan.id, plan])),
 });
 
-/** Which plans came, went or changed their price. */
+/** Which plans were added, removed or repriced. */
 export const catalogChanges = (before: Catalog, after: Catalog) => {
   const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
   const idsAfter = new Set(after.data_plans.map(({ id }) => id));

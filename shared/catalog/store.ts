@@ -5,15 +5,15 @@ import type { Snapshot } from "./snapshot.ts";
 import { droppedEntry } from "./usable-catalog.ts";
 
 /**
- * The cache table's catalog items: the one that is served, and the latest that was refused and that an operator may accept. They
- * have no expiry: a stale catalog is better than none.
+ * The cache table's catalog items: the catalog that is served, and the latest refused one, which an operator may
+ * accept. They do not expire: a stale catalog is better than none.
  */
-const catalogRow = z.object({
+const catalogItem = z.object({
   pk: z.enum(["catalog", "catalog-candidate"]),
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
-  /** Absent from the items of earlier versions. */
+  /** Absent in items of earlier releases. */
   dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }).default({ count: 0, first: [] }),
 });
 
@@ -24,17 +24,17 @@ export type CatalogStore = {
   readonly writeCandidate: (snapshot: Snapshot) => Promise<void>;
 };
 
-type Pk = z.infer<typeof catalogRow>["pk"];
+type Pk = z.infer<typeof catalogItem>["pk"];
 
 export const catalogStore = (db: DynamoDBDocumentClient, table: string): CatalogStore => {
   const read = async (pk: Pk): Promise<Snapshot | undefined> => {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
     if (Item === undefined) return undefined;
-    const { gzip, etag, fetched_at, dropped } = catalogRow.parse(Item);
+    const { gzip, etag, fetched_at, dropped } = catalogItem.parse(Item);
     return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped };
   };
   const write = async (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first } }: Snapshot): Promise<void> => {
-    const Item: z.input<typeof catalogRow> = {
+    const Item: z.input<typeof catalogItem> = {
       pk,
       gzip,
       etag,

@@ -1,16 +1,17 @@
 import * as z from "zod";
 import { type Catalog, dataPlanSchema, networkSchema } from "../contract/catalog.ts";
 
-/** An entry of the upstream's catalog that is not served: which one, and the field that is wrong with it. */
+/** An entry of the upstream's catalog that is not served, and the field that is invalid. */
 export const droppedEntry = z.object({ kind: z.enum(["network", "plan"]), id: z.string(), field: z.string() });
 export type DroppedEntry = z.infer<typeof droppedEntry>;
 
-/** The upstream's catalog as far as it is a list of networks and a list of plans. */
+/** Lenient: the entries are validated one by one. */
 export const sentCatalog = z.object({ networks: z.array(z.unknown()), data_plans: z.array(z.unknown()) });
 
 /**
- * What can be served of the upstream's catalog: one odd entry is dropped and the others are kept. Of entries that share an id, equal
- * ones are one entry; of different ones nobody can say which is meant, so that none is served. A plan needs its network.
+ * The part of the upstream's catalog that can be served: invalid entries are dropped, and plans without their network.
+ * Of entries with the same id, equal ones count as one; different ones are all dropped, because it is unknown which is
+ * right.
  */
 export const usableCatalog = (
   sent: z.infer<typeof sentCatalog>,
@@ -55,7 +56,7 @@ const ENTRY = "entry";
 const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? ENTRY);
 
 const anyId = z.object({ id: z.union([z.number(), z.string().regex(/^[\w.:-]{1,20}$/)]) });
-/** The entry's id, text in quotes; without a readable one its place in the list, beginning with 1. */
+/** The entry's id, text in quotes; without a readable id its position in the list, from 1. */
 const idOf = (entry: unknown, index: number): string => {
   const { data } = anyId.safeParse(entry);
   return data === undefined ? `number ${index + 1} of the list` : JSON.stringify(data.id);

@@ -36,7 +36,7 @@ export type IdentityDeps = OrderDeps & {
   readonly replays: ReplayStore;
 };
 
-/** What is sold under each name. */
+/** Transaction type and title of each product. */
 const products = {
   nin: {
     verify: { type: "nin_verification", title: "NIN Verification" },
@@ -48,9 +48,9 @@ const products = {
   },
 } as const satisfies Record<IdentityCheck["subject"], Record<string, { type: TransactionType; title: string }>>;
 
-type Common = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
-type Verification = Common & { readonly mode: IdentityMode };
-type Retrieval = Common & { readonly phone_number: string };
+type CommonInput = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
+type Verification = CommonInput & { readonly mode: IdentityMode };
+type Retrieval = CommonInput & { readonly phone_number: string };
 type IdentityCall<Input> = Pick<Call<Input>, "input" | "caller" | "request" | "deadline">;
 
 /** POST /identity/nin/verify. */
@@ -75,98 +75,107 @@ export const retrieveNin = (deps: IdentityDeps) => (call: IdentityCall<Retrieval
 export const retrieveBvn = (deps: IdentityDeps) => (call: IdentityCall<Retrieval>) =>
   checkIdentity(deps, call, { ...retrieval(deps, "bvn", call.input.phone_number), result: bvnRetrieveResult });
 
-/** One product, and the number by which a person is sought: it is sent upstream, and kept only as an HMAC. */
-type Search<Result extends z.ZodObject> = {
+/** A product, and the number that identifies the person: sent upstream, and stored only as an HMAC. */
+type IdentityRequest<Result extends z.ZodObject> = {
   readonly type: TransactionType;
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
   readonly amountKobo: Kobo;
   readonly check: IdentityCheck;
-  readonly sought: { readonly field: string; readonly number: string };
+  readonly person: { readonly field: string; readonly number: string };
   readonly result: Result;
 };
 
-type Product = Omit<Search<z.ZodObject>, "result">;
+type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
 
 const verification = (
   { prices }: IdentityDeps,
   subject: IdentityCheck["subject"],
   number: string,
   mode: IdentityMode,
-): Product => ({
+): IdentityRequestBase => ({
   ...products[subject].verify,
   extent: mode,
   amountKobo: prices[subject][mode],
   check: { kind: "identity", subject, by: { number, mode } },
-  sought: { field: subject, number },
+  person: { field: subject, number },
 });
 
-const retrieval = ({ prices }: IdentityDeps, subject: IdentityCheck["subject"], phoneNumber: string): Product => ({
+const retrieval = (
+  { prices }: IdentityDeps,
+  subject: IdentityCheck["subject"],
+  phoneNumber: string,
+): IdentityRequestBase => ({
   ...products[subject].retrieve,
   extent: "retrieval",
   amountKobo: prices[subject].retrieve,
   check: { kind: "identity", subject, by: { phoneNumber } },
-  sought: { field: "phone_number", number: phoneNumber },
+  person: { field: "phone_number", number: phoneNumber },
 });
 
 /**
- * An identity check: the same path as a purchase, with the result in the answer. It never stays open: without a result it is
- * refunded. First the replay entry, then the settling write, then the answer; if that write finds the transaction refunded, no
- * result leaves.
+ * An identity check: an order whose response contains the result. It does not stay open: without a result it is
+ * refunded. The result is stored for replays, then the transaction is settled, then the response is sent; if the
+ * settling write finds the transaction refunded, the result is not returned.
  */
 const checkIdentity = async <Result extends z.ZodObject>(
   deps: IdentityDeps,
-  { input, caller, request, deadline }: IdentityCall<Common>,
-  search: Search<Result>,
+  { input, caller, request, deadline }: IdentityCall<CommonInput>,
+  identityRequest: IdentityRequest<Result>,
 ) => {
-  const provider = deps.upstreams[caller.mode];
-  const { field, number } = search.sought;
+  const upstream = deps.upstreams[caller.mode];
+  const { field, number } = identityRequest.person;
   let found: z.output<Result> | undefined;
   const placed = await placeOrder(
     deps,
     {
       caller,
-      type: search.type,
+      type: identityRequest.type,
       reference: input.reference,
-      fields: [field, number, search.extent],
+      fields: [field, number, identityRequest.extent],
       quote: async () => {
-        await provider.assertReady(search.check, deadline);
-        return { amountKobo: search.amountKobo, description: search.title };
+        await upstream.assertReady(identityRequest.check, deadline);
+        return { amountKobo: identityRequest.amountKobo, description: identityRequest.title };
       },
       records: (transaction, keyedHashes) => [
-        consentRecord(transaction, keyedHashes, search, request.requestContext.requestId, input.purpose),
+        newConsent(transaction, keyedHashes, identityRequest, request.requestContext.requestId, input.purpose),
       ],
-      fulfil: async (row) => {
-        const outcome = await askProvider(provider, search.check, row, deadline);
+      fulfil: async (transaction) => {
+        const outcome = await checkUpstream(upstream, identityRequest.check, transaction, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
         found = normaliseRecord(
           outcome.record,
-          search.result,
+          identityRequest.result,
           { [field]: number },
           {
             order: deps.upstreamDates,
             nowMs: deps.ledger.clock(),
             onUnreadable: (date, shape) =>
-              log.warn("identity.date_unreadable", { reference: referenceOf(row), field: date, shape }),
+              log.warn("identity.date_unreadable", { reference: referenceOf(transaction), field: date, shape }),
           },
         );
-        if (found === undefined || !fitsAnswer(found)) return refund({ code: "delivery_failed" }, outcome);
-        await keepForReplay(deps.replays, row, found, deadline);
+        if (found === undefined || !fitsResponse(found)) return refund({ code: "delivery_failed" }, outcome);
+        await storeForReplay(deps.replays, transaction, found, deadline);
         return { settlement: { status: "success", ...factsOf(outcome) } };
       },
     },
     deadline,
   );
-  return answerOf(placed, search.title, await resultFor(deps.replays, placed, search.result, found));
+  return responseOf(
+    placed,
+    identityRequest.title,
+    await resultFor(deps.replays, placed, identityRequest.result, found),
+  );
 };
 
 /**
- * The result that belongs to the answer: just found, or kept for a repeat; null while the first request is in flight. A result
- * whose settlement is on the outcomes queue is returned: it will be charged, and without a reference nobody could ask for it again.
- * A result whose settlement is neither written nor queued is not: `reconcile-ledger` will refund the check.
+ * The result for the response: just found, or stored for the replay; null while the first request is in flight. A
+ * result whose settlement is queued is returned, because the check will be charged and without a reference it could not
+ * be replayed. A result whose settlement is neither written nor queued is not returned, because `reconcile-ledger` will
+ * refund the check.
  */
 const resultFor = async <Result extends z.ZodObject>(
-  kept: ReplayStore,
+  replays: ReplayStore,
   placed: PlacedOrder,
   schema: Result,
   found: z.output<Result> | undefined,
@@ -174,7 +183,7 @@ const resultFor = async <Result extends z.ZodObject>(
   const { transaction, replayed } = placed;
   if (transaction.status === "failed") throw failureError(transaction, replayed);
   if (transaction.status === "processing") return (!placed.replayed && placed.isOutcomeSecured && found) || null;
-  const result = replayed ? schema.safeParse(await findKept(kept, transaction)).data : found;
+  const result = replayed ? schema.safeParse(await findReplay(replays, transaction)).data : found;
   if (result !== undefined) return result;
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used before, and its result is no longer kept: choose another"] },
@@ -182,21 +191,21 @@ const resultFor = async <Result extends z.ZodObject>(
   });
 };
 
-/** The check was made and charged: where its result cannot be read, no error may say that it was not. */
-const findKept = async (kept: ReplayStore, transaction: Transaction): Promise<unknown> => {
+/** The check was charged: if its stored result cannot be read, no error may claim that it was not. */
+const findReplay = async (replays: ReplayStore, transaction: Transaction): Promise<unknown> => {
   try {
-    return await kept.find(transaction);
+    return await replays.find(transaction);
   } catch (cause) {
     throw new OutcomeUnknown("The result of an earlier check cannot be read", { cause });
   }
 };
 
-/** Lambda hands an answer over as text within JSON, of at most 6 MB. */
-const ANSWER_BYTES_MAX = 5_900_000;
-const fitsAnswer = (result: unknown): boolean =>
-  Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= ANSWER_BYTES_MAX;
+/** Lambda limits a response, which is encoded as a JSON string, to 6 MB. */
+const RESPONSE_BYTES_MAX = 5_900_000;
+const fitsResponse = (result: unknown): boolean =>
+  Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
 
-const answerOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
+const responseOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
   const { transaction } = placed;
   const reference = referenceOf(transaction);
   return {
@@ -209,27 +218,27 @@ const answerOf = <Result>(placed: PlacedOrder, title: string, result: Result | n
   };
 };
 
-const askProvider = async (
-  provider: Upstream,
+const checkUpstream = async (
+  upstream: Upstream,
   check: IdentityCheck,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
-  const outcome = await provider.check(check, referenceOf(transaction), deadline);
+  const outcome = await upstream.check(check, referenceOf(transaction), deadline);
   logOutcome(transaction, outcome);
   return outcome;
 };
 
-/** A result that cannot be kept is not kept: the request goes on, and its settling does not wait. */
-const keepForReplay = async (
-  kept: ReplayStore,
+/** A failure to store the result does not fail the request, nor delay its settlement. */
+const storeForReplay = async (
+  replays: ReplayStore,
   transaction: Transaction,
   result: Readonly<Record<string, unknown>>,
   deadline: Deadline,
 ): Promise<void> => {
   if (transaction.caller_reference === undefined) return;
   try {
-    await kept.keep(transaction, result, replayBudgetMs(deadline));
+    await replays.store(transaction, result, replayBudgetMs(deadline));
   } catch (error) {
     log.warn("replay.not_stored", { reference: referenceOf(transaction), ...errorFields(error) });
   }
@@ -253,11 +262,11 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
   return { code: "delivery_failed" };
 };
 
-/** The consent's record is put in the debit's own write. */
-const consentRecord = (
+/** The consent is written together with the debit. */
+const newConsent = (
   transaction: Transaction,
   keyedHashes: KeyedHashes,
-  { sought, extent }: Pick<Search<z.ZodObject>, "sought" | "extent">,
+  { person, extent }: Pick<IdentityRequest<z.ZodObject>, "person" | "extent">,
   requestId: string,
   purpose: string | undefined,
 ): Consent => ({
@@ -265,7 +274,7 @@ const consentRecord = (
   account_id: transaction.account_id,
   key_id: transaction.key_id,
   mode: transaction.mode,
-  subject: keyedHashes.hashSubject(sought.field, sought.number),
+  subject: keyedHashes.hashSubject(person.field, person.number),
   operation: transaction.type,
   extent,
   ...(purpose !== undefined && { purpose }),

@@ -5,13 +5,15 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { consentPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 
-/** Who asked for whom, on whose consent: kept for every accepted identity request, beside its transaction. */
+/**
+ * Who requested whose record, and for what purpose. Stored for every accepted identity request, with its transaction.
+ */
 const consentSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   key_id: z.string(),
   mode: modeSchema,
-  /** HMAC of the number by which the person was sought. */
+  /** HMAC of the number that identifies the person. */
   subject: z.string(),
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
@@ -21,6 +23,6 @@ const consentSchema = z.object({
 });
 export type Consent = z.infer<typeof consentSchema>;
 
-/** The consent on which an identity request was made; undefined for any other transaction. */
+/** The consent of an identity request; undefined for any other transaction. */
 export const readConsent = (ledger: Ledger, transaction: Transaction): Promise<Consent | undefined> =>
   getItem(ledger, consentPk(transaction), consentSchema);

@@ -2,14 +2,14 @@ import type * as z from "zod";
 import type { DateOrder } from "../contract/date-order.ts";
 import { dateShape, readDate } from "./read-date.ts";
 
-/** How the upstream writes dates, and who is told of those that cannot be read: their field and shape, never their value. */
+/** `onUnreadable` gets the field and the shape of a date that cannot be read, never its value. */
 export type DateReadingContext = {
   readonly order: DateOrder;
   readonly nowMs: number;
   readonly onUnreadable: (field: string, shape: string) => void;
 };
 
-/** How a field of a record is read; undefined where the text says nothing. */
+/** Reads a field of a record; undefined if it has no usable value. */
 type Reader = (value: unknown, dates: DateReadingContext) => string | boolean | undefined;
 
 const text = (value: unknown): string | undefined => {
@@ -22,7 +22,7 @@ const gender: Reader = (value) => {
   return initial === "M" || initial === "F" ? initial : undefined;
 };
 
-/** Base64 as such: the `data:` prefix of some providers goes. */
+/** Plain Base64, without the `data:` prefix that some upstreams send. */
 const photo: Reader = (value) => text(value)?.replace(/^data:[^,]*,/, "") || undefined;
 
 const flag: Reader = (value) => {
@@ -37,10 +37,10 @@ const date: Reader = (value, { order, nowMs }) => {
   return written === undefined ? undefined : readDate(written, order, nowMs);
 };
 
-type Field = { readonly spellings: readonly string[]; readonly read: Reader };
-const field = (read: Reader, ...spellings: readonly string[]): Field => ({ read, spellings });
+type Field = { readonly aliases: readonly string[]; readonly read: Reader };
+const field = (read: Reader, ...aliases: readonly string[]): Field => ({ read, aliases });
 
-/** Our name of each field, how to read it, and what providers call it: lower-case, without separators. */
+/** Our fields, and the names that upstreams use for them: lower-case, without separators. */
 const fields = {
   nin: field(text, "nin", "ninnumber", "nationalidentitynumber"),
   bvn: field(text, "bvn", "bvnnumber", "bankverificationnumber"),
@@ -73,9 +73,9 @@ const fields = {
 } as const satisfies Record<string, Field>;
 
 /**
- * An upstream's record under our field names and in our formats, with the fields that the schema has; what the record lacks is
- * null, or what the request already `known`. A loose schema keeps what the upstream sends beyond. Undefined where the record says
- * nothing about the person.
+ * Converts an upstream's record to our field names and formats, with the fields of the schema. A missing field is null,
+ * or its value in `known`, which the request contained. A loose schema keeps the upstream's other fields. Undefined if
+ * the record has nothing about the person.
  */
 export const normaliseRecord = <Result extends z.ZodObject>(
   record: Readonly<Record<string, unknown>>,
@@ -85,18 +85,18 @@ export const normaliseRecord = <Result extends z.ZodObject>(
 ): z.output<Result> | undefined => {
   const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
   const wanted = Object.keys(schema.shape).map((name) => ({ name, ...fieldOf(name) }));
-  const found = wanted.map(({ name, spellings, read }) => {
-    const values = spellings.flatMap((spelling) => sent.filter(({ plain }) => plain === spelling));
+  const found = wanted.map(({ name, aliases, read }) => {
+    const values = aliases.flatMap((alias) => sent.filter(({ plain }) => plain === alias));
     const value = values.map((entry) => read(entry.value, dates)).find((one) => one !== undefined);
     const [unread] = read === date && value === undefined ? values.flatMap((entry) => text(entry.value) ?? []) : [];
     if (unread !== undefined) dates.onUnreadable(name, dateShape(unread));
     return { name, value };
   });
   if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;
-  const read = new Set(wanted.flatMap(({ spellings }) => spellings));
-  const beyond = sent.filter(({ plain }) => !read.has(plain)).map(({ name, value }) => [name, value]);
-  const answered = found.map(({ name, value }) => [name, value ?? known[name] ?? null]);
-  return schema.safeParse(Object.fromEntries([...beyond, ...answered])).data;
+  const knownAliases = new Set(wanted.flatMap(({ aliases }) => aliases));
+  const others = sent.filter(({ plain }) => !knownAliases.has(plain)).map(({ name, value }) => [name, value]);
+  const fieldsFound = found.map(({ name, value }) => [name, value ?? known[name] ?? null]);
+  return schema.safeParse(Object.fromEntries([...others, ...fieldsFound])).data;
 };
 
 const fieldOf = (name: string): Field => (isFieldName(name) ? fields[name] : field(text, plainName(name)));

@@ -12,13 +12,13 @@ const subjectPrices = z
   });
 
 /**
- * What an identity request costs: NGN on the way in, kobo inside. Retrieval costs more than verification, basic and advanced
- * (INTERFACE "POST /identity/nin/retrieve"): a setting that says otherwise is refused at synth and at start.
+ * Prices of identity requests: NGN in the setting, kobo in the code. A retrieval must cost more than a verification;
+ * other settings are refused at synth and at start. Source: docs/interface.md 12.5, 12.D14.
  */
 export const identityPrices = z.object({ nin: subjectPrices, bvn: subjectPrices });
 export type IdentityPrices = z.output<typeof identityPrices>;
 
-/** Reads the setting; throws what is wrong with it. */
+/** Parses the setting; throws if it is not valid. */
 export const parseIdentityPrices = (json: string): IdentityPrices => {
   const parsed = identityPrices.safeParse(JSON.parse(json));
   if (parsed.success) return parsed.data;

@@ -4,7 +4,7 @@ import type { DateOrder } from "../contract/date-order.ts";
 
 dayjs.extend(customParseFormat);
 
-/** How dates are written once separators are spaces, leading zeros are gone and months have three letters. */
+/** The format of a date whose separators are spaces, without leading zeros, with months of three letters. */
 const formatOf = ([first = "", middle = ""]: readonly string[], order: DateOrder): string => {
   const [isNamedFirst, isNamedMiddle] = [first, middle].map((word) => /[a-z]/i.test(word));
   if (FULL_YEAR.test(first)) return isNamedMiddle ? "YYYY MMM D" : "YYYY M D";
@@ -15,8 +15,9 @@ const formatOf = ([first = "", middle = ""]: readonly string[], order: DateOrder
 const FULL_YEAR = /^\d{4}$/;
 
 /**
- * A date of the past as `YYYY-MM-DD`; undefined if the text is no such date. An instant is read as a moment in Lagos. A day above 12
- * in the place of the month is not swapped: it shows that the order is set wrongly.
+ * Reads a past date as `YYYY-MM-DD`; undefined if the text is not one. An instant is read in the time zone of Lagos. A
+ * month above 12 is not swapped with the day: it shows that the stage's date order is wrong. Source: docs/interface.md
+ * 12.D6.
  */
 export const readDate = (text: string, order: DateOrder, nowMs: number): string | undefined => {
   if (/^\d{4}-\d{2}-\d{2}[T ].*(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return dateInLagos(Date.parse(text));
@@ -30,7 +31,7 @@ export const readDate = (text: string, order: DateOrder, nowMs: number): string 
   if (others.length > 0) return undefined;
   if (FULL_YEAR.test(first) || FULL_YEAR.test(last)) return calendarDate(words, order);
   if (!/^\d{2}$/.test(last)) return undefined;
-  // Two digits of a year mean the latest one that makes the date a past one.
+  // A year of two digits is the latest one that gives a past date.
   const [in2000, in1900] = [2_000, 1_900].map((century) =>
     calendarDate([first, middle, String(century + Number(last))], order),
   );
@@ -47,13 +48,13 @@ const MONTHS = [
   ...["january", "february", "march", "april", "may", "june"],
   ...["july", "august", "september", "october", "november", "december"],
 ];
-/** The three letters that stand for a month, whichever part of its name is written. */
+/** A month's three letters, from its name or an abbreviation of at least three. */
 const monthName = (word: string): string | undefined => {
   const name = word.length < 3 ? undefined : MONTHS.find((month) => month.startsWith(word.toLowerCase()));
   return name && `${name.charAt(0).toUpperCase()}${name.slice(1, 3)}`;
 };
 
-/** Nigeria has one zone, UTC+1, without summer time: midnight there is 23:00 of the day before in UTC. */
+/** Nigeria has one time zone, UTC+1, without summer time. */
 const LAGOS_OFFSET_MS = 3_600_000;
 
 const dateInLagos = (atMs: number): string | undefined => {
@@ -62,5 +63,5 @@ const dateInLagos = (atMs: number): string | undefined => {
   return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
 };
 
-/** What a date looks like, for the log: each digit as 9, each letter as a. Never the date itself. */
+/** The shape of a date, for the log: digits become 9, letters become a. Never the date itself. */
 export const dateShape = (text: string): string => text.replace(/\p{N}/gu, "9").replace(/\p{L}/gu, "a").slice(0, 40);

@@ -11,8 +11,8 @@ import {
   type UpstreamFacts,
 } from "./upstream.ts";
 
-/** A transaction in an answer. Whatever stands in its place counts as one, and one that does not say `failed` is not failed. */
-const answeredTransaction = z
+/** Lenient: any value in its place counts as a transaction, and only an explicit `failed` counts as failed. */
+const transactionInResponse = z
   .object({
     reference: upstreamReferenceSchema.optional().catch(undefined),
     status: z.string().optional().catch(undefined),
@@ -20,22 +20,22 @@ const answeredTransaction = z
   })
   .catch({});
 
-/** An answer's body as far as we read it. Any JSON object is one: what cannot be read is left out, and no more than that. */
-const answerBody = z.object({
+/** Lenient: any JSON object is a body, and a field that cannot be read is left out. */
+const responseBody = z.object({
   status: z.boolean().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
   errors: z.record(z.string(), z.unknown()).catch({}),
   data: z
     .object({
       result: z.record(z.string(), z.unknown()).optional().catch(undefined),
-      transaction: answeredTransaction.nullish(),
+      transaction: transactionInResponse.nullish(),
     })
     .catch({}),
 });
 
 /**
- * A body in which a transaction cannot stand where it is not looked for: beside `data`, in a list, or as `data` itself. PHP writes
- * an object without fields as an empty list.
+ * A body without a transaction in an unexpected place: beside `data`, in a list, or as `data` itself. PHP encodes an
+ * empty object as an empty list.
  */
 const absent = z.null().optional();
 const plainBody = z.object({
@@ -44,31 +44,33 @@ const plainBody = z.object({
   data: z.union([z.looseObject({ reference: absent, status: absent, transactions: absent }), z.tuple([])]).nullish(),
 });
 
-type AnswerBody = z.infer<typeof answerBody> & {
-  /** Every text of the body, wherever it stands. */
+type AnswerBody = z.infer<typeof responseBody> & {
+  /** All texts of the body, at any depth. */
   readonly texts: readonly string[];
-  /** False where a transaction may stand in another place than `data.transaction`. */
+  /** False if a transaction may be in another place than `data.transaction`. */
   readonly isPlain: boolean;
 };
 
-/** Statuses that mean: refused, and nothing was done. Everything that is not here, and not 200, is unknown. */
-const REFUSING = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
-/** Refusals whose cause is our key, our address or our limit: the upstream's gate gives them before an order begins. */
-const ACCOUNT_ERRORS = new Set([401, 403, 429]);
-/** Refusals that a gateway or a router gives too, for a request that it does not pass on to the application. */
-const GATEWAY = new Set([404, 405, 413, 415]);
-/** Reason of an `unknown` outcome: a refusing status whose body may hide that the order was delivered. */
+/** Statuses of refusals: nothing was done. Every other status but 200 is unknown. */
+const REFUSAL_STATUSES = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
+/** Refusals caused by our key, address or limit, which the upstream checks before the order. */
+const ACCOUNT_ERROR_STATUSES = new Set([401, 403, 429]);
+/** Refusals that may come from a gateway or router, which then does not forward the request. */
+const GATEWAY_STATUSES = new Set([404, 405, 413, 415]);
+/** Reason of an `unknown` outcome: the status refuses, but the body may report a delivery. */
 const UNREADABLE_BODY = "unreadable_body";
 
 /**
- * What an answer to an order means. The one place that decides between delivered, refused, ours and unknown. `fields` are the
- * order's own, which a refusal may name.
+ * Classifies the response to an order: the only place that decides between the kinds of an outcome. `fields` are the
+ * order's fields, which a refusal may name.
  *
- * Some bodies outweigh a refusal's status, because the order may have been delivered: a transaction that is not `failed`, a
- * duplicate reference (we never use one twice, so that a first copy arrived), wording that says that the order is not finished. An
- * explicit `failed` outweighs wording, but not `errors.reference`: it may describe the second copy only.
+ * Precedence: some bodies override the status of a refusal, because the order may have been delivered. These are a
+ * transaction that is not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording
+ * that the order is not finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may
+ * describe the second copy only.
  *
- * A body that cannot be read may hold any of these. Then the status alone refuses only where the application never saw the order.
+ * A body that cannot be read may be any of these. Then the status refuses only if the application never received the
+ * order.
  */
 export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
@@ -76,7 +78,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
 
   const { status } = result;
   const text = textOf(result);
-  const body = parsedBody(text);
+  const body = parseBody(text);
   const transaction = body?.data.transaction ?? undefined;
   const facts = factsOf(transaction);
   if (transaction !== undefined && transaction.status !== "failed") {
@@ -84,7 +86,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
     if (transaction.status === "success") return { kind: "delivered", ...facts };
     return { kind: "unknown", reason: "processing", ...facts };
   }
-  const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSING.has(status);
+  const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSAL_STATUSES.has(status);
   if (!isRefusal) {
     return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}`, ...facts };
   }
@@ -94,10 +96,11 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
   if (namesReference || (!isFailed && texts.some(saysDuplicate))) {
     return { kind: "unknown", reason: "duplicate_reference", ...facts };
   }
-  if (ACCOUNT_ERRORS.has(status))
+  if (ACCOUNT_ERROR_STATUSES.has(status))
     return { kind: "account_error", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
   if (body === undefined) {
-    const isUnseen = text === "" || (GATEWAY.has(status) && isGatewayPage(text, result.headers["content-type"]));
+    const isUnseen =
+      text === "" || (GATEWAY_STATUSES.has(status) && isGatewayPage(text, result.headers["content-type"]));
     return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
   }
   if (!body.isPlain) return { kind: "unknown", reason: UNREADABLE_BODY };
@@ -112,14 +115,14 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
 };
 
 /**
- * What an answer to an identity check means: the record, that there is none, or why there is no answer. A record counts even if
- * the upstream is still busy with its own transaction: it is what was asked for. Only the upstream's own envelope can say that
- * there is no record: a 404 of a gateway, or of a wrong address, says nothing about the person.
+ * Classifies the response to an identity check. A record counts as found even while the upstream's transaction is still
+ * processing. Only the upstream's envelope can report that there is no record: a 404 of a gateway, or of a wrong base
+ * URL, says nothing about the person.
  */
 export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): CheckOutcome => {
   const outcome = classify(result, fields);
   if (result.kind !== "answered") return withoutRecord(outcome);
-  const body = parsedBody(textOf(result));
+  const body = parseBody(textOf(result));
   const facts = factsOf(body?.data.transaction ?? undefined);
   const isUnreadable = outcome.kind === "unknown" && outcome.reason === UNREADABLE_BODY;
   if ((outcome.kind === "refused" || isUnreadable) && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
@@ -133,25 +136,28 @@ export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): 
   return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
 };
 
-/** Delivered, the upstream says, but what it delivered is not there. */
+/** The upstream reports a delivery without a result. */
 const withoutRecord = (outcome: Outcome): CheckOutcome =>
   outcome.kind === "delivered" ? { ...outcome, kind: "unknown", reason: "missing_result" } : outcome;
 
 const saysNotFound = (message: string): boolean => /\b(not found|no record)\b/i.test(message);
 
-/** Wording that says that the order arrived before. A message that merely mentions the reference does not say so. */
+/** Wording for an order that arrived before. A mere mention of the reference is not enough. */
 const saysDuplicate = (message: string): boolean =>
   /\bduplicat/i.test(message) ||
   (/\b(reference|ref|transaction|order|request)\b/i.test(message) &&
     /\b(already|(?<!not )(been|was) (used|taken|processed)|in use|exists|(must be|not) unique)\b/i.test(message));
 
-/** Wording that says that the order may yet be delivered. */
+/** Wording for an order that may still be delivered. */
 const saysUnfinished = (message: string): boolean =>
   /\b(pending|processing|in[- ]pro(gress|cess)|being processed|queued?|tim(ed|e)[- ]?out|awaiting|not (yet )?confirmed)\b/i.test(
     message,
   );
 
-/** Whether a text is a page of a gateway or router: not compressed, not JSON nor a part of it, and not about a transaction. */
+/**
+ * Whether a text is an error page of a gateway or router: not binary, not JSON or a part of it, and not about a
+ * transaction.
+ */
 const isGatewayPage = (text: string, mediaType = ""): boolean =>
   !/json/i.test(mediaType) &&
   !/[^\P{Cc}\t\r\n]/u.test(text) &&
@@ -163,7 +169,7 @@ const saysInsufficient = (message: string): boolean => /\b(insufficient|not enou
 
 const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
 
-const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): UpstreamFacts => {
+const factsOf = (transaction: z.infer<typeof transactionInResponse> | undefined): UpstreamFacts => {
   const amountKobo = koboFromSentNaira(transaction?.amount);
   return {
     ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
@@ -171,20 +177,20 @@ const factsOf = (transaction: z.infer<typeof answeredTransaction> | undefined): 
   };
 };
 
-/** A body without the blanks around it; a byte order mark is one of them. */
+/** `trim` also removes a byte order mark. */
 const textOf = ({ body }: Extract<Exchange, { kind: "answered" }>): string => body.trim();
 
-const parsedBody = (text: string): AnswerBody | undefined => {
+const parseBody = (text: string): AnswerBody | undefined => {
   try {
     const sent: unknown = JSON.parse(text);
-    const { data } = answerBody.safeParse(sent);
+    const { data } = responseBody.safeParse(sent);
     return data && { ...data, texts: textsIn(sent), isPlain: plainBody.safeParse(sent).success };
   } catch {
     return undefined;
   }
 };
 
-/** Longer texts are photos and pages, and no sentence about an order. */
+/** Longer texts are photos and pages, not messages about an order. */
 const TEXT_LENGTH_MAX = 1_000;
 
 const textsIn = (value: unknown): readonly string[] => {

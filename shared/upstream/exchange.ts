@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 
-/** A request to the upstream, complete. */
+/** A complete HTTP request to the upstream. */
 export type Request = {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -10,7 +10,7 @@ export type Request = {
   readonly body?: string;
 };
 
-/** One request and what came back. `never_sent` is certain; after `no_answer` the upstream may have acted. */
+/** The result of one request. `never_sent` is certain; after `no_answer` the upstream may have acted. */
 export type Exchange =
   | {
       readonly kind: "answered";
@@ -22,34 +22,34 @@ export type Exchange =
   | { readonly kind: "no_answer"; readonly reason: string };
 
 export type ExchangeLimits = {
-  /** For everything, from the first packet to the last byte. */
+  /** From the first packet to the last byte. */
   readonly totalMs: number;
-  /** Largest answer that is read. */
+  /** A larger response counts as `no_answer`. */
   readonly bytesMax: number;
 };
 
-// Loaded in this way, and not by an import, the module costs 3 ms of a cold start instead of 30 (an import's names evaluate
-// all of node:http, fetch included).
+// `getBuiltinModule` instead of an import: it adds 3 ms to a cold start instead of 30, because an import also evaluates
+// fetch.
 const http = process.getBuiltinModule("node:http");
 const https = process.getBuiltinModule("node:https");
 
 /**
- * Sends one request over a connection of its own and reads the answer. The connection is fresh, because the pooled socket of a
- * function that was frozen may be dead; the request is written once and never again; redirects are not followed.
+ * Sends one request over a new connection and reads the response. A pooled socket could be dead, because functions are
+ * frozen between invocations. The request is never sent again, and redirects are not followed.
  */
 export const exchange = async (request: Request, limits: ExchangeLimits): Promise<Exchange> => {
   try {
-    return await attempt(request, limits);
+    return await send(request, limits);
   } catch (error) {
-    // Node refuses a request that it cannot write, such as one with a line break in its key, before it connects.
+    // Node rejects a request that it cannot encode, such as one with a line break in its key, before it connects.
     return { kind: "never_sent", reason: error instanceof Error ? error.name : "unwritable" };
   }
 };
 
-const attempt = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<Exchange> =>
+const send = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<Exchange> =>
   new Promise((resolve) => {
     const isTls = request.url.startsWith("https:");
-    let stood = false;
+    let isConnected = false;
     let timer: NodeJS.Timeout | undefined;
     let connectTimer: NodeJS.Timeout | undefined;
 
@@ -59,7 +59,7 @@ const attempt = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promi
       outgoing.destroy();
       resolve(result);
     };
-    const fail = (reason: string): void => finish({ kind: stood ? "no_answer" : "never_sent", reason });
+    const fail = (reason: string): void => finish({ kind: isConnected ? "no_answer" : "never_sent", reason });
 
     const outgoing = (isTls ? https : http).request(request.url, {
       method: request.method,
@@ -70,21 +70,21 @@ const attempt = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promi
       agent: false,
     });
     outgoing.once("socket", (socket) => {
-      // Not one byte of the request leaves before this.
+      // Before this event no byte of the request is sent.
       socket.once(isTls ? "secureConnect" : "connect", () => {
-        stood = true;
+        isConnected = true;
         clearTimeout(connectTimer);
       });
     });
     // Stays attached: destroying the request may raise further errors.
     outgoing.on("error", (error) => fail("code" in error ? String(error.code) : error.name));
-    outgoing.once("response", (incoming) => readAnswer(incoming, bytesMax, finish));
+    outgoing.once("response", (incoming) => readResponse(incoming, bytesMax, finish));
     timer = setTimeout(() => fail("timeout"), totalMs);
     connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(UPSTREAM_CONNECT_MS_MAX, totalMs));
     outgoing.end(request.body);
   });
 
-const readAnswer = (incoming: IncomingMessage, bytesMax: number, finish: (result: Exchange) => void): void => {
+const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (result: Exchange) => void): void => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {

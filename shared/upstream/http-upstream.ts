@@ -12,34 +12,30 @@ import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts"
 import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
 
 export type UpstreamAccess = {
-  /** With its `/v1`. */
+  /** Ends with `/v1`. */
   readonly baseUrl: string;
   readonly liveKey: Secret;
   readonly clock?: Clock;
 };
 
-/** The upstream over HTTP: live keys only. */
+/** The upstream over HTTP, for live keys only. */
 export type HttpUpstream = Upstream & {
-  /** GET /vtu/data; a 429 is waited out while the deadline allows. */
+  /** GET /vtu/data; a 429 is retried after its wait, while the deadline allows. */
   readonly fetchCatalog: (deadline: Deadline) => Promise<Exchange>;
 };
 
-/** An order that met a 429 is sent once more, if the wait is short. */
+/** An order that got a 429 is sent again once, unless the wait is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
-const ORDER_ANSWER_BYTES_MAX = 1_048_576;
-/** An advanced record holds a photo. What Lambda can answer ends at 6 MB. */
-const CHECK_ANSWER_BYTES_MAX = 5_767_168;
+const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
+/** An advanced record contains a photo. Lambda limits our own response to 6 MB. */
+const CHECK_RESPONSE_BYTES_MAX = 5_767_168;
 const CATALOG_BYTES_MAX = 8_388_608;
 
-/** A client of an upstream that speaks the same interface as we do. */
-export const httpUpstream = ({
-  baseUrl,
-  liveKey: liveKeySecret,
-  clock = systemClock,
-}: UpstreamAccess): HttpUpstream => {
-  const liveKey = writable(liveKeySecret);
+/** A client of the upstream, which serves the same interface as this service (docs/interface.md 16.1). */
+export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock }: UpstreamAccess): HttpUpstream => {
+  const liveKey = onlyValid(storedKey);
   const limit = upstreamLimit(clock);
-  const send = sender(baseUrl, limit);
+  const send = createSend(baseUrl, limit);
   return {
     assertReady: async (request, deadline) => {
       const waitS = limit.waitS(groupOf(request));
@@ -59,7 +55,7 @@ export const httpUpstream = ({
       for (;;) {
         const key = await liveKey.value();
         if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
-        const result = await withFreshKey(key, liveKey, deadline, (current) =>
+        const result = await sendRead(key, liveKey, deadline, (current) =>
           send({ ...catalogRequest, key: current, totalMs: upstreamBudgetMs(deadline) }),
         );
         const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
@@ -71,13 +67,16 @@ export const httpUpstream = ({
   };
 };
 
-/** A key that no header can hold, such as one pasted with a line break in it, counts as absent: no order is taken for it. */
-const writable = (key: Secret): Secret => {
-  const usable = (value: string | undefined) =>
+/**
+ * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so that orders are
+ * refused.
+ */
+const onlyValid = (key: Secret): Secret => {
+  const valid = (value: string | undefined) =>
     value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
   return {
-    value: async () => usable(await key.value()),
-    refetch: async () => usable(await key.refetch()),
+    value: async () => valid(await key.value()),
+    refetch: async () => valid(await key.refetch()),
   };
 };
 
@@ -89,7 +88,7 @@ type UpstreamRequest = {
 };
 type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<Exchange>;
 
-const sender =
+const createSend =
   (baseUrl: string, limit: UpstreamLimit): Send =>
   async ({ group, path, body, bytesMax, key, totalMs }) => {
     const result = await exchange(
@@ -110,8 +109,9 @@ const sender =
   };
 
 /**
- * Sends one order or check. It is sent once more at most, and only after an answer which is certain to have refused it: a 401
- * while the key was being rotated, or a 429 with a short wait. It is never sent again to find out what became of it.
+ * Sends an order or check. It is sent again once at most, and only after a response that certainly refused it: a 401
+ * while the key was rotated, or a 429 with a short wait. An unknown outcome is never sent again. Source:
+ * docs/interface.md 16.D4.
  */
 const sendOnce = async (
   request: UpstreamRequest,
@@ -119,51 +119,51 @@ const sendOnce = async (
   liveKey: Secret,
   send: Send,
 ): Promise<Exchange> => {
-  const attempt = (key: string): Promise<Exchange> =>
+  const sendWith = (key: string): Promise<Exchange> =>
     upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
       : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
 
   const key = await keyInTime(liveKey.value, deadline);
   if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
-  const first = await attempt(key);
+  const first = await sendWith(key);
   if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
-  if (first.status === 401) return withFreshKeyAfter(first, key, liveKey, deadline, attempt);
+  if (first.status === 401) return retryWithFreshKey(first, key, liveKey, deadline, sendWith);
   const waitS = retryAfterS(first);
   if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
   if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return first;
   await sleep(waitS * 1_000);
-  return attempt(key);
+  return sendWith(key);
 };
 
-/** The key, or undefined where it cannot be read while an order can still be sent: then nothing is sent. */
+/** The key, or undefined if it cannot be read while there is still time to send an order. */
 const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
   withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
 
-/** A read that met a 401 asks once for the key as it is now. */
-const withFreshKey = async (
+/** Sends a read; after a 401 it is sent again with the key as it is now. */
+const sendRead = async (
   key: string,
   liveKey: Secret,
   deadline: Deadline,
-  attempt: (key: string) => Promise<Exchange>,
+  sendWith: (key: string) => Promise<Exchange>,
 ): Promise<Exchange> => {
-  const first = await attempt(key);
+  const first = await sendWith(key);
   const isRefused = first.kind === "answered" && first.status === 401;
-  return isRefused ? withFreshKeyAfter(first, key, liveKey, deadline, attempt) : first;
+  return isRefused ? retryWithFreshKey(first, key, liveKey, deadline, sendWith) : first;
 };
 
-const withFreshKeyAfter = async (
+const retryWithFreshKey = async (
   refused: Exchange,
   key: string,
   liveKey: Secret,
   deadline: Deadline,
-  attempt: (key: string) => Promise<Exchange>,
+  sendWith: (key: string) => Promise<Exchange>,
 ): Promise<Exchange> => {
   const fresh = await keyInTime(liveKey.refetch, deadline);
-  return fresh === undefined || fresh === key ? refused : attempt(fresh);
+  return fresh === undefined || fresh === key ? refused : sendWith(fresh);
 };
 
-/** The fields that were sent and that a caller knows by the same name. */
+/** The fields of the request that our callers know by the same name. */
 const fieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
 
 const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup =>
@@ -173,7 +173,7 @@ const catalogRequest: UpstreamRequest = { group: "catalog", path: "/vtu/data", b
 
 const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest => {
   const common = { phone_number: order.phoneNumber, reference };
-  const request = { group: groupOf(order), bytesMax: ORDER_ANSWER_BYTES_MAX };
+  const request = { group: groupOf(order), bytesMax: ORDER_RESPONSE_BYTES_MAX };
   if (order.kind === "airtime") {
     const body = { network: order.network, amount: nairaFromKobo(order.amountKobo), ...common };
     return { ...request, path: "/vtu/airtime/purchase", body };
@@ -187,7 +187,7 @@ const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest 
 
 const checkRequest = (check: IdentityCheck, reference: string): UpstreamRequest => {
   const common = { is_consent: true, reference };
-  const request = { group: groupOf(check), bytesMax: CHECK_ANSWER_BYTES_MAX };
+  const request = { group: groupOf(check), bytesMax: CHECK_RESPONSE_BYTES_MAX };
   const path = `/identity/${check.subject}`;
   if ("phoneNumber" in check.by) {
     return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };

@@ -2,22 +2,22 @@ import { type RateGroup, rateGroups } from "../contract/limits.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What this process knows of the upstream's own rate limits. */
+/** This process's knowledge of the upstream's rate limits. */
 export type UpstreamLimit = {
   readonly record: (group: RateGroup, result: Exchange) => void;
-  /** Seconds until the group may be used again; 0 while nothing speaks against it. */
+  /** Seconds until the group may be used again; 0 if it may be used now. */
   readonly waitS: (group: RateGroup) => number;
 };
 
 const RETRY_AFTER_S_MAX = 3_600;
 
-/** The answer's `Retry-After` in seconds, where it is a plain number. */
+/** The response's `Retry-After` in seconds, if it is a plain number. */
 export const retryAfterS = (result: Exchange): number | undefined => {
   const text = result.kind === "answered" ? result.headers["retry-after"] : undefined;
   return text !== undefined && /^\d{1,5}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
 };
 
-/** Remembers exhaustion, from `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over. */
+/** Remembers an exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over. */
 export const upstreamLimit = (clock: Clock): UpstreamLimit => {
   const freeAtMs = Object.fromEntries(Object.keys(rateGroups).map((group) => [group, 0]));
   return {

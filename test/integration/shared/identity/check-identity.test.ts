@@ -358,7 +358,7 @@ describe("a live check without a result is refunded", () => {
       upstreams: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",
-      replays: { keep: async () => {}, find: async () => undefined },
+      replays: { store: async () => {}, find: async () => undefined },
     })({
       input: { nin: "12345678900", mode: "basic" },
       caller: { accountId, keyId: "key_1", mode: "live" },

@@ -8,6 +8,6 @@ test("a result whose sealing key does not come is not kept, and gives up when it
   const never = () => new Promise<never>(() => undefined);
   const kept = replayStore(emulatorClient(), "no-table", { value: never, refetch: never }, Date.now);
   const begunMs = performance.now();
-  await expect(kept.keep(aTransactionRow(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
+  await expect(kept.store(aTransactionRow(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
   expect(performance.now() - begunMs).toBeLessThan(1_000);
 });
