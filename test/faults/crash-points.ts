@@ -2,19 +2,19 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
-import { type Helpers, helpers, leaveStage, recover } from "./recovery.ts";
+import { closeTestAccount, type Helpers, helpers, recover } from "./recovery.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
-import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
-import { canMeet, type Effect, type Fault, faults } from "./world/effects.ts";
-import { openWorld, type World } from "./world/world.ts";
+import { canMeet, type Effect, type Fault, faults } from "./system/effects.ts";
+import { type System, startSystem } from "./system/system.ts";
+import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
-let world: World;
+let system: System;
 let endpoint: AppEndpoint;
 
-const begin = async ({ prepare }: Scenario): Promise<Stage> => {
-  const stage = await setStage(world, endpoint);
-  await prepare?.(stage);
-  return stage;
+const begin = async ({ prepare }: Scenario): Promise<TestAccount> => {
+  const account = await openTestAccount(system, endpoint);
+  await prepare?.(account);
+  return account;
 };
 
 /** How AWS behaves in a run: a setting, and the seed of its decisions. */
@@ -22,22 +22,22 @@ type Aws = { readonly setting: StrictName; readonly seed: number };
 
 /** The scenario's effects, in order, when nothing of ours disturbs it; undefined where AWS kept it from ending as its name says. */
 const effectsOf = async (scenario: Scenario, { setting, seed }: Aws): Promise<readonly Effect[] | undefined> => {
-  const stage = await begin(scenario);
-  world.beStrict(strictSettings[setting], seed);
+  const account = await begin(scenario);
+  system.setStrict(strictSettings[setting], seed);
   const effects: Effect[] = [];
-  world.plan = (effect) => {
+  system.plan = (effect) => {
     effects.push(effect);
     return undefined;
   };
-  const statuses = async () => (await transactionsOf(stage)).map(({ status }) => status);
-  await scenario.act(stage);
+  const statuses = async () => (await transactionsOf(account)).map(({ status }) => status);
+  await scenario.act(account);
   const endsAtOnce = await statuses();
-  await recover(stage, "nobody");
+  await recover(account, "nobody");
   // Where indexes lag, an event is applied when it is looked at again.
   const ends = setting === "perfect" ? endsAtOnce : await statuses();
-  expect(await violations(stage), `AWS as seed ${seed} decides`).toEqual([]);
-  await leaveStage(stage);
-  world.beStrict(undefined, 0);
+  expect(await violations(account), `AWS as seed ${seed} decides`).toEqual([]);
+  await closeTestAccount(account);
+  system.setStrict(undefined, 0);
   if (setting === "perfect") expect(ends).toEqual(scenario.ends);
   return isDeepStrictEqual(ends, scenario.ends) ? effects : undefined;
 };
@@ -53,7 +53,7 @@ const undisturbed = async (scenario: Scenario, { setting, seed }: Aws) => {
   throw new Error(`Under "${setting}" the scenario does not end as its name says, with none of ${SEEDS_MAX} seeds`);
 };
 
-/** The scenario with one effect disturbed. `met` is false where AWS led it another way, and it had fewer effects. */
+/** The scenario with one effect withFault. `met` is false where AWS led it another way, and it had fewer effects. */
 const runWith = async (
   scenario: Scenario,
   { setting, seed }: Aws,
@@ -61,20 +61,20 @@ const runWith = async (
   fault: Fault,
   help: Helpers,
 ): Promise<{ readonly met: boolean; readonly wrong: readonly string[] }> => {
-  const stage = await begin(scenario);
-  world.beStrict(strictSettings[setting], seed);
+  const account = await begin(scenario);
+  system.setStrict(strictSettings[setting], seed);
   let count = 0;
-  world.plan = () => {
+  system.plan = () => {
     count += 1;
     return count === at + 1 ? fault : undefined;
   };
-  await scenario.act(stage);
+  await scenario.act(account);
   const met = count > at;
   const missed = setting === "perfect" && !met ? [`There were only ${count} effects`] : [];
-  await recover(stage, help);
-  const wrong = [...missed, ...(await violations(stage))];
-  await leaveStage(stage);
-  world.beStrict(undefined, 0);
+  await recover(account, help);
+  const wrong = [...missed, ...(await violations(account))];
+  await closeTestAccount(account);
+  system.setStrict(undefined, 0);
   return { met, wrong };
 };
 
@@ -97,7 +97,7 @@ export type Count = {
   readonly seed: number;
   readonly effects: number;
   readonly cases: Map<Fault, number>;
-  /** Those in which the effect that was to be disturbed did not come. */
+  /** Those in which the effect that was to be withFault did not come. */
   readonly unmet: number;
 };
 
@@ -106,15 +106,15 @@ export type CrashPoints = {
   readonly settings: readonly StrictName[];
   /** Decides what AWS does. */
   readonly seed: number;
-  /** Only every so many-th effect is disturbed, from one that the seed chooses. */
+  /** Only every so many-th effect is withFault, from one that the seed chooses. */
   readonly every?: number;
   readonly tell?: (count: Count) => void;
 };
 
 /**
  * Goal: money, states and announcements are right wherever a process dies, and whatever a call meets.
- * Method: each scenario is run to count its effects on the world outside, and then once for each effect and each fault that it can
- * meet; then the world comes to rest, with everybody's help or with nobody's, and all invariants are looked at. Each of AWS's
+ * Method: each scenario is run to count its effects on the system outside, and then once for each effect and each fault that it can
+ * meet; then the system comes to rest, with everybody's help or with nobody's, and all invariants are looked at. Each of AWS's
  * settings has the same seed in all cases of a scenario: what it does up to the fault is the same.
  */
 export const crashPoints = ({ extent, settings, seed, every = 1, tell = () => {} }: CrashPoints): void => {
@@ -129,13 +129,13 @@ export const crashPoints = ({ extent, settings, seed, every = 1, tell = () => {}
     let unmet = 0;
     const cases = new Map<Fault, number>();
     beforeAll(async () => {
-      world = await openWorld();
+      system = await startSystem();
       endpoint = await openAppEndpoint();
-      await world.strike("refresh-catalog");
+      await system.runSchedule("refresh-catalog");
     });
     afterAll(async () => {
       await endpoint.stop();
-      await world.stop();
+      await system.stop();
       tell({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
     });
 
@@ -162,7 +162,7 @@ export const crashPoints = ({ extent, settings, seed, every = 1, tell = () => {}
     });
 
     test("keeps nothing of a person's", async () => {
-      expect(await keptPersonalData(world)).toEqual([]);
+      expect(await keptPersonalData(system)).toEqual([]);
     });
   });
 };

@@ -5,39 +5,39 @@ import { openTransactions } from "../../shared/ledger/open-transactions.ts";
 import { ownedKeys } from "../../shared/ledger/owner-index.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
-import type { Ask, Stage } from "./stage.ts";
-import type { World } from "./world/world.ts";
+import type { System } from "./system/system.ts";
+import type { SentRequest, TestAccount } from "./test-account.ts";
 
 const EVER = { from: "0000", to: "9999" };
 
 /** What must hold at rest, whatever happened before. Returns a sentence for each thing that does not. */
-export const violations = async (stage: Stage): Promise<readonly string[]> => {
-  const transactions = await transactionsOf(stage);
+export const violations = async (account: TestAccount): Promise<readonly string[]> => {
+  const transactions = await transactionsOf(account);
   return [
-    ...(await wrongMoney(stage, transactions)),
-    ...transactions.flatMap((transaction) => wrongOrder(stage, transaction)),
-    ...transactions.flatMap((row) => wrongHistory(stage, row)),
-    ...transactions.flatMap((row) => wrongAnnouncements(stage, row)),
-    ...stage.asks.flatMap((ask) => wrongAnswers(ask, transactions)),
-    ...(await invisible(stage, transactions)),
-    ...stage.world.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
-    ...(await stage.world.pump.deadLetters()).map((body) => `There is a dead letter: ${body}`),
+    ...(await wrongMoney(account, transactions)),
+    ...transactions.flatMap((transaction) => wrongOrder(account, transaction)),
+    ...transactions.flatMap((row) => wrongHistory(account, row)),
+    ...transactions.flatMap((row) => wrongAnnouncements(account, row)),
+    ...account.requests.flatMap((ask) => wrongAnswers(ask, transactions)),
+    ...(await invisible(account, transactions)),
+    ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
+    ...(await account.system.eventSources.deadLetters()).map((body) => `There is a dead letter: ${body}`),
   ];
 };
 
-const read = async ({ world }: Stage, pk: string): Promise<unknown> => {
-  const { db, table } = world.ledger;
+const read = async ({ system }: TestAccount, pk: string): Promise<unknown> => {
+  const { db, table } = system.ledger;
   return (await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))).Item;
 };
 
-const readAll = async (stage: Stage, owner: string): Promise<unknown[]> => {
-  const keys = await ownedKeys(stage.world.ledger, owner, EVER);
-  return Promise.all(keys.map(({ pk }) => read(stage, pk)));
+const readAll = async (account: TestAccount, owner: string): Promise<unknown[]> => {
+  const keys = await ownedKeys(account.system.ledger, owner, EVER);
+  return Promise.all(keys.map(({ pk }) => read(account, pk)));
 };
 
-export const transactionsOf = async (stage: Stage): Promise<readonly Transaction[]> => {
-  const { ledger } = stage.world;
-  const owners = [`${stage.accountId}#live`, `${stage.accountId}#test`];
+export const transactionsOf = async (account: TestAccount): Promise<readonly Transaction[]> => {
+  const { ledger } = account.system;
+  const owners = [`${account.accountId}#live`, `${account.accountId}#test`];
   const keys = await Promise.all(owners.map((owner) => ownedKeys(ledger, owner, EVER)));
   return readTransactions(ledger, keys.flat());
 };
@@ -46,12 +46,12 @@ const amounts = z.array(z.object({ amount_kobo: z.int() }));
 const balance = z.object({ balance_kobo: z.int() });
 
 /** Fundings and adjustments, less what is not failed, is the balance; and the ledger's own proof says so too. */
-const wrongMoney = async (stage: Stage, transactions: readonly Transaction[]): Promise<string[]> => {
-  const { balance_kobo } = balance.parse(await read(stage, `wallet#${stage.accountId}`));
-  const entries = amounts.parse(await readAll(stage, `${stage.accountId}#entries`));
+const wrongMoney = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
+  const { balance_kobo } = balance.parse(await read(account, `wallet#${account.accountId}`));
+  const entries = amounts.parse(await readAll(account, `${account.accountId}#entries`));
   const taken = transactions.filter(({ mode, status }) => mode === "live" && status !== "failed");
   const expected = sum(entries) - sum(taken);
-  const proof = await reconcileWallet(stage.world.ledger, stage.accountId);
+  const proof = await reconcileWallet(account.system.ledger, account.accountId);
   return [
     ...(balance_kobo === expected ? [] : [`The balance is ${balance_kobo} and should be ${expected}`]),
     ...(balance_kobo < 0 ? [`The balance is negative: ${balance_kobo}`] : []),
@@ -63,10 +63,10 @@ const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
   items.reduce((total, { amount_kobo }) => total + amount_kobo, 0);
 
 /** One order at most, and no end that the upstream's books contradict. A check without an answer is refunded, whatever was found. */
-const wrongOrder = ({ world }: Stage, transaction: Transaction): string[] => {
+const wrongOrder = ({ system }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
-  const seen = world.upstream.requests.filter((request) => request.reference === reference);
-  const order = world.upstream.purchases.find((purchase) => purchase.reference === reference);
+  const seen = system.upstream.requests.filter((request) => request.reference === reference);
+  const order = system.upstream.purchases.find((purchase) => purchase.reference === reference);
   if (transaction.mode === "test") return seen.length > 0 ? [`${reference} of the sandbox went upstream`] : [];
   return [
     ...(seen.length > 1 ? [`${reference} went upstream ${seen.length} times`] : []),
@@ -83,8 +83,8 @@ const wrongOrder = ({ world }: Stage, transaction: Transaction): string[] => {
   ];
 };
 
-const wrongHistory = ({ world }: Stage, transaction: Transaction): string[] => {
-  const history = world.pump.changes.filter(({ pk }) => pk === transaction.pk);
+const wrongHistory = ({ system }: TestAccount, transaction: Transaction): string[] => {
+  const history = system.eventSources.changes.filter(({ pk }) => pk === transaction.pk);
   const fromFinal = history.filter(({ from }) => from === "success" || from === "failed");
   const last = history.at(-1)?.to;
   return [
@@ -97,7 +97,7 @@ const wrongHistory = ({ world }: Stage, transaction: Transaction): string[] => {
 
 const announcement = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
-const wrongAnnouncements = ({ receiver }: Stage, transaction: Transaction): string[] => {
+const wrongAnnouncements = ({ receiver }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
   const told = receiver.received.filter(({ body }) => body.includes(reference));
   const statuses = told.map(({ body }) => announcement.parse(JSON.parse(body)).data.status);
@@ -115,7 +115,7 @@ const CODE = "x-error-code";
 const success = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
 
 /** An error says that its request charged nothing and left nothing open; a success, that it did. */
-const wrongAnswers = ({ route, body, mode, answers }: Ask, transactions: readonly Transaction[]): string[] => {
+const wrongAnswers = ({ route, body, mode, answers }: SentRequest, transactions: readonly Transaction[]): string[] => {
   const transaction = transactions.find((known) => known.caller_reference === body.reference && known.mode === mode);
   return answers.flatMap((answer, position) => {
     if (answer === undefined) return [];
@@ -136,8 +136,8 @@ const wrongAnswers = ({ route, body, mode, answers }: Ask, transactions: readonl
 };
 
 /** Whatever is open and live, the operator sees. */
-const invisible = async ({ world }: Stage, transactions: readonly Transaction[]): Promise<string[]> => {
-  const seen = new Set((await openTransactions(world.ledger, EVER)).map(({ pk }) => pk));
+const invisible = async ({ system }: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
+  const seen = new Set((await openTransactions(system.ledger, EVER)).map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");
   return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open, and no operator sees it`);
 };
@@ -148,7 +148,7 @@ const PERSONAL =
 const isPersonal = (text: string): boolean => PERSONAL.test(text);
 
 /** What is kept anywhere of the people who were searched for. */
-export const keptPersonalData = async ({ db, tables }: World): Promise<readonly string[]> => {
+export const keptPersonalData = async ({ db, tables }: System): Promise<readonly string[]> => {
   const kept: string[] = [];
   for (const TableName of tables) {
     for await (const { Items = [] } of paginateScan({ client: db }, { TableName })) {

@@ -4,9 +4,9 @@ import { openTransactions } from "../../shared/ledger/open-transactions.ts";
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
-import type { Stage } from "./stage.ts";
-import { advance } from "./world/clock.ts";
-import type { World } from "./world/world.ts";
+import { advance } from "./system/clock.ts";
+import type { System } from "./system/system.ts";
+import type { TestAccount } from "./test-account.ts";
 
 /** Who helps after a fault: everybody whom production has, or nobody but the queues, the stream and the schedules. */
 export const helpers = ["everybody", "nobody"] as const;
@@ -18,32 +18,32 @@ const ROUNDS_MAX = 60;
 /** From here on an unanswered check is refunded. */
 const ABANDONED_MS = 6 * 60_000;
 
-/** Lets the world come to rest, without further faults. */
-export const recover = async (stage: Stage, help: Helpers): Promise<void> => {
-  const { world } = stage;
-  world.plan = () => undefined;
-  world.strict()?.calm();
+/** Lets the system come to rest, without further faults. */
+export const recover = async (account: TestAccount, help: Helpers): Promise<void> => {
+  const { system } = account;
+  system.plan = () => undefined;
+  system.strict()?.calm();
   if (help === "everybody") {
-    await repeatUnanswered(stage);
-    await reportOrders(stage);
+    await repeatUnanswered(account);
+    await reportOrders(account);
   }
-  await comeToRest(world);
+  await deliverUntilIdle(system);
   advance(ABANDONED_MS);
-  await world.strike("reconcile-ledger");
-  await world.strike("refresh-catalog");
-  await comeToRest(world);
+  await system.runSchedule("reconcile-ledger");
+  await system.runSchedule("refresh-catalog");
+  await deliverUntilIdle(system);
   if (help === "everybody") {
-    await resolveOpen(stage);
-    await comeToRest(world);
+    await resolveOpen(account);
+    await deliverUntilIdle(system);
   }
 };
 
 /** Delivers and waits until the queues and the stream are empty. */
-export const comeToRest = async (world: World): Promise<void> => {
+export const deliverUntilIdle = async (system: System): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    await world.pump.once();
-    if ((await world.pump.waiting()) === 0) {
-      world.strict()?.passLag();
+    await system.eventSources.deliver();
+    if ((await system.eventSources.waiting()) === 0) {
+      system.strict()?.passLag();
       return;
     }
     advance(ROUND_MS);
@@ -52,37 +52,37 @@ export const comeToRest = async (world: World): Promise<void> => {
 };
 
 /** The app's and the operator's part: what got no answer is asked again. */
-const repeatUnanswered = async (stage: Stage): Promise<void> => {
-  for (const ask of stage.asks) {
-    for (let tries = 0; ask.answers.at(-1) === undefined && tries < 3; tries += 1) await stage.repeat(ask);
+const repeatUnanswered = async (account: TestAccount): Promise<void> => {
+  for (const ask of account.requests) {
+    for (let tries = 0; ask.answers.at(-1) === undefined && tries < 3; tries += 1) await account.repeat(ask);
   }
-  for (const command of stage.commands) {
-    if (command.ending.kind !== "returned") command.ending = await stage.world.run(command.work);
+  for (const command of account.commands) {
+    if (command.ending.kind !== "returned") command.ending = await account.system.run(command.work);
   }
 };
 
 /** The upstream's part: it ends what it took, and reports it until it is heard. */
-const reportOrders = async ({ world, accountId }: Stage): Promise<void> => {
-  const open = await openTransactions(world.ledger, EVER);
+const reportOrders = async ({ system, accountId }: TestAccount): Promise<void> => {
+  const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
     if (order === undefined || isIdentityCheck(transaction)) continue;
-    world.upstream.settle(order, "success");
+    system.upstream.settle(order, "success");
     const ended = order.status === "failed" ? "failed" : "success";
-    for (let tries = 0; tries < 3; tries += 1) if (await world.report(order, ended)) break;
+    for (let tries = 0; tries < 3; tries += 1) if (await system.sendEvent(order, ended)) break;
   }
 };
 
 const EVER = { from: "0000", to: "9999" };
 
 /** The operator's part: what is still open is resolved as the upstream's own books say. */
-export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> => {
-  const open = await openTransactions(world.ledger, EVER);
+export const resolveOpen = async ({ system, accountId }: TestAccount): Promise<void> => {
+  const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = world.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
     const status = order?.status === "success" && !isIdentityCheck(transaction) ? "success" : "failed";
     try {
-      await resolveTransaction(world.ledger, transaction, status, { by: "test", why: "as the upstream's books say" });
+      await resolveTransaction(system.ledger, transaction, status, { by: "test", why: "as the upstream's books say" });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
     }
@@ -90,17 +90,17 @@ export const resolveOpen = async ({ world, accountId }: Stage): Promise<void> =>
 };
 
 /**
- * Leaves nothing open that a later stage's event could be taken to be about, and no account whose wallet each watch of the ledger
+ * Leaves nothing open that a later account's event could be taken to be about, and no account whose wallet each watch of the ledger
  * would prove.
  */
-export const leaveStage = async (stage: Stage): Promise<void> => {
-  const { world, receiver, accountId } = stage;
-  await resolveOpen(stage);
-  await comeToRest(world);
+export const closeTestAccount = async (account: TestAccount): Promise<void> => {
+  const { system, receiver, accountId } = account;
+  await resolveOpen(account);
+  await deliverUntilIdle(system);
   const Key = { pk: accountPk(accountId) };
-  await world.db.send(new DeleteCommand({ TableName: world.accounts.ledgerTable, Key }));
-  world.upstream.reset();
-  world.pump.changes.length = 0;
-  world.logged.length = 0;
+  await system.db.send(new DeleteCommand({ TableName: system.accounts.ledgerTable, Key }));
+  system.upstream.reset();
+  system.eventSources.changes.length = 0;
+  system.logged.length = 0;
   receiver.received.length = 0;
 };

@@ -23,9 +23,9 @@ import { resolveTransaction } from "../../shared/upstream-events/operator-resolu
 import { adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
-import { type AppEndpoint, openAppEndpoint, type Stage, setStage } from "./stage.ts";
-import { advance } from "./world/clock.ts";
-import { openWorld, type World } from "./world/world.ts";
+import { advance } from "./system/clock.ts";
+import { type System, startSystem } from "./system/system.ts";
+import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 /**
  * A drill of docs/deployment.md, "Restore the ledger": an app buys, the tables are copied as they were at a moment T, the app and the
@@ -33,7 +33,7 @@ import { openWorld, type World } from "./world/world.ts";
  * own. The emulator has no point-in-time recovery; the copies made at T stand for what a restore would make.
  */
 export type Drill = {
-  readonly world: World;
+  readonly system: System;
   readonly restoreLedger: () => Promise<void>;
   readonly restoreAccess: () => Promise<void>;
   /** The addresses from which the app's account may call. */
@@ -78,17 +78,17 @@ const isEnded = (transaction: Transaction | undefined): transaction is Transacti
   transaction !== undefined && transaction.status !== "processing";
 
 export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
-  const world = await openWorld();
-  await world.strike("refresh-catalog");
+  const system = await startSystem();
+  await system.runSchedule("refresh-catalog");
   const receiver: AppEndpoint = await openAppEndpoint();
   const folder = mkdtempSync(join(tmpdir(), "drill-"));
   const serviceFile = join(folder, "service.json");
-  const stage: Stage = await setStage(world, receiver, 500_000);
+  const account: TestAccount = await openTestAccount(system, receiver, 500_000);
   const orders: Order[] = [];
 
-  const writeAdminFile = (): void => writeFileSync(adminFileOf(serviceFile), JSON.stringify(world.adminDetails()));
-  const deploy = async (changes: Parameters<World["deploy"]>[0]): Promise<void> => {
-    await world.deploy(changes);
+  const writeAdminFile = (): void => writeFileSync(adminFileOf(serviceFile), JSON.stringify(system.adminDetails()));
+  const deploy = async (changes: Parameters<System["deploy"]>[0]): Promise<void> => {
+    await system.deploy(changes);
     writeAdminFile();
   };
   writeAdminFile();
@@ -110,10 +110,10 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const ask = async (order: Order): Promise<{ readonly status: number; readonly reference: string | undefined }> => {
-    let answer = await world.call(order.route, order.key(), order.body);
+    let answer = await system.call(order.route, order.key(), order.body);
     if (answer?.statusCode === 429) {
       advance(60_000);
-      answer = await world.call(order.route, order.key(), order.body);
+      answer = await system.call(order.route, order.key(), order.body);
     }
     const told = answerTransaction.safeParse(answer?.body.data).data;
     return { status: answer?.statusCode ?? 0, reference: told?.transaction.reference };
@@ -122,8 +122,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     route: Route,
     body: Order["body"],
     owner: { readonly accountId: string; readonly key: () => string } = {
-      accountId: stage.accountId,
-      key: () => stage.keys.live,
+      accountId: account.accountId,
+      key: () => account.keys.live,
     },
   ): Promise<Order> => {
     const order: Order = { route, body, ...owner };
@@ -137,18 +137,18 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     place(routes.verifyNin, { nin, is_consent: true, reference });
 
   const rowOf = ({ accountId, body }: Order): Promise<Transaction | undefined> =>
-    findByCallerReference(world.ledger, world.keyedHashes, { accountId, mode: "live" }, body.reference);
+    findByCallerReference(system.ledger, system.keyedHashes, { accountId, mode: "live" }, body.reference);
   const upstreamOrder = async (order: Order) => {
     const row = await rowOf(order);
-    const found = row && world.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+    const found = row && system.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
     if (found === undefined) throw new Error(`The upstream has no order ${order.body.reference}`);
     return found;
   };
   /** The upstream ends an order and reports it. */
   const end = async (order: Order, status: "success" | "failed"): Promise<void> => {
     const found = await upstreamOrder(order);
-    world.upstream.settle(found, status);
-    expect(await world.report(found, status)).toBe(true);
+    system.upstream.settle(found, status);
+    expect(await system.sendEvent(found, status)).toBe(true);
   };
   const many = async (prefix: string): Promise<void> => {
     const kinds = Object.values(numbers).filter((number) => number !== numbers.noAnswer);
@@ -158,13 +158,13 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       if (number === numbers.endsWell && random() < 0.5) await end(order, "success");
       if (number === numbers.endsBadly && random() < 0.5) await end(order, "failed");
     }
-    await world.pump.once();
+    await system.eventSources.deliver();
   };
 
   // Before T.
-  const main = stage.accountId;
-  const leaked = await createKey(world.accounts, main, { mode: "live" });
-  const rotated = await createKey(world.accounts, main, { mode: "live" });
+  const main = account.accountId;
+  const leaked = await createKey(system.accounts, main, { mode: "live" });
+  const rotated = await createKey(system.accounts, main, { mode: "live" });
   await buy("before-delivered", numbers.delivered);
   const endsWell = await buy("before-ends-well", numbers.endsWell);
   const endsBadly = await buy("before-ends-badly", numbers.endsBadly);
@@ -173,11 +173,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await buy("before-no-answer", numbers.noAnswer);
   await check("before-found", "12345678900");
   await many("before");
-  await world.pump.once();
+  await system.eventSources.deliver();
 
   // T.
-  const ledgerAtT = await copyTable(world.db, "ledger", world.ledger.table);
-  const accessAtT = await copyTable(world.db, "access", world.accounts.accessTable);
+  const ledgerAtT = await copyTable(system.db, "ledger", system.ledger.table);
+  const accessAtT = await copyTable(system.db, "access", system.accounts.accessTable);
 
   // Between T and the loss.
   await buy("after-delivered", numbers.delivered);
@@ -188,21 +188,21 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await many("after");
   await end(endsWell, "success");
   await end(endsBadly, "failed");
-  await world.pump.once();
+  await system.eventSources.deliver();
   advance(60_000);
   const open = await rowOf(resolved);
   if (open === undefined) throw new Error("The order that is to be resolved was not made");
-  await resolveTransaction(world.ledger, open, "failed", { by: "ada", why: "the upstream has no such order" });
-  await fundWallet(world.ledger, { accountId: main, fundingId: "bank-after", amountKobo: koboFromNaira(700) });
-  await adjustWallet(world.ledger, { accountId: main, adjustmentId: "fee", amount_kobo: -5_000, why: "a fee" });
-  await revokeKey(world.accounts, main, leaked.keyId);
-  const fresh = await rotateKey(world.accounts, main, rotated.keyId, 24 * 3_600_000);
-  await changeWhitelist(world.accounts, main, (before) => [...before, "198.51.100.0/24"]);
-  const { account_id: second } = await createAccount(world.accounts, { name: "second", whitelist: ["203.0.113.7"] });
-  await fundWallet(world.ledger, { accountId: second, fundingId: "bank-second", amountKobo: koboFromNaira(1_000) });
-  const secondKey = await createKey(world.accounts, second, { mode: "live" });
+  await resolveTransaction(system.ledger, open, "failed", { by: "ada", why: "the upstream has no such order" });
+  await fundWallet(system.ledger, { accountId: main, fundingId: "bank-after", amountKobo: koboFromNaira(700) });
+  await adjustWallet(system.ledger, { accountId: main, adjustmentId: "fee", amount_kobo: -5_000, why: "a fee" });
+  await revokeKey(system.accounts, main, leaked.keyId);
+  const fresh = await rotateKey(system.accounts, main, rotated.keyId, 24 * 3_600_000);
+  await changeWhitelist(system.accounts, main, (before) => [...before, "198.51.100.0/24"]);
+  const { account_id: second } = await createAccount(system.accounts, { name: "second", whitelist: ["203.0.113.7"] });
+  await fundWallet(system.ledger, { accountId: second, fundingId: "bank-second", amountKobo: koboFromNaira(1_000) });
+  const secondKey = await createKey(system.accounts, second, { mode: "live" });
   await buy("second-delivered", numbers.delivered, { accountId: second, key: () => secondKey.key });
-  await world.pump.once();
+  await system.eventSources.deliver();
   // Nobody was told of this one when the ledger was lost.
   const untold = await buy("after-untold", numbers.delivered);
 
@@ -212,11 +212,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   }
   const expected = { [main]: 0, [second]: 0 };
   for (const accountId of [main, second]) {
-    expected[accountId] = (await readWallet(world.ledger, accountId)).balance_kobo;
+    expected[accountId] = (await readWallet(system.ledger, accountId)).balance_kobo;
   }
-  const keys = (await requireAccount(world.accounts, main)).keys;
+  const keys = (await requireAccount(system.accounts, main)).keys;
   const itemOf = (key: string): Promise<KeyItem | undefined> =>
-    findKey(world.db, world.accounts.accessTable, keyHash(key));
+    findKey(system.db, system.accounts.accessTable, keyHash(key));
 
   const carryOverReport = z.object({
     ok: z.boolean(),
@@ -230,7 +230,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
 
   const itemsIn = async (TableName: string): Promise<number> => {
     let items = 0;
-    for await (const page of paginateScan({ client: world.db }, { TableName, Select: "COUNT" }))
+    for await (const page of paginateScan({ client: system.db }, { TableName, Select: "COUNT" }))
       items += page.Count ?? 0;
     return items;
   };
@@ -258,12 +258,12 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const restoreLedger = async (): Promise<void> => {
-    const lost = world.ledger.table;
+    const lost = system.ledger.table;
     await deploy({ PURCHASES: "off", WORKERS: "off" });
     // What the upstream reports meanwhile waits in its queue.
     await end(reportedLate, "success");
     // The damage: a balance is wrong, and a purchase from before T is gone.
-    await world.db.send(
+    await system.db.send(
       new UpdateCommand({
         TableName: lost,
         Key: { pk: walletPk(main) },
@@ -272,7 +272,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       }),
     );
     const gone = orders[0]?.transaction?.pk;
-    await world.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
+    await system.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
 
     await examineWhileOff();
     const why = ["--why", "restore drill"];
@@ -296,16 +296,16 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
     await deploy({ PURCHASES: "on", WORKERS: "on" });
-    await world.pump.once();
+    await system.eventSources.deliver();
     await announce();
   };
 
-  /** Tells what ended and was not told; the world's time is ahead of the command's. */
+  /** Tells what ended and was not told; the system's time is ahead of the command's. */
   const announce = async (): Promise<void> => {
     const [from, to] = [isoTime(Date.now() - 86_400_000), isoTime(Date.now())];
     const announced = z.object({ announced: z.int().positive() });
     await adminJson(announced, "announce", "--from", from, "--to", to, "--name", "after-restore");
-    await world.pump.once();
+    await system.eventSources.deliver();
   };
 
   const restoreAccess = async (): Promise<void> => {
@@ -324,7 +324,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const examine = async (): Promise<void> => {
-    const sent = world.upstream.requests.length;
+    const sent = system.upstream.requests.length;
     for (const order of orders) {
       const before = order.transaction;
       const answer = await ask(order);
@@ -340,23 +340,23 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       }
       const lookup = routes.getTransaction;
       const path = lookup.path.replace(/\{\w+\}/, what);
-      const found = await world.call(lookup, order.key(), undefined, path);
+      const found = await system.call(lookup, order.key(), undefined, path);
       expect({ what, status: found?.statusCode }).toEqual({ what, status: 200 });
     }
     // Nothing of all that was ordered a second time.
-    expect(world.upstream.requests.length).toBe(sent);
-    const references = world.upstream.requests.map(({ reference }) => reference);
+    expect(system.upstream.requests.length).toBe(sent);
+    const references = system.upstream.requests.map(({ reference }) => reference);
     expect(new Set(references).size).toBe(references.length);
     expect((await rowOf(reportedLate))?.status).toBe("success");
     for (const accountId of [main, second]) {
-      expect((await readWallet(world.ledger, accountId)).balance_kobo).toBe(expected[accountId]);
+      expect((await readWallet(system.ledger, accountId)).balance_kobo).toBe(expected[accountId]);
     }
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
     const repeated = z.object({ repeated: z.boolean() });
     expect(await adminJson(repeated, "wallet", "fund", main, "700", "--id", "bank-after")).toEqual({ repeated: true });
 
     const isAdmitted = async (key: string): Promise<boolean> =>
-      (await world.call(routes.getWallet, key, undefined))?.statusCode === 200;
+      (await system.call(routes.getWallet, key, undefined))?.statusCode === 200;
     expect([await isAdmitted(leaked.key), await isAdmitted(fresh.key), await isAdmitted(rotated.key)]).toEqual([
       false,
       true,
@@ -364,7 +364,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     ]);
     expect(await isAdmitted(secondKey.key)).toBe(true);
     expect((await itemOf(rotated.key))?.expires_at).toBe(fresh.expiresAt);
-    const account = await requireAccount(world.accounts, main);
+    const account = await requireAccount(system.accounts, main);
     expect(account.keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at])).toEqual(
       keys.map(({ key_id, status, expires_at }) => [key_id, status, expires_at]),
     );
@@ -379,25 +379,25 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       expect(new Set(told.map(({ body }) => body)).size).toBe(1);
     }
     expect(isEnded(untold.transaction)).toBe(true);
-    expect(await world.pump.deadLetters()).toEqual([]);
+    expect(await system.eventSources.deadLetters()).toEqual([]);
   };
 
   const ordersTwiceWithoutCarryOver = async (): Promise<number> => {
     await deploy({ LEDGER_TABLE: ledgerAtT });
     for (const order of orders) await ask(order);
-    const references = world.upstream.requests.map(({ reference }) => reference);
+    const references = system.upstream.requests.map(({ reference }) => reference);
     return references.length - new Set(references).size;
   };
 
   return {
-    world,
+    system,
     ordersTwiceWithoutCarryOver,
     restoreLedger,
     restoreAccess,
-    whitelist: async () => (await requireAccount(world.accounts, main)).whitelist,
+    whitelist: async () => (await requireAccount(system.accounts, main)).whitelist,
     examine,
     close: async () => {
-      await world.stop();
+      await system.stop();
       await receiver.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -9,16 +9,16 @@ import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import { rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
-import type { Stage } from "./stage.ts";
-import { advance } from "./world/clock.ts";
-import type { PumpManner } from "./world/pump.ts";
+import { advance } from "./system/clock.ts";
+import type { Concurrency } from "./system/event-sources.ts";
+import type { TestAccount } from "./test-account.ts";
 
-/** A piece of life whose effects are counted, and then disturbed one by one. */
+/** A piece of life whose effects are counted, and then withFault one by one. */
 export type Scenario = {
   /** Made without faults, and not counted. */
-  readonly prepare?: (stage: Stage) => Promise<void>;
-  readonly act: (stage: Stage) => Promise<void>;
-  /** How its transactions end where nothing is disturbed: that it does what its name says. */
+  readonly prepare?: (account: TestAccount) => Promise<void>;
+  readonly act: (account: TestAccount) => Promise<void>;
+  /** How its transactions end where nothing is withFault: that it does what its name says. */
   readonly ends: readonly string[];
 };
 
@@ -41,52 +41,53 @@ const byOperator = { by: "operator", why: "the upstream's support said so" };
 
 const buy =
   (phone?: string): Scenario["act"] =>
-  async (stage) => {
-    await stage.ask(routes.buyData, order("order-1", phone));
-    await stage.world.pump.once();
+  async (account) => {
+    await account.ask(routes.buyData, order("order-1", phone));
+    await account.system.eventSources.deliver();
   };
 
 const verify =
   (nin?: string): Scenario["act"] =>
-  async (stage) => {
-    await stage.ask(routes.verifyNin, check("check-1", nin));
-    await stage.world.pump.once();
+  async (account) => {
+    await account.ask(routes.verifyNin, check("check-1", nin));
+    await account.system.eventSources.deliver();
   };
 
-const upstreamEnds = (stage: Stage, status: "success" | "failed"): void => {
-  const newest = stage.world.upstream.purchases.at(-1);
-  if (newest !== undefined) stage.world.upstream.settle(newest, status);
+const upstreamEnds = (account: TestAccount, status: "success" | "failed"): void => {
+  const newest = account.system.upstream.purchases.at(-1);
+  if (newest !== undefined) account.system.upstream.settle(newest, status);
 };
 
-/** The upstream reports how the stage's newest order ended, until it is heard. */
-const report = async (stage: Stage, status: "success" | "failed"): Promise<void> => {
-  upstreamEnds(stage, status);
-  const newest = stage.world.upstream.purchases.at(-1);
-  if (newest !== undefined && !(await stage.world.report(newest, status))) await stage.world.report(newest, status);
+/** The upstream reports how the account's newest order ended, until it is heard. */
+const report = async (account: TestAccount, status: "success" | "failed"): Promise<void> => {
+  upstreamEnds(account, status);
+  const newest = account.system.upstream.purchases.at(-1);
+  if (newest !== undefined && !(await account.system.sendEvent(newest, status)))
+    await account.system.sendEvent(newest, status);
 };
 
-const onlyTransaction = async (stage: Stage) => {
-  const [transaction] = await transactionsOf(stage);
-  if (transaction === undefined) throw new Error("The stage has no transaction");
+const onlyTransaction = async (account: TestAccount) => {
+  const [transaction] = await transactionsOf(account);
+  if (transaction === undefined) throw new Error("The account has no transaction");
   return transaction;
 };
 
 /** Leaves a purchase open, as after an upstream that did not answer, and that has ended it meanwhile. */
 const leaveOpen =
   (ended: "success" | "failed") =>
-  async (stage: Stage): Promise<void> => {
-    await stage.ask(routes.buyData, order("order-1", numbers.noAnswer));
-    upstreamEnds(stage, ended);
+  async (account: TestAccount): Promise<void> => {
+    await account.ask(routes.buyData, order("order-1", numbers.noAnswer));
+    upstreamEnds(account, ended);
     // By now its request has certainly ended.
     advance(60_000);
   };
 
 const resolve =
   (status: "success" | "failed"): Scenario["act"] =>
-  async (stage) => {
-    const transaction = await onlyTransaction(stage);
-    await stage.command(() => resolveTransaction(stage.world.ledger, transaction, status, byOperator));
-    await stage.world.pump.once();
+  async (account) => {
+    const transaction = await onlyTransaction(account);
+    await account.command(() => resolveTransaction(account.system.ledger, transaction, status, byOperator));
+    await account.system.eventSources.deliver();
   };
 
 const EVENT_PATIENCE_MS = 190_000;
@@ -94,118 +95,118 @@ const EVENT_PATIENCE_MS = 190_000;
 const LOOK_AGAIN_MS = 6_000;
 
 /** Delivers events, also those whose transaction the index shows a little later. */
-const applyEvents = async ({ world }: Stage, manner?: PumpManner): Promise<void> => {
-  await world.pump.once(manner);
+const applyEvents = async ({ system }: TestAccount, manner?: Concurrency): Promise<void> => {
+  await system.eventSources.deliver(manner);
   advance(LOOK_AGAIN_MS);
-  await world.pump.once(manner);
+  await system.eventSources.deliver(manner);
 };
 
 /** An event of an unknown reference that says `failed`: only an operator may believe it. */
-const leaveUnmatched = async (stage: Stage): Promise<void> => {
-  await leaveOpen("failed")(stage);
-  await report(stage, "failed");
-  await stage.world.pump.once();
+const leaveUnmatched = async (account: TestAccount): Promise<void> => {
+  await leaveOpen("failed")(account);
+  await report(account, "failed");
+  await account.system.eventSources.deliver();
   advance(EVENT_PATIENCE_MS);
-  await stage.world.pump.once();
+  await account.system.eventSources.deliver();
 };
 
-const newestEvent = async ({ world }: Stage) => {
-  const event = (await listEvents(world.ledger, "0000")).at(-1);
+const newestEvent = async ({ system }: TestAccount) => {
+  const event = (await listEvents(system.ledger, "0000")).at(-1);
   if (event === undefined) throw new Error("No event was left to the operator");
   return event;
 };
 
-const firstKeyId = async ({ world, accountId }: Stage): Promise<string> =>
-  (await requireAccount(world.accounts, accountId)).keys[0]?.key_id ?? "";
+const firstKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
+  (await requireAccount(system.accounts, accountId)).keys[0]?.key_id ?? "";
 
 /** The app goes on with its first key, also where a rotation has ended the newest one early. */
-const newestKeyId = async ({ world, accountId }: Stage): Promise<string> =>
-  (await requireAccount(world.accounts, accountId)).keys.at(-1)?.key_id ?? "";
+const newestKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
+  (await requireAccount(system.accounts, accountId)).keys.at(-1)?.key_id ?? "";
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   "a purchase that is delivered": { act: buy(), ends: ["success"] },
   "a purchase that the upstream could not deliver": { act: buy(numbers.failed), ends: ["processing"] },
   "a purchase for which our money at the upstream does not reach": { act: buy(numbers.poorUpstream), ends: ["failed"] },
   "a purchase that the upstream refuses": {
-    prepare: async (stage) => {
+    prepare: async (account) => {
       const body = { status: false, message: "Invalid", errors: { phone_number: ["Is not a number"] } };
-      stage.world.upstream.faults.add({ kind: "status", path: "/vtu", status: 422, body, times: 1 });
+      account.system.upstream.faults.add({ kind: "status", path: "/vtu", status: 422, body, times: 1 });
     },
     act: buy(),
     ends: ["failed"],
   },
   "a purchase whose upstream is down": { act: buy(numbers.upstreamDown), ends: ["processing"] },
   "a purchase that is beyond the balance": {
-    prepare: async (stage) => {
-      const accountId = stage.accountId;
+    prepare: async (account) => {
+      const accountId = account.accountId;
       const empty = { accountId, adjustmentId: "empty", amount_kobo: -koboFromNaira(9_900), why: "for the test" };
-      await adjustWallet(stage.world.ledger, empty);
+      await adjustWallet(account.system.ledger, empty);
     },
     act: buy(),
     ends: [],
   },
   "a top-up": {
-    act: async (stage) => {
+    act: async (account) => {
       const body = { network: "mtn", amount: 100, phone_number: "08031234567", reference: "top-up-1" };
-      await stage.ask(routes.buyAirtime, body);
-      await stage.world.pump.once();
+      await account.ask(routes.buyAirtime, body);
+      await account.system.eventSources.deliver();
     },
     ends: ["success"],
   },
   "a purchase that ends well by an event": {
-    act: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.endsWell));
-      await report(stage, "success");
-      await applyEvents(stage);
+    act: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.endsWell));
+      await report(account, "success");
+      await applyEvents(account);
     },
     ends: ["success"],
   },
   "a purchase that ends badly by an event": {
-    act: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.endsBadly));
-      await report(stage, "failed");
-      await applyEvents(stage);
+    act: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.endsBadly));
+      await report(account, "failed");
+      await applyEvents(account);
     },
     ends: ["failed"],
   },
   "a purchase without an answer, whose event is matched": {
-    act: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.noAnswer));
-      await report(stage, "success");
-      await stage.world.pump.once();
+    act: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.noAnswer));
+      await report(account, "success");
+      await account.system.eventSources.deliver();
       advance(EVENT_PATIENCE_MS);
-      await stage.world.pump.once();
+      await account.system.eventSources.deliver();
     },
     ends: ["success"],
   },
   "an event that comes three times, and then its contrary": {
-    prepare: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.endsWell));
+    prepare: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.endsWell));
     },
-    act: async (stage) => {
-      for (let copy = 0; copy < 3; copy += 1) await report(stage, "success");
-      await applyEvents(stage);
+    act: async (account) => {
+      for (let copy = 0; copy < 3; copy += 1) await report(account, "success");
+      await applyEvents(account);
       // The contrary speaks against an end that we know of: whichever came first would be believed.
-      if ((await onlyTransaction(stage)).status === "success") await report(stage, "failed");
-      await applyEvents(stage);
+      if ((await onlyTransaction(account)).status === "success") await report(account, "failed");
+      await applyEvents(account);
     },
     ends: ["success"],
   },
   "two copies of an event that says failed, at the same time": {
-    prepare: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.endsBadly));
+    prepare: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.endsBadly));
     },
-    act: async (stage) => {
-      for (const status of ["failed", "failed"] as const) await report(stage, status);
-      await applyEvents(stage, "at_once");
+    act: async (account) => {
+      for (const status of ["failed", "failed"] as const) await report(account, status);
+      await applyEvents(account, "concurrent");
     },
     ends: ["failed"],
   },
   "a sandbox purchase that ends by an event": {
-    act: async (stage) => {
-      await stage.ask(routes.buyData, order("order-1", numbers.endsWell), "test");
+    act: async (account) => {
+      await account.ask(routes.buyData, order("order-1", numbers.endsWell), "test");
       advance(6_000);
-      await stage.world.pump.once();
+      await account.system.eventSources.deliver();
     },
     ends: ["success"],
   },
@@ -213,16 +214,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "a check that finds none": { act: verify("00000000001"), ends: ["failed"] },
   "a check without an answer": { act: verify("00000000006"), ends: ["failed"] },
   "an abandoned check": {
-    prepare: async (stage) => {
+    prepare: async (account) => {
       // Its process ended when it was about to ask the upstream.
-      stage.world.plan = ({ place }) => (place === "upstream" ? "dies_before" : undefined);
-      await stage.ask(routes.verifyNin, check("check-1"));
-      stage.world.plan = () => undefined;
+      account.system.plan = ({ place }) => (place === "upstream" ? "dies_before" : undefined);
+      await account.ask(routes.verifyNin, check("check-1"));
+      account.system.plan = () => undefined;
       advance(6 * 60_000);
     },
-    act: async (stage) => {
-      await stage.world.strike("reconcile-ledger");
-      await stage.world.pump.once();
+    act: async (account) => {
+      await account.system.runSchedule("reconcile-ledger");
+      await account.system.eventSources.deliver();
     },
     ends: ["failed"],
   },
@@ -230,62 +231,64 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "an operator who resolves as failed": { prepare: leaveOpen("failed"), act: resolve("failed"), ends: ["failed"] },
   "an operator who matches an event": {
     prepare: leaveUnmatched,
-    act: async (stage) => {
-      const [transaction, event] = [await onlyTransaction(stage), await newestEvent(stage)];
-      await stage.command(() => matchEvent(stage.world.ledger, event, transaction, byOperator));
-      await stage.world.pump.once();
+    act: async (account) => {
+      const [transaction, event] = [await onlyTransaction(account), await newestEvent(account)];
+      await account.command(() => matchEvent(account.system.ledger, event, transaction, byOperator));
+      await account.system.eventSources.deliver();
     },
     ends: ["failed"],
   },
   "an operator who discards an event": {
     prepare: leaveUnmatched,
-    act: async (stage) => {
-      const event = await newestEvent(stage);
-      await stage.command(() => discardEvent(stage.world.ledger, event, byOperator));
+    act: async (account) => {
+      const event = await newestEvent(account);
+      await account.command(() => discardEvent(account.system.ledger, event, byOperator));
     },
     ends: ["processing"],
   },
   "a delivery to a receiver that fails at first": {
-    prepare: async (stage) => {
-      stage.receiver.failNext(2);
+    prepare: async (account) => {
+      account.receiver.failNext(2);
     },
-    act: async (stage) => {
-      await buy()(stage);
+    act: async (account) => {
+      await buy()(account);
       for (let round = 0; round < 3; round += 1) {
         advance(10 * 60_000);
-        await stage.world.pump.once();
+        await account.system.eventSources.deliver();
       }
     },
     ends: ["success"],
   },
   "a rotation of a key and of a webhook's secret, and a purchase": {
-    act: async (stage) => {
-      const { world, accountId } = stage;
-      const keyId = await firstKeyId(stage);
-      await stage.command(() => createKey(world.accounts, accountId, { mode: "live" }));
-      await stage.command(() => rotateKey(world.accounts, accountId, keyId, 3_600_000));
-      await stage.command(() => rotateWebhookSecret(world.endpoints, accountId));
-      await buy()(stage);
-      const unused = await newestKeyId(stage);
-      await stage.command(() => revokeKey(world.accounts, accountId, unused));
+    act: async (account) => {
+      const { system, accountId } = account;
+      const keyId = await firstKeyId(account);
+      await account.command(() => createKey(system.accounts, accountId, { mode: "live" }));
+      await account.command(() => rotateKey(system.accounts, accountId, keyId, 3_600_000));
+      await account.command(() => rotateWebhookSecret(system.endpoints, accountId));
+      await buy()(account);
+      const unused = await newestKeyId(account);
+      await account.command(() => revokeKey(system.accounts, accountId, unused));
     },
     ends: ["success"],
   },
   "a refresh of the catalog, and a purchase": {
     prepare: async () => advance(2 * 3_600_000),
-    act: async (stage) => {
-      await stage.world.strike("refresh-catalog");
-      await buy()(stage);
+    act: async (account) => {
+      await account.system.runSchedule("refresh-catalog");
+      await buy()(account);
     },
     ends: ["success"],
   },
   "a funding and an adjustment": {
-    act: async (stage) => {
-      const { world, accountId } = stage;
+    act: async (account) => {
+      const { system, accountId } = account;
       const amountKobo = koboFromNaira(250);
-      await stage.command(() => fundWallet(world.ledger, { accountId, fundingId: `second-${accountId}`, amountKobo }));
+      await account.command(() =>
+        fundWallet(system.ledger, { accountId, fundingId: `second-${accountId}`, amountKobo }),
+      );
       const less = { accountId, adjustmentId: "fee", amount_kobo: -koboFromNaira(50), why: "a fee" };
-      await stage.command(() => adjustWallet(world.ledger, less));
+      await account.command(() => adjustWallet(system.ledger, less));
     },
     ends: [],
   },

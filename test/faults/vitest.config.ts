@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/faults/long/*.long.ts"],
     reporters: ["default", new ClosingLine()],
-    // What a world's functions log is kept from the console; the rest says how far the run is.
+    // What a system's functions log is kept from the console; the rest says how far the run is.
     disableConsoleIntercept: true,
     maxWorkers: 2,
   },

@@ -1,7 +1,9 @@
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration from the default export.
 export default {
-  mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"].map((room) => `shared/${room}/**/*.ts`),
+  mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"]
+    .map((room) => `shared/${room}/**/*.ts`)
+    .concat("shared/platform/keyed-hashes.ts"),
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/ignore-words.mjs"],
   vitest: { configFile: "test/mutation/vitest.config.ts", related: false },

@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { chosenSettings } from "../../strict/settings.ts";
 import { type Count, crashPoints, everything } from "../crash-points.ts";
-import { faults } from "../world/effects.ts";
+import { faults } from "../system/effects.ts";
 
 /** What repeats a run that was printed. */
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { chosenSettings, type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData } from "../invariants.ts";
-import { openAppEndpoint } from "../stage.ts";
-import { openWorld } from "../world/world.ts";
-import { endPlay, openPlay } from "./play.ts";
+import { startSystem } from "../system/system.ts";
+import { openAppEndpoint } from "../test-account.ts";
+import { endSession, openSession } from "./session.ts";
 import { programs } from "./steps.ts";
 
 const PROGRAM_STEPS_MAX = 600;
-/** Programs in one world: a write of the DynamoDB emulator takes the longer the more was written before. */
-const WORLD_PROGRAMS = 4;
+/** Programs in one system: a write of the DynamoDB emulator takes the longer the more was written before. */
+const SYSTEM_PROGRAMS = 4;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 3;
 
@@ -36,52 +36,52 @@ export const runModel = async (
   let run: ModelRun = { seed, programs: 0, steps: 0, bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
-      settings[(round * WORLD_PROGRAMS + program) % settings.length] ?? "perfect";
-    for (const [name, done] of await runInWorld(seed + round, settingOf)) {
+      settings[(round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
+    for (const [name, done] of await runOnSystem(seed + round, settingOf)) {
       const before = bySetting.get(name) ?? { steps: 0, interventions: 0 };
       const interventions = before.interventions + done.interventions;
       bySetting.set(name, { steps: before.steps + done.steps, interventions });
       run = { ...run, steps: run.steps + done.steps };
     }
-    run = { ...run, programs: run.programs + WORLD_PROGRAMS };
+    run = { ...run, programs: run.programs + SYSTEM_PROGRAMS };
     tell(run);
   }
   return run;
 };
 
 /** Runs some programs, each under the setting that is its own. Resolves with what was done in each. */
-const runInWorld = async (
+const runOnSystem = async (
   seed: number,
   settingOf: (program: number) => StrictName,
 ): Promise<readonly (readonly [StrictName, Done])[]> => {
-  const world = await openWorld();
+  const system = await startSystem();
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
   const done: (readonly [StrictName, Done])[] = [];
   const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
     const name = settingOf(programsRun);
     programsRun += 1;
-    if (programsRun % RESTART_EVERY === 0) await world.restart();
-    world.beStrict(undefined, 0);
-    await world.strike("refresh-catalog");
-    const play = await openPlay(world, endpoint);
-    world.beStrict(strictSettings[name], seed * WORLD_PROGRAMS + programsRun);
+    if (programsRun % RESTART_EVERY === 0) await system.restart();
+    system.setStrict(undefined, 0);
+    await system.runSchedule("refresh-catalog");
+    const session = await openSession(system, endpoint);
+    system.setStrict(strictSettings[name], seed * SYSTEM_PROGRAMS + programsRun);
     try {
-      await fc.asyncModelRun(() => ({ model: {}, real: play }), program);
-      await endPlay(play);
+      await fc.asyncModelRun(() => ({ model: {}, real: session }), program);
+      await endSession(session);
     } catch (error) {
-      console.error(`Failed under the setting "${name}", program ${programsRun} of the world of seed ${seed}`);
+      console.error(`Failed under the setting "${name}", program ${programsRun} of the system of seed ${seed}`);
       throw error;
     }
-    done.push([name, { steps: [...program].length, interventions: world.strict()?.interventions() ?? 0 }]);
+    done.push([name, { steps: [...program].length, interventions: system.strict()?.interventions() ?? 0 }]);
   });
   try {
-    await fc.assert(property, { seed, numRuns: WORLD_PROGRAMS, endOnFailure: true });
-    expect(await keptPersonalData(world)).toEqual([]);
+    await fc.assert(property, { seed, numRuns: SYSTEM_PROGRAMS, endOnFailure: true });
+    expect(await keptPersonalData(system)).toEqual([]);
     return done;
   } finally {
-    world.plan = () => undefined;
+    system.plan = () => undefined;
     await endpoint.stop();
-    await world.stop();
+    await system.stop();
   }
 };

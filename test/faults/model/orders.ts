@@ -2,149 +2,159 @@ import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
-import type { Answer } from "../world/world.ts";
-import { balanceOf, type Entry, entryKey, type Status } from "./book.ts";
+import type { Answer } from "../system/system.ts";
+import { type ExpectedTransaction, expectedBalance, expectedKey, type Status } from "./expected-account.ts";
 import {
-  type Actor,
-  adopt,
-  beforeRequest,
-  codeOf,
-  type Disturbance,
-  disturbed,
+  acceptStatus,
+  type Caller,
+  errorCodeOf,
+  findTransaction,
+  type InjectedFault,
   isReplay,
-  type Play,
-  rowUnder,
+  paceRequest,
+  type Session,
   statusOf,
-} from "./play.ts";
+  withFault,
+} from "./session.ts";
 
-/** An order or a check, as an app asks for it. */
-export type Wish = {
+/** A purchase or a check, as a caller sends it. */
+export type Order = {
   readonly route: Route;
   readonly mode: Mode;
   readonly reference: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly isCheck: boolean;
-  readonly kobo: number;
-  /** What it comes to when nothing disturbs it; undefined where nothing is made. */
-  readonly ends: Status | undefined;
-  /** What will be reported by itself. */
-  readonly due: readonly ("success" | "failed")[];
+  readonly amountKobo: number;
+  /** The status in its answer if no fault hits it; undefined where no transaction is made. */
+  readonly expectedStatus: Status | undefined;
+  /** The final status that the sandbox settles it with later. */
+  readonly laterStatus: "success" | "failed" | undefined;
 };
 
-/** How often it is asked for at the same time, and what disturbs it. */
-export type Manner = { readonly copies: number; readonly disturbance: Disturbance | undefined };
+/** How many copies of an order are sent at the same time, and the fault that hits one of their effects. */
+export type Submission = { readonly copies: number; readonly fault: InjectedFault | undefined };
 
 const REPLAY_MS = 10 * 60_000;
-/** A result is kept until a whole second, and asking takes a moment. */
-const SLACK_MS = 5_000;
+/** A result expires at a whole second, and a request takes a moment. */
+const EXPIRY_SLACK_MS = 5_000;
 
-/** Asks for something, several times at once or once, and checks what is answered and made. */
-export const askFor = async (play: Play, actor: Actor, wish: Wish, { copies, disturbance }: Manner): Promise<void> => {
-  const { route, mode, reference, body } = wish;
-  beforeRequest(play);
-  const key = entryKey(mode, reference);
-  const known = actor.book.entries.get(key);
-  const balance = balanceOf(actor.book);
+/** Sends an order, and checks its answers and the transaction that it makes. */
+export const submit = async (
+  session: Session,
+  caller: Caller,
+  order: Order,
+  { copies, fault }: Submission,
+): Promise<void> => {
+  const { route, mode, reference, body } = order;
+  paceRequest(session);
+  const key = expectedKey(mode, reference);
+  const known = caller.expected.transactions.get(key);
+  const balance = expectedBalance(caller.expected);
   const answers: (Answer | undefined)[] = [];
-  const happened = await disturbed(play, disturbance, async () => {
-    const calls = Array.from({ length: copies }, () =>
-      play.world.call(route, actor.keys[mode], { ...body, reference }),
+  const isFaulty = await withFault(session, fault, async () => {
+    const sent = Array.from({ length: copies }, () =>
+      session.system.call(route, caller.keys[mode], { ...body, reference }),
     );
-    answers.push(...(await Promise.all(calls)));
+    answers.push(...(await Promise.all(sent)));
   });
   if (known !== undefined) {
-    for (const answer of answers) if (!happened || answer !== undefined) expectRepeat(known, wish, answer);
+    for (const answer of answers) if (!isFaulty || answer !== undefined) expectReplayOrConflict(known, order, answer);
     return;
   }
-  if (happened) return lookUp(play, actor, wish, answers);
-  if (wish.ends === undefined || (mode === "live" && wish.kobo > balance)) {
-    const codes = wish.ends === undefined ? refusalsBeforeDebit : ["insufficient_balance"];
-    for (const answer of answers) expect(codes).toContain(answer && codeOf(answer));
+  if (isFaulty) return acceptUncertain(session, caller, order, answers);
+  if (order.expectedStatus === undefined || (mode === "live" && order.amountKobo > balance)) {
+    const codes = order.expectedStatus === undefined ? sandboxRefusals : ["insufficient_balance"];
+    for (const answer of answers) expect(codes).toContain(answer && errorCodeOf(answer));
     return;
   }
-  const name = answers[0]?.headers["x-transaction-reference"] ?? "";
-  const entry = newEntry(wish, wish.ends, pkOfReference(name) ?? "");
-  actor.book.entries.set(key, entry);
-  for (const answer of answers) expectFirst(entry, answer);
+  const pk = pkOfReference(answers[0]?.headers["x-transaction-reference"] ?? "") ?? "";
+  const expected = expectedTransaction(order, order.expectedStatus, pk);
+  caller.expected.transactions.set(key, expected);
+  for (const answer of answers) expectFirstAnswer(expected, answer);
 };
 
-/** What the sandbox answers where it makes no transaction. */
-const refusalsBeforeDebit = ["insufficient_balance", "provider_unavailable"];
+/** The sandbox's answers before it makes a transaction. */
+const sandboxRefusals = ["insufficient_balance", "provider_unavailable"];
 
-const wishOf = ({ route, body }: Wish): string => JSON.stringify([route.path, body]);
+const requestOf = ({ route, body }: Order): string => JSON.stringify([route.path, body]);
 
-const newEntry = (wish: Wish, status: Status, pk: string): Entry => ({
+const expectedTransaction = (order: Order, status: Status, pk: string): ExpectedTransaction => ({
   pk,
-  reference: wish.reference,
-  mode: wish.mode,
-  isCheck: wish.isCheck,
-  wish: wishOf(wish),
-  kobo: wish.kobo,
+  reference: order.reference,
+  mode: order.mode,
+  isCheck: order.isCheck,
+  request: requestOf(order),
+  amountKobo: order.amountKobo,
   status,
-  reported: new Set(wish.due),
-  madeAtMs: Date.now(),
+  nextStatuses: new Set(order.laterStatus === undefined ? [] : [order.laterStatus]),
+  createdAtMs: Date.now(),
 });
 
-/** A first answer; or one to a copy that came at the same time, which may still find it open. */
-const expectFirst = (entry: Entry, answer: Answer | undefined): void => {
-  if (answer === undefined) throw new Error(`${entry.reference} was not answered`);
-  const code = codeOf(answer);
+/** The answer to a new order. A simultaneous copy may still find the transaction open. */
+const expectFirstAnswer = (expected: ExpectedTransaction, answer: Answer | undefined): void => {
+  if (answer === undefined) throw new Error(`${expected.reference} was not answered`);
+  const code = errorCodeOf(answer);
   if (code === undefined) {
-    expect(isReplay(answer) ? ["processing", entry.status] : [entry.status]).toContain(statusOf(answer));
+    expect(isReplay(answer) ? ["processing", expected.status] : [expected.status]).toContain(statusOf(answer));
     return;
   }
-  expect(entry.status).toBe("failed");
+  expect(expected.status).toBe("failed");
   expect(answer.headers["x-transaction-reference"]).toBeDefined();
-  entry.code ??= code;
-  expect(code).toBe(entry.code);
+  expected.errorCode ??= code;
+  expect(code).toBe(expected.errorCode);
 };
 
-const expectRepeat = (known: Entry, wish: Wish, answer: Answer | undefined): void => {
-  if (answer === undefined) throw new Error(`The repeat of ${known.reference} was not answered`);
-  const code = codeOf(answer);
-  if (known.wish !== wishOf(wish)) {
+/** The answer to an order whose reference has a transaction. */
+const expectReplayOrConflict = (known: ExpectedTransaction, order: Order, answer: Answer | undefined): void => {
+  if (answer === undefined) throw new Error(`The second request for ${known.reference} was not answered`);
+  const code = errorCodeOf(answer);
+  if (known.request !== requestOf(order)) {
     expect(code).toBe("reference_reused");
     return;
   }
   if (known.status === "failed") {
-    expect(code).toBe(known.code);
+    expect(code).toBe(known.errorCode);
     expect(isReplay(answer)).toBe(true);
     return;
   }
   if (code !== undefined) {
     expect(code).toBe("reference_reused");
-    expect(known.isCheck && mayBeForgotten(known)).toBe(true);
+    expect(known.isCheck && mayHaveExpired(known)).toBe(true);
     return;
   }
   expect(statusOf(answer)).toBe(known.status);
   expect(isReplay(answer)).toBe(true);
 };
 
-const mayBeForgotten = ({ madeAtMs, wasDisturbed }: Entry): boolean =>
-  wasDisturbed === true || Date.now() > madeAtMs + REPLAY_MS - SLACK_MS;
+/** Whether the result of a check need not be replayed any more. */
+const mayHaveExpired = ({ createdAtMs, isUncertain }: ExpectedTransaction): boolean =>
+  isUncertain === true || Date.now() > createdAtMs + REPLAY_MS - EXPIRY_SLACK_MS;
 
-/** After a disturbance it is not foretold what was made, but what may have been. */
-const lookUp = async (
-  play: Play,
-  actor: Actor,
-  wish: Wish,
+/** After a fault, reads which transaction was made, and checks that it and the answers may be so. */
+const acceptUncertain = async (
+  session: Session,
+  caller: Caller,
+  order: Order,
   answers: readonly (Answer | undefined)[],
 ): Promise<void> => {
-  const key = entryKey(wish.mode, wish.reference);
-  const transaction = await rowUnder(actor, wish);
-  const given = answers.filter((answer) => answer !== undefined);
+  const transaction = await findTransaction(caller, order);
+  const received = answers.filter((answer) => answer !== undefined);
   if (transaction === undefined) {
-    for (const answer of given) expect(codeOf(answer), "an answer without a transaction").toBeDefined();
+    for (const answer of received) expect(errorCodeOf(answer), "an answer without a transaction").toBeDefined();
     return;
   }
-  const entry: Entry = { ...newEntry(wish, "processing", transaction.pk), wasDisturbed: true };
-  if (wish.ends !== undefined && wish.ends !== "processing") entry.reported.add(wish.ends);
-  actor.book.entries.set(key, entry);
-  adopt(play, entry, transaction);
-  // An error to one of several copies says nothing about the others; that all were refused, it says.
-  const isRefused = answers.every((answer) => answer !== undefined && codeOf(answer) !== undefined);
-  if (isRefused) expect(entry.status, "only errors, and the transaction").toBe("failed");
-  for (const answer of given) {
-    if (codeOf(answer) === undefined) expect(["processing", entry.status]).toContain(statusOf(answer));
+  const { expectedStatus } = order;
+  const expected: ExpectedTransaction = {
+    ...expectedTransaction(order, "processing", transaction.pk),
+    isUncertain: true,
+  };
+  if (expectedStatus !== undefined && expectedStatus !== "processing") expected.nextStatuses.add(expectedStatus);
+  caller.expected.transactions.set(expectedKey(order.mode, order.reference), expected);
+  acceptStatus(session, expected, transaction);
+  // An error to one of several copies says nothing about the others; errors to all of them say that nothing is charged.
+  const isRefused = answers.every((answer) => answer !== undefined && errorCodeOf(answer) !== undefined);
+  if (isRefused) expect(expected.status, "all answers were errors").toBe("failed");
+  for (const answer of received) {
+    if (errorCodeOf(answer) === undefined) expect(["processing", expected.status]).toContain(statusOf(answer));
   }
 };

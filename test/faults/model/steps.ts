@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { createKey, revokeKey } from "../../../shared/access/accounts.ts";
-import { type Permission, permissionSchema, routes } from "../../../shared/contract/routes.ts";
+import { permissionSchema, routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
@@ -10,355 +10,372 @@ import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
-import { advance } from "../world/clock.ts";
-import { faults } from "../world/effects.ts";
+import { advance } from "../system/clock.ts";
+import { check, finalStatus, index, maybeFault, mode, orderChoices, purchase } from "./choices.ts";
 import {
-  balanceOf,
-  checkEnds,
-  type Entry,
-  purchaseEnds,
-  type Reaction,
-  reactions,
-  type Search,
-  searches,
-} from "./book.ts";
-import { askFor, type Wish } from "./orders.ts";
+  type ExpectedTransaction,
+  expectedBalance,
+  expectedCheckStatus,
+  expectedPurchaseStatus,
+  nins,
+  type PurchaseCase,
+  phoneNumbers,
+} from "./expected-account.ts";
+import { submit } from "./orders.ts";
 import {
-  type Actor,
-  adoptEnds,
-  beforeRequest,
-  callUndisturbed,
-  codeOf,
-  type Disturbance,
-  disturbed,
-  giveUntilEnded,
-  orderOf,
-  type Play,
-} from "./play.ts";
+  acceptChanges,
+  type Caller,
+  callWithoutFault,
+  errorCodeOf,
+  paceRequest,
+  runUntilEnded,
+  type Session,
+  upstreamOrderOf,
+  withFault,
+} from "./session.ts";
+import { always, programsOf, type Step, step } from "./step.ts";
 
-type Step = fc.AsyncCommand<object, Play>;
-
-const step = (name: string, run: (play: Play) => Promise<void>): Step => ({
-  check: () => true,
-  run: (_model, play) => run(play),
-  toString: () => name,
-});
-
-/** A step of one of the two accounts. */
-const stepOf = <Choice>(
-  name: string,
-  choices: fc.Arbitrary<Choice>,
-  run: (play: Play, actor: Actor, choice: Choice) => Promise<void>,
-): fc.Arbitrary<Step> =>
-  fc
-    .tuple(fc.constantFrom(0, 1), choices)
-    .map(([who, choice]) =>
-      step(`${name} of ${who} ${JSON.stringify(choice)}`, (play) => run(play, play.actors[who === 0 ? 0 : 1], choice)),
-    );
-
-const disturbance: fc.Arbitrary<Disturbance> = fc.record({
-  at: fc.integer({ min: 1, max: 9 }),
-  fault: fc.constantFrom(...faults),
-});
-const maybeDisturbed = fc.option(disturbance, { nil: undefined, freq: 2 });
-const mode = fc.constantFrom<Mode>("live", "live", "test");
-const reference = fc.integer({ min: 1, max: 12 }).map((number) => `order-${number}`);
-
-/** Most of what is asked for is had. */
-const reaction = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Reaction>("delivers") },
-  {
-    weight: 7,
-    arbitrary: fc.constantFrom<Reaction>(
-      "cannotDeliver",
-      "endsWell",
-      "endsBadly",
-      "keepsOpen",
-      "isPoor",
-      "isDown",
-      "doesNotAnswer",
-    ),
-  },
-);
-const search = fc.oneof(
-  { weight: 5, arbitrary: fc.constant<Search>("found") },
-  { weight: 5, arbitrary: fc.constantFrom<Search>("unknown", "refused", "isDown", "isPoor", "doesNotAnswer") },
-);
-
-const copies = fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constantFrom(2, 3) });
-/** One that is disturbed comes alone: an error to one of several says nothing about the others. */
-const manner = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ copies, disturbance: fc.constant(undefined) }) },
-  { weight: 1, arbitrary: fc.record({ copies: fc.constant(1), disturbance }) },
-);
-const asked = { mode, reference, manner };
-
-/** The sandbox reports by itself what ends later. */
-const dueIn = (of: Mode, what: Reaction): Wish["due"] => {
-  if (of === "live") return [];
-  return what === "endsWell" ? ["success"] : what === "endsBadly" ? ["failed"] : [];
+/** The sandbox settles these itself; for live ones an event must come. */
+const laterStatusOf = (of: Mode, outcome: PurchaseCase): "success" | "failed" | undefined => {
+  if (of === "live") return undefined;
+  if (outcome === "succeedsLater") return "success";
+  return outcome === "failsLater" ? "failed" : undefined;
 };
 
-const DATA_NAIRA = 500;
-const buyData = stepOf("data", fc.record({ ...asked, reaction }), (play, actor, choice) => {
-  const wish: Wish = {
-    route: routes.buyData,
-    mode: choice.mode,
-    reference: choice.reference,
-    body: { network_id: 1, plan_id: 101, phone_number: reactions[choice.reaction] },
-    isCheck: false,
-    kobo: DATA_NAIRA * 100,
-    ends: purchaseEnds(choice.mode, choice.reaction),
-    due: dueIn(choice.mode, choice.reaction),
-  };
-  return askFor(play, actor, wish, choice.manner);
+const DATA_KOBO = 500_00;
+const CHECK_KOBO = 150_00;
+
+const buyData = step({
+  name: "buy data",
+  weight: 5,
+  choices: fc.record({ ...orderChoices, purchase }),
+  given: always,
+  act: ({ session, caller, choice }) =>
+    submit(
+      session,
+      caller,
+      {
+        route: routes.buyData,
+        mode: choice.mode,
+        reference: choice.reference,
+        body: { network_id: 1, plan_id: 101, phone_number: phoneNumbers[choice.purchase] },
+        isCheck: false,
+        amountKobo: DATA_KOBO,
+        expectedStatus: expectedPurchaseStatus(choice.mode, choice.purchase),
+        laterStatus: laterStatusOf(choice.mode, choice.purchase),
+      },
+      choice.submission,
+    ),
 });
 
-const naira = fc.constantFrom(50, 100.55, 250, 4_000);
-const buyAirtime = stepOf("airtime", fc.record({ ...asked, reaction, naira }), (play, actor, choice) => {
-  const wish: Wish = {
-    route: routes.buyAirtime,
-    mode: choice.mode,
-    reference: choice.reference,
-    body: { network: "mtn", amount: choice.naira, phone_number: reactions[choice.reaction] },
-    isCheck: false,
-    kobo: koboFromNaira(choice.naira),
-    ends: purchaseEnds(choice.mode, choice.reaction),
-    due: dueIn(choice.mode, choice.reaction),
-  };
-  return askFor(play, actor, wish, choice.manner);
+const buyAirtime = step({
+  name: "buy airtime",
+  weight: 4,
+  choices: fc.record({ ...orderChoices, purchase, naira: fc.constantFrom(50, 100.55, 250, 4_000) }),
+  given: always,
+  act: ({ session, caller, choice }) =>
+    submit(
+      session,
+      caller,
+      {
+        route: routes.buyAirtime,
+        mode: choice.mode,
+        reference: choice.reference,
+        body: { network: "mtn", amount: choice.naira, phone_number: phoneNumbers[choice.purchase] },
+        isCheck: false,
+        amountKobo: koboFromNaira(choice.naira),
+        expectedStatus: expectedPurchaseStatus(choice.mode, choice.purchase),
+        laterStatus: laterStatusOf(choice.mode, choice.purchase),
+      },
+      choice.submission,
+    ),
 });
 
-const NIN_NAIRA = 150;
-const verify = stepOf("check", fc.record({ ...asked, search }), (play, actor, choice) => {
-  const wish: Wish = {
-    route: routes.verifyNin,
-    mode: choice.mode,
-    reference: choice.reference,
-    body: { nin: searches[choice.search], is_consent: true },
-    isCheck: true,
-    kobo: NIN_NAIRA * 100,
-    ends: checkEnds(choice.mode, choice.search),
-    due: [],
-  };
-  return askFor(play, actor, wish, choice.manner);
+const checkIdentity = step({
+  name: "check an identity",
+  weight: 4,
+  choices: fc.record({ ...orderChoices, check }),
+  given: always,
+  act: ({ session, caller, choice }) =>
+    submit(
+      session,
+      caller,
+      {
+        route: routes.verifyNin,
+        mode: choice.mode,
+        reference: choice.reference,
+        body: { nin: nins[choice.check], is_consent: true },
+        isCheck: true,
+        amountKobo: CHECK_KOBO,
+        expectedStatus: expectedCheckStatus(choice.mode, choice.check),
+        laterStatus: undefined,
+      },
+      choice.submission,
+    ),
 });
 
-/** Bodies that are wrong, and the code that says so. */
-const wrongBodies = [
-  [{ network_id: 1, plan_id: "101", phone_number: reactions.delivers }, "validation_failed"],
-  [{ network_id: 1, plan_id: 101 }, "missing_parameter"],
-  [{ network_id: 1, plan_id: 101, phone_number: "+2348031234567" }, "validation_failed"],
-  [{ network_id: 1, plan_id: 999_999, phone_number: reactions.delivers }, "plan_unavailable"],
-  [[], "invalid_json"],
-] as const;
-const wrongBody = stepOf(
-  "wrong",
-  fc.record({ mode, body: fc.constantFrom(...wrongBodies) }),
-  async (play, actor, choice) => {
-    beforeRequest(play);
-    const [body, code] = choice.body;
-    const answer = await callUndisturbed(play, routes.buyData, actor.keys[choice.mode], body);
-    if (answer !== undefined) expect(codeOf(answer)).toBe(code);
-  },
-);
-
-const funding = fc.record({
-  id: fc.integer({ min: 1, max: 9 }),
-  naira: fc.constantFrom(-3_000, -20, 100, 1_000, 2_500),
-  disturbance: maybeDisturbed,
-});
-/** The same number is always the same entry, as with an operator who is not sure and tries again. */
-const moveMoney = stepOf("entry", funding, async (play, actor, choice) => {
-  const { world, accountId } = actor.stage;
-  const kind = choice.naira < 0 ? "adjustment" : "funding";
-  const id = `${kind}-${choice.id}`;
-  const amountKobo = choice.naira * 100;
-  const entry = {
-    kind,
-    account_id: accountId,
-    entry_id: `${id}-${accountId}`,
-    amount_kobo: amountKobo,
-    why: "for the test",
-  } as const;
-  const give = () => world.run(() => recordEntry(world.ledger, entry));
-  const isKnown = actor.book.moved.has(id);
-  const reaches = balanceOf(actor.book) + amountKobo >= 0;
-  await disturbed(play, choice.disturbance, give);
-  const ending = await giveUntilEnded(play, give);
-  const kinds = isKnown || reaches ? ["booked", "booked_before"] : ["insufficient_balance"];
-  expect(ending.kind === "returned" && kinds).toContain(ending.kind === "returned" && ending.result.kind);
-  if (!isKnown && reaches) actor.book.moved.set(id, amountKobo);
-});
-
-const which = fc.nat({ max: 30 });
-const report = stepOf(
-  "event",
-  fc.record({
-    which,
-    status: fc.constantFrom("success", "failed"),
-    copies: fc.constantFrom(1, 1, 2),
-    disturbance: maybeDisturbed,
+const sendInvalidBody = step({
+  name: "send an invalid body",
+  weight: 2,
+  choices: fc.record({
+    mode,
+    sent: fc.constantFrom(
+      [{ network_id: 1, plan_id: "101", phone_number: phoneNumbers.delivered }, "validation_failed"],
+      [{ network_id: 1, plan_id: 101 }, "missing_parameter"],
+      [{ network_id: 1, plan_id: 101, phone_number: "+2348031234567" }, "validation_failed"],
+      [{ network_id: 1, plan_id: 999_999, phone_number: phoneNumbers.delivered }, "plan_unavailable"],
+      [[], "invalid_json"],
+    ),
   }),
-  async (play, actor, choice) => {
-    const { world } = play;
-    const live = [...actor.book.entries.values()].filter((entry) => entry.mode === "live" && !entry.isCheck);
-    const entry = live[choice.which % Math.max(1, live.length)];
-    if (entry === undefined) return;
-    const transaction = await readTransaction(world.ledger, entry.pk);
-    const order = transaction && orderOf(play, transaction);
-    if (transaction === undefined || order === undefined) return;
-    const isNamed = transaction.upstream_reference !== undefined;
-    world.upstream.settle(order, choice.status);
-    const isEnded = entry.status !== "processing";
-    // An upstream may contradict itself once we have heard the end; before that it tells the truth.
-    const told = isEnded ? choice.status : order.status === "failed" ? "failed" : "success";
-    if (!isEnded && (isNamed || told === "success")) entry.reported.add(told);
+  given: always,
+  act: ({ session, caller, choice: { mode: of, sent } }) => {
+    paceRequest(session);
+    return callWithoutFault(session, routes.buyData, caller.keys[of], sent[0]);
+  },
+  check: ({ choice: { sent } }, _given, answer) => {
+    if (answer !== undefined) expect(errorCodeOf(answer)).toBe(sent[1]);
+  },
+});
+
+const addLedgerEntry = step({
+  name: "add a ledger entry",
+  weight: 2,
+  // Few ids, so that an operator often runs the same command again; the same id always has the same amount.
+  choices: fc.record({
+    id: fc.integer({ min: 1, max: 9 }),
+    naira: fc.constantFrom(-3_000, -20, 100, 1_000, 2_500),
+    fault: maybeFault,
+  }),
+  given: ({ caller: { expected }, choice: { id, naira } }) => {
+    const kind = naira < 0 ? ("adjustment" as const) : ("funding" as const);
+    const entryId = `${kind}-${id}`;
+    const amountKobo = naira * 100;
+    const isKnown = expected.ledgerEntries.has(entryId);
+    return { kind, entryId, amountKobo, isKnown, isCovered: expectedBalance(expected) + amountKobo >= 0 };
+  },
+  act: async ({ session, system, caller, choice: { fault } }, { kind, entryId, amountKobo }) => {
+    const { accountId } = caller.account;
+    const entry = {
+      kind,
+      account_id: accountId,
+      entry_id: `${entryId}-${accountId}`,
+      amount_kobo: amountKobo,
+      why: "for the test",
+    };
+    const command = () => system.run(() => recordEntry(system.ledger, entry));
+    await withFault(session, fault, command);
+    return runUntilEnded(session, command);
+  },
+  check: ({ caller: { expected } }, { entryId, amountKobo, isKnown, isCovered }, ending) => {
+    const kinds = isKnown || isCovered ? ["booked", "booked_before"] : ["insufficient_balance"];
+    expect(kinds).toContain(ending.kind === "returned" ? ending.result.kind : ending.kind);
+    if (!isKnown && isCovered) expected.ledgerEntries.set(entryId, amountKobo);
+  },
+});
+
+/** One of the expected transactions, with its item and the upstream's order; undefined where one of the three is missing. */
+const pickOrder = async (
+  session: Session,
+  { expected }: Caller,
+  at: number,
+  isEligible: (transaction: ExpectedTransaction) => boolean,
+) => {
+  const eligible = [...expected.transactions.values()].filter(isEligible);
+  const picked = eligible[at % Math.max(1, eligible.length)];
+  const transaction = picked && (await readTransaction(session.system.ledger, picked.pk));
+  const order = transaction && upstreamOrderOf(session, transaction);
+  return picked && transaction && order ? { expected: picked, transaction, order } : undefined;
+};
+
+const sendUpstreamEvent = step({
+  name: "send an upstream event",
+  weight: 4,
+  choices: fc.record({ index, status: finalStatus, copies: fc.constantFrom(1, 1, 2), fault: maybeFault }),
+  given: ({ session, caller, choice }) =>
+    pickOrder(session, caller, choice.index, ({ mode: of, isCheck }) => of === "live" && !isCheck),
+  act: async ({ session, system, choice }, { expected, transaction, order }) => {
+    system.upstream.settle(order, choice.status);
+    const settled = order.status === "failed" ? "failed" : "success";
+    // An upstream may contradict only a final status that the ledger has already.
+    const status = expected.status === "processing" ? settled : choice.status;
+    // A `failed` without a known reference is never matched.
+    const isMatched = transaction.upstream_reference !== undefined || status === "success";
+    if (expected.status === "processing" && isMatched) expected.nextStatuses.add(status);
     for (let copy = 0; copy < choice.copies; copy += 1) {
-      await disturbed(play, choice.disturbance, () => world.report(order, told));
+      await withFault(session, choice.fault, () => system.sendEvent(order, status));
     }
   },
-);
+});
 
-const unknownEvent = stepOf(
-  "unknown event",
-  fc.constantFrom("success", "failed"),
-  async ({ world }, _actor, status) => {
-    const stranger = {
-      path: "/vtu",
-      type: "data",
-      reference: null,
-      mode: "live",
-      keyUsed: "",
-      networkName: "MTN",
-    } as const;
-    const order = {
-      ...stranger,
-      upstreamReference: `STRANGER_${Math.random()}`,
-      amountKobo: 77_700,
-      status: "success",
-      phoneNumber: "09012345678",
-      body: {},
-      at: new Date().toISOString(),
-    } as const;
-    await world.report(order, status);
+/** Its amount and phone number are of no order, so that no heuristic matches it. */
+const unknownOrder = {
+  path: "/vtu",
+  type: "data",
+  reference: null,
+  mode: "live",
+  keyUsed: "",
+  networkName: "MTN",
+  amountKobo: 77_700,
+  status: "success",
+  phoneNumber: "09012345678",
+  body: {},
+} as const;
+const sendUnknownEvent = step({
+  name: "send an event of an unknown order",
+  weight: 1,
+  choices: finalStatus,
+  given: always,
+  act: async ({ system, choice: status }) => {
+    const upstreamReference = `UNKNOWN_${Math.random()}`;
+    await system.sendEvent({ ...unknownOrder, upstreamReference, at: new Date().toISOString() }, status);
   },
-);
-
-const resolve = stepOf("resolve", fc.record({ which, disturbance: maybeDisturbed }), async (play, actor, choice) => {
-  const open = [...actor.book.entries.values()].filter(
-    (entry) => entry.status === "processing" && entry.mode === "live",
-  );
-  const entry = open[choice.which % Math.max(1, open.length)];
-  const transaction = entry && (await readTransaction(play.world.ledger, entry.pk));
-  const order = transaction && orderOf(play, transaction);
-  if (entry === undefined || order === undefined) return;
-  if (transaction?.status !== "processing" || transaction.upstream_reference === undefined) return;
-  play.world.upstream.settle(order, "success");
-  const status = order.status === "failed" ? "failed" : "success";
-  entry.reported.add(status);
-  const decision = { by: "operator", why: "as the upstream's books say" };
-  const give = () => play.world.run(() => resolveTransaction(play.world.ledger, transaction, status, decision));
-  await disturbed(play, choice.disturbance, give);
-  const ending = await giveUntilEnded(play, give);
-  if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
-  await adoptEnds(play, actor);
 });
 
-const adoptAll = async (play: Play): Promise<void> => {
-  for (const actor of play.actors) await adoptEnds(play, actor);
+const resolve = step({
+  name: "resolve a transaction",
+  weight: 1,
+  choices: fc.record({ index, fault: maybeFault }),
+  given: async ({ session, caller, choice }) => {
+    const isOpen = ({ status, mode: of }: ExpectedTransaction) => status === "processing" && of === "live";
+    const picked = await pickOrder(session, caller, choice.index, isOpen);
+    if (picked?.transaction.status !== "processing") return undefined;
+    return picked.transaction.upstream_reference === undefined ? undefined : picked;
+  },
+  act: async ({ session, system, choice: { fault } }, { expected, transaction, order }) => {
+    system.upstream.settle(order, "success");
+    const status = order.status === "failed" ? "failed" : "success";
+    expected.nextStatuses.add(status);
+    const decision = { by: "operator", why: "as the upstream's records say" };
+    const command = () => system.run(() => resolveTransaction(system.ledger, transaction, status, decision));
+    await withFault(session, fault, command);
+    return runUntilEnded(session, command);
+  },
+  check: async ({ session, caller }, _given, ending) => {
+    if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
+    await acceptChanges(session, caller);
+  },
+});
+
+const acceptAllChanges = async ({ session }: { readonly session: Session }): Promise<void> => {
+  for (const caller of session.callers) await acceptChanges(session, caller);
 };
 
-const pump = fc.tuple(maybeDisturbed, fc.constantFrom("in_turn", "at_once")).map(([choice, manner]) =>
-  step(`pump ${manner} ${JSON.stringify(choice)}`, async (play) => {
-    await disturbed(play, choice, () => play.world.pump.once(manner));
-    await adoptAll(play);
-  }),
-);
-
-const wait = fc
-  .constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000)
-  .map((forMs) => step(`wait ${forMs}`, async () => advance(forMs)));
-
-const strike = fc
-  .tuple(fc.constantFrom("reconcile-ledger", "refresh-catalog"), maybeDisturbed)
-  .map(([schedule, choice]) =>
-    step(`strike ${schedule} ${JSON.stringify(choice)}`, async (play) => {
-      await disturbed(play, choice, () => play.world.strike(schedule));
-      await adoptAll(play);
-    }),
-  );
-
-const read = stepOf("read", which, async (play, actor, choice) => {
-  beforeRequest(play);
-  const wallet = await callUndisturbed(play, routes.getWallet, actor.keys.live, undefined);
-  const balance = balanceOf(actor.book) / 100;
-  if (wallet !== undefined) expect(wallet.body.data).toMatchObject({ wallet: { balance } });
-  const entries = [...actor.book.entries.values()];
-  const entry = entries[choice % Math.max(1, entries.length)];
-  if (entry !== undefined) await readOne(play, actor, entry);
+const deliver = step({
+  name: "deliver from the event sources",
+  weight: 4,
+  choices: fc.record({ concurrency: fc.constantFrom("sequential", "concurrent"), fault: maybeFault }),
+  given: always,
+  act: ({ session, system, choice }) =>
+    withFault(session, choice.fault, () => system.eventSources.deliver(choice.concurrency)),
+  check: acceptAllChanges,
 });
 
-const readOne = async (play: Play, actor: Actor, { mode: of, reference: name, kobo, status }: Entry) => {
-  const path = `/v1/transactions/${name}`;
-  const answer = await callUndisturbed(play, routes.getTransaction, actor.keys[of], undefined, path);
-  if (answer === undefined) return;
-  expect(answer.body.data).toMatchObject({
-    transaction: { caller_reference: name, amount: kobo / 100, status },
-  });
-};
-
-const changeKey = stepOf("key", mode, async (play, actor, of) => {
-  const { world } = play;
-  const { accountId } = actor.stage;
-  const before = actor.keys[of];
-  const permissions: readonly Permission[] = permissionSchema.options;
-  const made = await createKey(world.accounts, accountId, { mode: of, permissions });
-  const { keys } = await requireAccount(world.accounts, accountId);
-  const old = keys.filter(
-    ({ mode: other, status, key_id }) => other === of && status === "active" && key_id !== made.keyId,
-  );
-  for (const { key_id } of old) await revokeKey(world.accounts, accountId, key_id);
-  actor.keys[of] = made.key;
-  const refused = await callUndisturbed(play, routes.getWallet, before, undefined);
-  if (refused !== undefined) expect(codeOf(refused)).toBe("invalid_api_key");
+const runSchedule = step({
+  name: "run a schedule",
+  weight: 1,
+  choices: fc.record({ schedule: fc.constantFrom("reconcile-ledger", "refresh-catalog"), fault: maybeFault }),
+  given: always,
+  act: ({ session, system, choice }) => withFault(session, choice.fault, () => system.runSchedule(choice.schedule)),
+  check: acceptAllChanges,
 });
 
-/** What is missed is told again at the end, so that it is switched off in few programs. */
-const to = fc.oneof(
-  { weight: 1, arbitrary: fc.constant("off") },
-  { weight: 20, arbitrary: fc.constantFrom("on", "secret") },
-);
-const changeEndpoint = stepOf("endpoint", to, async ({ world }, actor, change) => {
-  const { accountId } = actor.stage;
-  if (change === "off") {
-    actor.missed = true;
-    await disableEndpoint(world.endpoints, accountId);
-  }
-  if (change === "on") await enableEndpoint(world.endpoints, accountId);
-  if (change === "secret") await rotateWebhookSecret(world.endpoints, accountId);
+const wait = step({
+  name: "wait",
+  weight: 2,
+  choices: fc.constantFrom(1_000, 6_000, 61_000, 4 * 60_000, 11 * 60_000),
+  given: always,
+  act: ({ choice: ms }) => advance(ms),
 });
 
-/** Programs of what apps, operators, the upstream, time and chance may do. */
-export const programs = (stepsMax: number) =>
-  fc.commands(
-    [
-      ...times(5, buyData),
-      ...times(4, buyAirtime),
-      ...times(4, verify),
-      ...times(2, wrongBody),
-      ...times(2, moveMoney),
-      ...times(4, report),
-      unknownEvent,
-      resolve,
-      ...times(4, pump),
-      ...times(2, wait),
-      strike,
-      ...times(2, read),
-      changeKey,
-      changeEndpoint,
-    ],
-    { maxCommands: stepsMax, size: "max" },
-  );
+const readWallet = step({
+  name: "read the wallet",
+  weight: 1,
+  choices: fc.constant(null),
+  given: always,
+  act: ({ session, caller }) => {
+    paceRequest(session);
+    return callWithoutFault(session, routes.getWallet, caller.keys.live, undefined);
+  },
+  check: ({ caller }, _given, answer) => {
+    const balance = expectedBalance(caller.expected) / 100;
+    if (answer !== undefined) expect(answer.body.data).toMatchObject({ wallet: { balance } });
+  },
+});
 
-const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+const readOneTransaction = step({
+  name: "read a transaction",
+  weight: 2,
+  choices: index,
+  given: ({ caller: { expected }, choice }) =>
+    [...expected.transactions.values()][choice % Math.max(1, expected.transactions.size)],
+  act: ({ session, caller }, { mode: of, reference }) => {
+    paceRequest(session);
+    const path = `/v1/transactions/${reference}`;
+    return callWithoutFault(session, routes.getTransaction, caller.keys[of], undefined, path);
+  },
+  check: (_context, { reference, amountKobo, status }, answer) => {
+    const transaction = { caller_reference: reference, amount: amountKobo / 100, status };
+    if (answer !== undefined) expect(answer.body.data).toMatchObject({ transaction });
+  },
+});
+
+const replaceKey = step({
+  name: "replace a key",
+  weight: 1,
+  choices: mode,
+  given: ({ caller, choice: of }) => caller.keys[of],
+  act: async ({ session, system, caller, choice: of }, oldKey) => {
+    const { accountId } = caller.account;
+    const created = await createKey(system.accounts, accountId, { mode: of, permissions: permissionSchema.options });
+    const { keys } = await requireAccount(system.accounts, accountId);
+    const isOld = (key: (typeof keys)[number]) =>
+      key.mode === of && key.status === "active" && key.key_id !== created.keyId;
+    for (const { key_id } of keys.filter(isOld)) await revokeKey(system.accounts, accountId, key_id);
+    caller.keys[of] = created.key;
+    return callWithoutFault(session, routes.getWallet, oldKey, undefined);
+  },
+  check: (_context, _given, answer) => {
+    if (answer !== undefined) expect(errorCodeOf(answer)).toBe("invalid_api_key");
+  },
+});
+
+const changeEndpoint = step({
+  name: "change the webhook endpoint",
+  weight: 1,
+  // Rarely disabled: what it misses is enqueued again only at the end.
+  choices: fc.oneof(
+    { weight: 1, arbitrary: fc.constant("disable") },
+    { weight: 20, arbitrary: fc.constantFrom("enable", "rotate its secret") },
+  ),
+  given: always,
+  act: async ({ system: { endpoints }, caller, choice }) => {
+    const { accountId } = caller.account;
+    if (choice === "disable") {
+      caller.wasDisabled = true;
+      await disableEndpoint(endpoints, accountId);
+    }
+    if (choice === "enable") await enableEndpoint(endpoints, accountId);
+    if (choice === "rotate its secret") await rotateWebhookSecret(endpoints, accountId);
+  },
+});
+
+const steps: readonly Step[] = [
+  buyData,
+  buyAirtime,
+  checkIdentity,
+  sendInvalidBody,
+  addLedgerEntry,
+  sendUpstreamEvent,
+  sendUnknownEvent,
+  resolve,
+  deliver,
+  runSchedule,
+  wait,
+  readWallet,
+  readOneTransaction,
+  replaceKey,
+  changeEndpoint,
+];
+
+/** Programs of what callers, operators, the upstream, time and faults may do. */
+export const programs = (stepsMax: number) => programsOf(steps, stepsMax);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
-import { earlierEnd } from "../../../shared/access/key-item.ts";
+import { earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { signedKobo, type Transaction, transactionSchema, transitions } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
@@ -107,7 +107,7 @@ type Key = Account["keys"][number];
 
 const mergeKeys = (one: Key, other: Key | undefined): Key => {
   if (other === undefined) return one;
-  const expiresAt = earlierEnd(one.expires_at, other.expires_at);
+  const expiresAt = earlierExpiry(one.expires_at, other.expires_at);
   const isRevoked = one.status === "revoked" || other.status === "revoked";
   return {
     ...one,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What a run of our code does to the world outside it, or lets it know. */
+/** What a run of our code does to the system outside it, or lets it know. */
 export type Effect = {
   readonly place: "dynamodb" | "sqs" | "secrets" | "upstream" | "receiver" | "return";
   readonly name: string;

@@ -9,8 +9,9 @@ import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
 import type { Ledger } from "../../../shared/ledger/transact.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
-import type { environment } from "../../../shared/platform/env.ts";
+import type { FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { secretIds } from "../../../shared/platform/secret-table.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
 import { signatureOf } from "../../../shared/upstream-events/upstream-signature.ts";
@@ -31,8 +32,8 @@ import type { StrictSettings } from "../../strict/settings.ts";
 import { interceptAws } from "./aws-faults.ts";
 import { shortenWaits } from "./clock.ts";
 import { type Ending, type FaultPlan, runs, runUnder } from "./effects.ts";
+import { type EventSources, openEventSources } from "./event-sources.ts";
 import { interceptHttp } from "./http-faults.ts";
-import { type Pump, pumping } from "./pump.ts";
 import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 const FUNCTIONS = new URL("../../../functions/", import.meta.url);
@@ -55,9 +56,9 @@ type UpstreamOrder = Simulator["state"]["purchases"][number];
 
 /**
  * The functions as they are deployed, with real stores around them and nothing that goes by itself: a test makes each event source
- * deliver, each schedule strike, and time pass.
+ * deliver, each schedule runSchedule, and time pass.
  */
-export type World = {
+export type System = {
   readonly upstream: Simulator["state"];
   readonly db: DynamoDBDocumentClient;
   readonly ledger: Ledger;
@@ -72,31 +73,29 @@ export type World = {
   /** How AWS behaves towards our code; undefined is the emulators as they are. */
   readonly strict: () => StrictAws | undefined;
   /** From now on AWS behaves so. What the strict layer before it could not answer is an error. */
-  readonly beStrict: (settings: StrictSettings | undefined, seed: number) => void;
+  readonly setStrict: (settings: StrictSettings | undefined, seed: number) => void;
   /** Has our code do something, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
   /** A request of an app's, by way of the gateway; undefined where it gets no answer of ours. */
   readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
   /** The upstream reports an order; false where it must repeat that. */
-  readonly report: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
-  readonly strike: (schedule: "refresh-catalog" | "reconcile-ledger") => Promise<void>;
-  readonly pump: Pump;
+  readonly sendEvent: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
+  readonly runSchedule: (schedule: "refresh-catalog" | "reconcile-ledger") => Promise<void>;
+  readonly eventSources: EventSources;
   readonly deliveryQueue: DeliveryQueue;
   /** Begins all functions anew, with nothing in their memory. */
   readonly restart: () => Promise<void>;
-  /** Begins them anew with other settings, as a deployment does; `ledger`, `accounts` and `pump` are of the tables that it names. */
+  /** Begins them anew with other settings, as a deployment does; `ledger`, `accounts` and `eventSources` are of the tables that it names. */
   readonly deploy: (changes: Partial<FunctionEnvironment>) => Promise<void>;
   /** What the operator's command line needs in order to find this service. */
   readonly adminDetails: () => AdminDetails;
   readonly stop: () => Promise<void>;
 };
 
-type FunctionEnvironment = Record<keyof typeof environment.shape, string>;
-
 const { log } = console;
 
-export const openWorld = async (): Promise<World> => {
-  const folder = mkdtempSync(join(tmpdir(), "world-"));
+export const startSystem = async (): Promise<System> => {
+  const folder = mkdtempSync(join(tmpdir(), "system-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
   // One of its own: the emulator's writes take the longer the more its streams hold, also those of tables that are gone.
   const { endpoint: dynamodb, stop: stopDynamodb } = await startDynoxide({
@@ -115,13 +114,8 @@ export const openWorld = async (): Promise<World> => {
     CACHE_TABLE: cacheTable,
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
+    ...secretIds((name) => name),
     UPSTREAM_BASE_URL: simulator.baseUrl,
-    UPSTREAM_KEY_SECRET_ID: "upstream-key",
-    REFERENCE_KEY_SECRET_ID: "reference-key",
-    REPLAY_KEY_SECRET_ID: "replay-key",
-    WEBHOOK_KEY_SECRET_ID: "webhook-key",
-    WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
-    UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
     UPSTREAM_SIGNATURE: JSON.stringify(SIMULATOR_SIGNATURE),
     UPSTREAM_WEBHOOK_IPS: "",
     WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
@@ -146,9 +140,9 @@ export const openWorld = async (): Promise<World> => {
 
   const db = documentClient();
   const accounts: AccountStore = { db, accessTable, ledgerTable };
-  const world: Pick<World, "plan" | "run"> = {
+  const system: Pick<System, "plan" | "run"> = {
     plan: () => undefined,
-    run: (work) => runUnder(world.plan, work),
+    run: (work) => runUnder(system.plan, work),
   };
   const endStrict = (): void => {
     const { notSimulated = [] } = strict?.dynamodb ?? {};
@@ -157,13 +151,13 @@ export const openWorld = async (): Promise<World> => {
     if (notSimulated.length > 0) throw new Error(`The strict layer must learn: ${notSimulated.join("\n")}`);
   };
   const invoked: Invoke = async (name, event) => {
-    const ending = await world.run(() => invoke(name, event));
+    const ending = await system.run(() => invoke(name, event));
     if (ending.kind === "returned") return ending.result;
     throw new Error(`The invocation of ${name} ${ending.kind}`);
   };
   const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
 
-  const opened: World = Object.assign(world, {
+  const opened: System = Object.assign(system, {
     upstream: simulator.state,
     db,
     ledger: { db, table: ledgerTable, clock: systemClock },
@@ -173,7 +167,7 @@ export const openWorld = async (): Promise<World> => {
     tables,
     logged,
     strict: () => strict,
-    beStrict: (settings: StrictSettings | undefined, seed: number) => {
+    setStrict: (settings: StrictSettings | undefined, seed: number) => {
       endStrict();
       if (settings !== undefined) strict = strictAws(dynamodb, settings, seed);
     },
@@ -181,7 +175,7 @@ export const openWorld = async (): Promise<World> => {
       const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
       return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
     },
-    report: async (order: UpstreamOrder, status: "success" | "failed") => {
+    sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
       const body = eventOf(order, status);
       const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
@@ -196,10 +190,10 @@ export const openWorld = async (): Promise<World> => {
       const answer = await invoked(routes.receiveUpstreamEvent.function, event).catch(() => undefined);
       return answerSchema.safeParse(answer).data?.statusCode === 200;
     },
-    strike: async (schedule: "refresh-catalog" | "reconcile-ledger") => {
+    runSchedule: async (schedule: "refresh-catalog" | "reconcile-ledger") => {
       await invoked(schedule, {}).catch(() => undefined);
     },
-    pump: await pumping({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
+    eventSources: await openEventSources({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
     deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
     restart: async () => {
       invoke = await loadFunctions(functionNames, FUNCTIONS);
@@ -217,13 +211,19 @@ export const openWorld = async (): Promise<World> => {
         endpoints: { ...opened.endpoints, accounts: adopted },
         tables: [ACCESS_TABLE, LEDGER_TABLE, cacheTable],
         ...(isOtherLedger && {
-          pump: await pumping({ sqs, dynamodb, ledgerTable: LEDGER_TABLE, invoke: invoked, strict: () => strict }),
+          eventSources: await openEventSources({
+            sqs,
+            dynamodb,
+            ledgerTable: LEDGER_TABLE,
+            invoke: invoked,
+            strict: () => strict,
+          }),
         }),
       });
     },
     adminDetails: () => ({ base_url: "http://127.0.0.1:9/v1", environment: functionEnvironment, endpoints }),
     stop: async () => {
-      // A run whose answer never came may outlive its world: what it logs then is nobody's.
+      // A run whose answer never came may outlive its system: what it logs then is nobody's.
       console.log = (line: unknown) => {
         if (runs.getStore() === undefined) log(line);
       };

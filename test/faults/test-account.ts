@@ -8,11 +8,11 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
-import type { Ending } from "./world/effects.ts";
-import type { Answer, World } from "./world/world.ts";
+import type { Ending } from "./system/effects.ts";
+import type { Answer, System } from "./system/system.ts";
 
 /** A request under a reference, and what was answered each time that it was made; undefined is no answer of ours. */
-export type Ask = {
+export type SentRequest = {
   readonly route: Route;
   readonly mode: Mode;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
@@ -43,15 +43,15 @@ export const openAppEndpoint = async (): Promise<AppEndpoint> => {
 };
 
 /** One account with money, keys of both modes and an endpoint, and what its app and its operator did. */
-export type Stage = {
-  readonly world: World;
+export type TestAccount = {
+  readonly system: System;
   readonly receiver: AppEndpoint;
   readonly accountId: string;
   readonly keys: Readonly<Record<Mode, string>>;
-  readonly asks: Ask[];
+  readonly requests: SentRequest[];
   readonly commands: Command[];
-  readonly ask: (route: Route, body: Ask["body"], mode?: Mode) => Promise<Ask>;
-  readonly repeat: (ask: Ask) => Promise<void>;
+  readonly ask: (route: Route, body: SentRequest["body"], mode?: Mode) => Promise<SentRequest>;
+  readonly repeat: (ask: SentRequest) => Promise<void>;
   readonly command: (work: () => Promise<unknown>) => Promise<void>;
 };
 
@@ -59,36 +59,40 @@ export const FUNDED_NAIRA = 10_000;
 const whitelist = ["203.0.113.7"];
 const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
 
-/** Sets the stage, without faults. */
-export const setStage = async (world: World, receiver: AppEndpoint, naira = FUNDED_NAIRA): Promise<Stage> => {
-  const { account_id: accountId } = await createAccount(world.accounts, { name: "stage", whitelist });
-  await fundWallet(world.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
-  await setEndpoint(world.endpoints, rules, accountId, receiver.url);
+/** Sets the account, without faults. */
+export const openTestAccount = async (
+  system: System,
+  receiver: AppEndpoint,
+  naira = FUNDED_NAIRA,
+): Promise<TestAccount> => {
+  const { account_id: accountId } = await createAccount(system.accounts, { name: "account", whitelist });
+  await fundWallet(system.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
+  await setEndpoint(system.endpoints, rules, accountId, receiver.url);
   const permissions = permissionSchema.options;
-  const live = await createKey(world.accounts, accountId, { mode: "live", permissions });
-  const test = await createKey(world.accounts, accountId, { mode: "test", permissions });
+  const live = await createKey(system.accounts, accountId, { mode: "live", permissions });
+  const test = await createKey(system.accounts, accountId, { mode: "test", permissions });
   const keys = { live: live.key, test: test.key };
-  const asks: Ask[] = [];
+  const requests: SentRequest[] = [];
   const commands: Command[] = [];
-  const repeat = async ({ route, mode, body, answers }: Ask): Promise<void> => {
-    answers.push(await world.call(route, keys[mode], body));
+  const repeat = async ({ route, mode, body, answers }: SentRequest): Promise<void> => {
+    answers.push(await system.call(route, keys[mode], body));
   };
   return {
-    world,
+    system,
     receiver,
     accountId,
     keys,
-    asks,
+    requests,
     commands,
     repeat,
     ask: async (route, body, mode = "live") => {
-      const ask: Ask = { route, mode, body, answers: [] };
-      asks.push(ask);
+      const ask: SentRequest = { route, mode, body, answers: [] };
+      requests.push(ask);
       await repeat(ask);
       return ask;
     },
     command: async (work) => {
-      commands.push({ work, ending: await world.run(work) });
+      commands.push({ work, ending: await system.run(work) });
     },
   };
 };

@@ -27,15 +27,15 @@ type QueueName = keyof typeof queues;
 const statusChange = z.object({ pk: z.string(), status: z.string().optional() });
 export type StatusChange = { readonly pk: string; readonly from: string | undefined; readonly to: string | undefined };
 
-export type PumpManner = "in_turn" | "at_once";
+export type Concurrency = "sequential" | "concurrent";
 
 /** The event sources, each delivering when it is told to. */
-export type Pump = {
+export type EventSources = {
   /**
    * Delivers all that can be delivered now, one record or message an invocation; what fails stays. The messages of a queue are
    * delivered one after the other, or all at once, as when many invocations are at work.
    */
-  readonly once: (manner?: PumpManner) => Promise<void>;
+  readonly deliver: (concurrency?: Concurrency) => Promise<void>;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
@@ -43,14 +43,14 @@ export type Pump = {
   readonly changes: StatusChange[];
 };
 
-export const pumping = async (parts: {
+export const openEventSources = async (parts: {
   readonly sqs: LocalQueues;
   readonly dynamodb: string;
   readonly ledgerTable: string;
   readonly invoke: Invoke;
   /** How the queues deliver at that moment; undefined is each message once, in order. */
   readonly strict: () => StrictAws | undefined;
-}): Promise<Pump> => {
+}): Promise<EventSources> => {
   const { sqs, invoke } = parts;
   const stream = await readerOf(parts.dynamodb, parts.ledgerTable);
   const changes: StatusChange[] = [];
@@ -75,7 +75,7 @@ export const pumping = async (parts: {
     return given.length > unheard.length;
   };
 
-  const deliverMessages = async (name: QueueName, manner: PumpManner): Promise<boolean> => {
+  const deliverMessages = async (name: QueueName, concurrency: Concurrency): Promise<boolean> => {
     const { Messages = [] } = await sqs.client.send(
       new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
     );
@@ -90,7 +90,7 @@ export const pumping = async (parts: {
       const times = journey === "later" ? 0 : journey === "twice" ? 2 : 1;
       return Array.from({ length: times }, () => () => deliver(message, journey));
     });
-    if (manner === "at_once") await Promise.all(deliveries.map((delivery) => delivery()));
+    if (concurrency === "concurrent") await Promise.all(deliveries.map((delivery) => delivery()));
     else for (const delivery of deliveries) await delivery();
     if (done.size > 0) await forget(name, [...done]);
     return Messages.length > 0;
@@ -110,12 +110,12 @@ export const pumping = async (parts: {
 
   return {
     changes,
-    once: async (manner = "in_turn") => {
+    deliver: async (concurrency = "sequential") => {
       for (;;) {
         const delivered = [
           await deliverChanges(),
-          await deliverMessages("outcomes", manner),
-          await deliverMessages("delivery", manner),
+          await deliverMessages("outcomes", concurrency),
+          await deliverMessages("delivery", concurrency),
         ];
         if (!delivered.includes(true)) return;
       }

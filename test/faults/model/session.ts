@@ -1,0 +1,226 @@
+import { expect } from "vitest";
+import * as z from "zod";
+import type { Mode } from "../../../shared/contract/transaction.ts";
+import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../shared/ledger/wallet.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { transactionsOf, violations } from "../invariants.ts";
+import { closeTestAccount, deliverUntilIdle, resolveOpen } from "../recovery.ts";
+import { advance } from "../system/clock.ts";
+import type { Ending, Fault } from "../system/effects.ts";
+import type { Answer, System } from "../system/system.ts";
+import { type AppEndpoint, FUNDED_NAIRA, openTestAccount, type TestAccount } from "../test-account.ts";
+import {
+  type ExpectedAccount,
+  type ExpectedTransaction,
+  expectedBalance,
+  expectedKey,
+  newExpectedAccount,
+  type Status,
+} from "./expected-account.ts";
+
+/** One program's run: two accounts, and how each should be. */
+export type Session = {
+  readonly system: System;
+  readonly callers: readonly [Caller, Caller];
+  /** Requests so far. */
+  requests: number;
+};
+export type Caller = {
+  readonly account: TestAccount;
+  readonly expected: ExpectedAccount;
+  readonly keys: Record<Mode, string>;
+  /** Its endpoint was disabled for a while, so that webhooks may be missing. */
+  wasDisabled: boolean;
+};
+
+export const openSession = async (system: System, endpoint: AppEndpoint): Promise<Session> => {
+  const caller = async (): Promise<Caller> => {
+    const account = await openTestAccount(system, endpoint);
+    return { account, expected: newExpectedAccount(FUNDED_NAIRA * 100), keys: { ...account.keys }, wasDisabled: false };
+  };
+  return { system, callers: [await caller(), await caller()], requests: 0 };
+};
+
+/** A fault, and the effect that it hits, counted from 1. */
+export type InjectedFault = { readonly at: number; readonly fault: Fault };
+/** An upstream that answered 429 gets no order for so long. */
+const UPSTREAM_PAUSE_MS = 31_000;
+
+/** Does some work under a fault. True if the fault hit an effect, or if AWS did what the emulators never do. */
+export const withFault = async (
+  { system }: Session,
+  injected: InjectedFault | undefined,
+  work: () => Promise<unknown>,
+): Promise<boolean> => {
+  const before = system.strict()?.interventions();
+  const hasIntervened = (): boolean => system.strict()?.interventions() !== before;
+  if (injected === undefined) {
+    await work();
+    return hasIntervened();
+  }
+  let effects = 0;
+  system.plan = () => {
+    effects += 1;
+    return effects === injected.at ? injected.fault : undefined;
+  };
+  await work();
+  system.plan = () => undefined;
+  if (injected.fault === "throttled") advance(UPSTREAM_PAUSE_MS);
+  return effects >= injected.at || hasIntervened();
+};
+
+/** Sends a request that must be answered; undefined where AWS intervened and the answer is a server error or none. */
+export const callWithoutFault = async (
+  session: Session,
+  ...request: Parameters<System["call"]>
+): Promise<Answer | undefined> => {
+  let answer: Answer | undefined;
+  const hasIntervened = await withFault(session, undefined, async () => {
+    answer = await session.system.call(...request);
+  });
+  if (hasIntervened && (answer === undefined || answer.statusCode >= 500)) return undefined;
+  if (answer === undefined) throw new Error(`${request[0].path} was not answered`);
+  return answer;
+};
+
+const COMMAND_ATTEMPTS_MAX = 20;
+
+/** Runs an operator's command, again while AWS keeps it from ending. */
+export const runUntilEnded = async <Result>(
+  { system }: Session,
+  command: () => Promise<Ending<Result>>,
+): Promise<Ending<Result>> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = system.strict()?.interventions();
+    const ending = await command();
+    const isEnded = ending.kind === "returned" || (ending.kind === "threw" && ending.error instanceof OperatorError);
+    if (isEnded || attempt === COMMAND_ATTEMPTS_MAX || system.strict()?.interventions() === before) return ending;
+  }
+};
+
+const REQUESTS_A_MINUTE = 25;
+const MINUTE_MS = 60_000;
+/** Keeps every key below its rate limit. */
+export const paceRequest = (session: Session): void => {
+  session.requests += 1;
+  if (session.requests % REQUESTS_A_MINUTE === 0) advance(MINUTE_MS);
+};
+
+const transactionAnswer = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
+export const errorCodeOf = ({ headers }: Answer): string | undefined => headers["x-error-code"];
+export const isReplay = ({ headers }: Answer): boolean => headers["idempotent-replayed"] === "true";
+export const statusOf = ({ body }: Answer): string => transactionAnswer.parse(body).data.transaction.status;
+
+/** The transaction under a caller's reference. */
+export const findTransaction = (
+  { account: { system, accountId } }: Caller,
+  { mode, reference }: Pick<ExpectedTransaction, "mode" | "reference">,
+): Promise<Transaction | undefined> =>
+  findByCallerReference(system.ledger, system.keyedHashes, { accountId, mode }, reference);
+
+const transactionsByKey = async ({ account }: Caller): Promise<ReadonlyMap<string, Transaction>> =>
+  new Map(
+    (await transactionsOf(account)).map((transaction) => [
+      expectedKey(transaction.mode, transaction.caller_reference ?? ""),
+      transaction,
+    ]),
+  );
+
+/** The upstream's record of a transaction. */
+export const upstreamOrderOf = ({ system }: Session, transaction: Transaction) =>
+  system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+
+/** The final statuses that are right for a transaction whose request was hit by a fault. */
+const statusesAfterFault = (
+  session: Session,
+  { isCheck }: ExpectedTransaction,
+  transaction: Transaction,
+): readonly Status[] => {
+  if (isCheck || transaction.mode === "test") return ["success", "failed"];
+  const order = upstreamOrderOf(session, transaction);
+  if (order === undefined) return ["failed"];
+  return order.status === "processing" ? [] : [order.status];
+};
+
+/** Reads the open transactions again, and accepts their statuses. */
+export const acceptChanges = async (session: Session, { expected }: Caller): Promise<void> => {
+  const open = [...expected.transactions.values()].filter(({ status }) => status === "processing");
+  if (open.length === 0) return;
+  const read = await readTransactions(session.system.ledger, open);
+  const transactions = new Map(read.map((transaction) => [transaction.pk, transaction]));
+  for (const one of open) {
+    const transaction = transactions.get(one.pk);
+    if (transaction === undefined) throw new Error(`${one.mode} ${one.reference} does not exist any more`);
+    acceptStatus(session, one, transaction);
+  }
+};
+
+/** Takes over the status of a transaction, which must be one that it may have. */
+export const acceptStatus = (session: Session, expected: ExpectedTransaction, transaction: Transaction): void => {
+  const allowed: Status[] = [expected.status, ...expected.nextStatuses];
+  if (expected.isUncertain) allowed.push(...statusesAfterFault(session, expected, transaction));
+  expect(allowed, `the statuses that ${expected.mode} ${expected.reference} may have`).toContain(transaction.status);
+  expected.status = transaction.status;
+  if (transaction.failure !== undefined) expected.errorCode = transaction.failure.code;
+};
+
+/** Compares an account's transactions and balance with the expected ones. */
+const compare = async (caller: Caller): Promise<void> => {
+  const { system, accountId } = caller.account;
+  const stored = [...(await transactionsByKey(caller))].map(
+    ([key, { status, amount_kobo }]) => `${key} ${status} ${amount_kobo}`,
+  );
+  const expected = [...caller.expected.transactions].map(
+    ([key, { status, amountKobo }]) => `${key} ${status} ${amountKobo}`,
+  );
+  expect(new Set(stored)).toEqual(new Set(expected));
+  const { balance_kobo } = await readWallet(system.ledger, accountId);
+  expect(balance_kobo).toBe(expectedBalance(caller.expected));
+};
+
+/** Expects the statuses that `resolveOpen` gave: those of the upstream, and `failed` for what it does not know. */
+const expectResolved = async (session: Session, caller: Caller): Promise<void> => {
+  const transactions = await transactionsByKey(caller);
+  for (const [key, expected] of caller.expected.transactions) {
+    const transaction = transactions.get(key);
+    if (expected.status !== "processing" || expected.mode === "test" || transaction === undefined) continue;
+    expected.status = upstreamOrderOf(session, transaction)?.status === "success" ? "success" : "failed";
+  }
+};
+
+const ABANDONED_MS = 6 * MINUTE_MS;
+
+/** Lets every transaction settle, and checks everything. */
+export const endSession = async (session: Session): Promise<void> => {
+  const { system, callers } = session;
+  system.strict()?.calm();
+  await deliverUntilIdle(system);
+  advance(ABANDONED_MS);
+  await system.runSchedule("reconcile-ledger");
+  await deliverUntilIdle(system);
+  for (const caller of callers) await acceptChanges(session, caller);
+  for (const caller of callers) {
+    await resolveOpen(caller.account);
+    await expectResolved(session, caller);
+    await compare(caller);
+  }
+  await deliverUntilIdle(system);
+  await enqueueMissingWebhooks(session);
+  for (const { account } of callers) expect(await violations(account)).toEqual([]);
+  for (const { account } of callers) await closeTestAccount(account);
+};
+
+/** Has an operator enqueue the webhooks of the time in which an endpoint was disabled. */
+const enqueueMissingWebhooks = async ({ system, callers }: Session): Promise<void> => {
+  const disabled = callers.filter(({ wasDisabled }) => wasDisabled);
+  if (disabled.length === 0) return;
+  for (const { account } of disabled) await enableEndpoint(system.endpoints, account.accountId);
+  const { ledger, accounts, deliveryQueue: queue } = system;
+  const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
+  await enqueueRange({ ledger, accounts, queue }, always);
+  await deliverUntilIdle(system);
+};
