@@ -21,6 +21,8 @@ const FILES = [
   "test/integration/shared/orders/place-order.test.ts",
   "test/integration/shared/purchase/buy-data.test.ts",
   "test/integration/shared/upstream-events/apply-upstream-event.test.ts",
+  "test/integration/shared/upstream-events/heuristic-match.test.ts",
+  "test/integration/shared/upstream-events/stored-event.test.ts",
   "test/integration/shared/ledger/open-transaction.test.ts",
   "test/integration/shared/ledger/settle-transaction.test.ts",
   "test/integration/shared/ledger/ledger-entry.test.ts",
