@@ -20,6 +20,8 @@ const FILES = [
   "test/integration/shared/orders/place-order.test.ts",
   "test/integration/shared/purchase/buy-data.test.ts",
   "test/integration/shared/upstream-events/apply-upstream-event.test.ts",
+  "test/integration/shared/upstream-events/heuristic-match.test.ts",
+  "test/integration/shared/upstream-events/stored-event.test.ts",
   "test/integration/shared/ledger/transact.test.ts",
   "test/integration/shared/reconciliation/reconcile-wallet.test.ts",
   "test/integration/functions/receive-upstream-event.test.ts",
