@@ -4,12 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
+import { transactionPk, walletPk } from "../../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../../../shared/ledger/transact.ts";
-import { type Transaction, transactionPk } from "../../../../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../../../../shared/ledger/wallet.ts";
+import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
