@@ -1,5 +1,7 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import {
   type AccessFixture,
@@ -12,7 +14,12 @@ import {
   remainingOf,
 } from "../../../builders/access.ts";
 
-/** Goal: a key makes so many requests a minute in each group, counted in the one write that reads it. */
+/** The routes of each rate group in the table. */
+const groups = Object.keys(rateGroups).map((group) => ({
+  group,
+  routesOf: Object.values(routes).filter((route) => route.group === group),
+}));
+
 let access: AccessFixture;
 beforeAll(async () => {
   access = await openAccess();
@@ -20,8 +27,8 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-describe("the rate", () => {
-  test("of 60 purchases a minute: the 61st is 429 with the seconds to the next minute, which begins anew", async () => {
+describe("the rate of a key", () => {
+  test("is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {
     const { key } = await access.anAccount();
     access.nowMs = NOON + 17_500;
     for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(access.withKey(key))).toBe(left);
@@ -35,7 +42,7 @@ describe("the rate", () => {
     expect(await remainingOf(access.withKey(key))).toBe(59);
   });
 
-  test("counts what is answered 403: after 3 of them 56 of 60 are left", async () => {
+  test("counts requests that are 403: after 3 of them and a good one 56 of 60 are left", async () => {
     const { key } = await access.anAccount();
     for (let request = 0; request < 3; request += 1) {
       expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
@@ -43,7 +50,7 @@ describe("the rate", () => {
     expect(await remainingOf(access.withKey(key))).toBe(56);
   });
 
-  test("of one group does not touch another's: 60 purchases leave 119 of 120 reads", async () => {
+  test("is separate for each group: after 61 purchases the first read leaves 119 of 120", async () => {
     const { key } = await access.anAccount();
     for (let request = 0; request < 61; request += 1) await access.withKey(key);
     expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
@@ -53,7 +60,7 @@ describe("the rate", () => {
     expect(await remainingOf(access.withKey(key, { route: routes.listCatalog }))).toBe(118);
   });
 
-  test("of one key does not touch that of the account's other key, nor of its test key", async () => {
+  test("is separate for each key of an account, live and test", async () => {
     const { key, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const probe = await createKey(access.store, accountId, { mode: "test" });
@@ -66,21 +73,21 @@ describe("the rate", () => {
     });
   });
 
-  test("of 25 requests at once counts 25: each sees another number, and 34 are left after the 26th", async () => {
+  test("counts 25 simultaneous requests as 25: each sees another number, and 34 are left after the 26th", async () => {
     const { key } = await access.anAccount();
     const left = await Promise.all(Array.from({ length: 25 }, () => remainingOf(access.withKey(key))));
     expect(left.toSorted((a, b) => b - a)).toEqual(Array.from({ length: 25 }, (_, index) => 59 - index));
     expect(await remainingOf(access.withKey(key))).toBe(34);
   });
 
-  test("of 70 requests at once admits 60", async () => {
+  test("admits 60 of 70 simultaneous requests", async () => {
     const { key } = await access.anAccount();
-    const verdicts = await Promise.all(Array.from({ length: 70 }, () => admissionCode(access.withKey(key))));
-    expect(verdicts.filter((settlement) => settlement === "admitted")).toHaveLength(60);
-    expect(verdicts.filter((settlement) => settlement === "rate_limited")).toHaveLength(10);
+    const codes = await Promise.all(Array.from({ length: 70 }, () => admissionCode(access.withKey(key))));
+    expect(codes.filter((code) => code === "admitted")).toHaveLength(60);
+    expect(codes.filter((code) => code === "rate_limited")).toHaveLength(10);
   });
 
-  test("stands untouched while the account's status and whitelist change: 57 left after 3 and 2 changes", async () => {
+  test("survives changes of the account: 57 are left after 3 requests, a status change and a whitelist change", async () => {
     const { key, accountId } = await access.anAccount();
     await access.withKey(key);
     await setAccountStatus(access.store, accountId, "active");
@@ -91,7 +98,28 @@ describe("the rate", () => {
 });
 
 describe("the counters in a key's item", () => {
-  test("of the minute before go in the same write: 10 minutes in a row, 10 calls, 1 counter", async () => {
+  test.each(groups)("of the group $group are removed once stale", async ({ routesOf }) => {
+    const [route] = routesOf;
+    if (route === undefined) throw new Error("The group has no route");
+    const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:retrieve"] });
+    for (let visit = 0; visit < 9; visit += 1) {
+      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      expect(await admissionCode(access.withKey(key, { route }))).toBe("admitted");
+    }
+    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON / MINUTE_MS + 16}`]: 1 });
+  });
+
+  test("of a group that is no longer in the table are removed with the others, and no other attribute is", async () => {
+    const { key } = await access.anAccount();
+    const before = await access.keyItem(key);
+    const { db, accessTable } = access.tables;
+    const former = Object.fromEntries(Array.from({ length: 8 }, (_, minute) => [`former:${minute}`, 1]));
+    await db.send(new PutCommand({ TableName: accessTable, Item: { ...before, ...former } }));
+    await access.withKey(key);
+    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON / MINUTE_MS}`]: 1 });
+  });
+
+  test("of the previous minute are removed in the same write: 10 consecutive minutes are 10 calls and 1 counter", async () => {
     const { key } = await access.anAccount();
     for (let minute = 0; minute < 10; minute += 1) {
       access.nowMs = NOON + minute * MINUTE_MS;
@@ -101,7 +129,7 @@ describe("the counters in a key's item", () => {
     expect(access.proxy.calls).toHaveLength(10);
   });
 
-  test("that are stale stay until there are 8, and then 1 more update removes all 8 and keeps the current one", async () => {
+  test("stay until 8 are stale, then 1 more update removes all 8 and keeps the current one", async () => {
     const { key } = await access.anAccount();
     const calls: number[] = [];
     for (let visit = 0; visit < 10; visit += 1) {
@@ -115,7 +143,7 @@ describe("the counters in a key's item", () => {
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute + 16}`]: 1, [`vtu:${minute + 18}`]: 1 });
   });
 
-  test("of other groups in the same minute are not stale", async () => {
+  test("of another group in the same minute stay when stale ones are removed", async () => {
     const { key } = await access.anAccount();
     for (let visit = 0; visit < 9; visit += 1) {
       access.nowMs = NOON + visit * 2 * MINUTE_MS;
@@ -126,7 +154,7 @@ describe("the counters in a key's item", () => {
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
   });
 
-  test("and 20 IPv6 entries, 3 permissions and the most counters that there can be stay below 1 KB: 1 write unit a request", async () => {
+  test("fit into 1 KB with 20 IPv6 entries and 3 permissions, so that a request costs 1 write unit", async () => {
     const whitelist = Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index + 1}`);
     const { key } = await access.anAccount({ whitelist, permissions: ["vtu", "identity", "identity:retrieve"] });
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
@@ -143,7 +171,7 @@ describe("the counters in a key's item", () => {
   });
 });
 
-test("a request whose stale counters cannot be removed is admitted all the same", async () => {
+test("a request is admitted even if its key's stale counters cannot be removed", async () => {
   const { key } = await access.anAccount();
   for (let visit = 0; visit < 8; visit += 1) {
     access.nowMs = NOON + visit * 2 * MINUTE_MS;
@@ -158,8 +186,8 @@ test("a request whose stale counters cannot be removed is admitted all the same"
   }
 });
 
-describe("a count that meets a change of the key's account", () => {
-  test.each(["conflict", "throttled"] as const)("with %s, is made once the change is through", async (fault) => {
+describe("the count of a request while the account of its key changes", () => {
+  test.each(["conflict", "throttled"] as const)("is retried after %s until the change is written", async (fault) => {
     const { key } = await access.anAccount();
     let left = 4;
     access.proxy.fault = ({ operation }) => {
@@ -171,7 +199,7 @@ describe("a count that meets a change of the key's account", () => {
     expect(left).toBe(0);
   });
 
-  test("that does not end is given up after 2 s, as a request about which nothing is known", async () => {
+  test("fails after 2 s if the change does not end, and the next request is counted as the first", async () => {
     const { key } = await access.anAccount();
     access.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
     const startMs = Date.now();
