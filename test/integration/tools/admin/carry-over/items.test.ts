@@ -121,13 +121,13 @@ test.each([1, 2, 3])(
     const results = await recompute([...result.accountIds]);
     expect(new Map(results.map((each) => [each.account_id, each.result])).get(accountId)).toBe("corrected");
     expect(results.map((each) => each.result).toSorted()).toEqual(["corrected", "right"]);
-    const [there, here] = [await itemsOf(old), await itemsOf(restored)];
-    for (const [pk, item] of there) {
+    const [oldItems, restoredItems] = [await itemsOf(old), await itemsOf(restored)];
+    for (const [pk, item] of oldItems) {
       // A wallet's version counts its own ledger's writes.
       const expected = String(pk).startsWith("wallet#")
         ? { balance_kobo: (await readWallet(old, accountOf(pk))).balance_kobo }
         : item;
-      expect(here.get(pk)).toMatchObject(Object(expected));
+      expect(restoredItems.get(pk)).toMatchObject(Object(expected));
     }
     expect(copied(await carry())).toBe(0);
   },
@@ -186,8 +186,8 @@ test("a carry-over reports items of an unknown kind and unreadable ones, and cop
       { item: "funding#BROKEN", what: "cannot be read" },
     ]),
   );
-  const here = await itemsOf(restored);
-  expect([here.has("lock#1"), here.has("funding#BROKEN"), here.size > 3]).toEqual([false, false, true]);
+  const items = await itemsOf(restored);
+  expect([items.has("lock#1"), items.has("funding#BROKEN"), items.size > 3]).toEqual([false, false, true]);
 });
 
 test("a carry-over from a table that does not exist fails with a message", async () => {
@@ -221,8 +221,10 @@ test("recomputed balances equal the entries, and a correction has an audit entry
 test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {
   await buy();
   nowMs += DAY_MS;
-  const [row] = [...(await itemsOf(old)).values()].filter((item) => String(Object(item).pk).startsWith("transaction#"));
-  await settle(old, aTransactionRow(Object(row)), { status: "success" });
+  const [transaction] = [...(await itemsOf(old)).values()].filter((item) =>
+    String(Object(item).pk).startsWith("transaction#"),
+  );
+  await settle(old, aTransactionRow(Object(transaction)), { status: "success" });
   await restore();
   await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
   await recompute();

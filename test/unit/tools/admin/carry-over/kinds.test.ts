@@ -7,12 +7,12 @@ import { aTransactionRow } from "../../../../builders/transaction.ts";
 const THEN = "2026-11-21T09:00:00.000Z";
 const LATER = "2026-11-21T10:00:00.000Z";
 
-const compare = (old: Item, here?: Item): Step => {
-  const step = kindOf(old.pk)?.compare?.(old, here);
+const compare = (old: Item, restored?: Item): Step => {
+  const step = kindOf(old.pk)?.compare?.(old, restored);
   if (step === undefined) throw new Error(`${old.pk} has no comparison`);
   return step;
 };
-const kindFor = (old: Item, here?: Item) => compare(old, here).kind;
+const kindFor = (old: Item, restored?: Item) => compare(old, restored).kind;
 
 const open = (changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item =>
   aTransactionRow({ status: "processing", mode: "live", open: "live", ...changes });
@@ -94,8 +94,8 @@ test("an account has all keys of both ledgers, revoked if either is, with the ea
     version: 5,
     keys: [{ key_id: "a", status: "revoked" }, { key_id: "b", expires_at: LATER }, { key_id: "new" }],
   });
-  const here = account({ version: 3, keys: [{ key_id: "a" }, { key_id: "b", expires_at: THEN }, { key_id: "c" }] });
-  const step = compare(old, here);
+  const restored = account({ version: 3, keys: [{ key_id: "a" }, { key_id: "b", expires_at: THEN }, { key_id: "c" }] });
+  const step = compare(old, restored);
   expect(step).toMatchObject({
     kind: "update",
     item: {
@@ -115,9 +115,9 @@ test("an account has all keys of both ledgers, revoked if either is, with the ea
 });
 
 test("an account has the addresses of the ledger in which it has the higher version", () => {
-  const [old, here] = [account({ version: 5, whitelist: ["10.0.0.1"] }), account({ version: 3 })];
-  expect(compare(old, here)).toMatchObject({ kind: "update", item: { whitelist: ["10.0.0.1"] } });
-  expect(compare(here, old)).toEqual({ kind: "present" });
+  const [old, restored] = [account({ version: 5, whitelist: ["10.0.0.1"] }), account({ version: 3 })];
+  expect(compare(old, restored)).toMatchObject({ kind: "update", item: { whitelist: ["10.0.0.1"] } });
+  expect(compare(restored, old)).toEqual({ kind: "present" });
 });
 
 test("an account that is restricted in either ledger stays restricted, with a note", () => {
