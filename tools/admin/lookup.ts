@@ -1,5 +1,8 @@
-import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
-import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
+import {
+  findByCallerReference,
+  findByUpstreamReference,
+  readTransaction,
+} from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";

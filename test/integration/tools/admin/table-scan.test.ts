@@ -1,7 +1,7 @@
 import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { UnprocessedKeysError } from "../../../../shared/ledger/batch-read.ts";
+import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
 import { type Item, readItemMap, scanTable } from "../../../../tools/admin/table-scan.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
