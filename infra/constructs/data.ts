@@ -10,6 +10,8 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import { CfnSecret, type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
+import { type SecretName, type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
+import { outputOf } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables } from "../tables.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -19,12 +21,11 @@ export interface DataProps extends StackProps {
 }
 
 export type TableName = keyof typeof tables;
-export type SecretName = "upstreamKey" | "upstreamHmac" | "webhookToken" | "referenceKey" | "replayKey" | "webhookKey";
 
-/** What must not be lost, and what may: three tables and six secrets. */
+/** The tables and the secrets: what must not be lost, and what can be made again. */
 export class Data extends Stack {
   readonly tables: Readonly<Record<TableName, ITable>>;
-  readonly secrets: Readonly<Record<SecretName, ISecret>>;
+  readonly secretArns: Readonly<Record<SecretVariable, string>>;
 
   constructor(scope: Construct, id: string, { adopt, ...props }: DataProps) {
     super(scope, id, props);
@@ -40,37 +41,22 @@ export class Data extends Stack {
         : durableTable(this, "Ledger", tables.ledger),
       cache: makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY),
     };
-    this.secrets = {
-      upstreamKey: filledByOperator(this, "UpstreamKey", "The upstream's live key"),
-      upstreamHmac: filledByOperator(
-        this,
-        "UpstreamHmac",
-        "The key with which the upstream signs its events, if it does",
-      ),
-      webhookToken: generated(
-        this,
-        "WebhookToken",
-        "The end of the path at which the upstream reports",
-        RemovalPolicy.DESTROY,
-      ),
-      referenceKey: adopt
-        ? Secret.fromSecretCompleteArn(this, "ReferenceKey", adopt.referenceKeySecretArn)
-        : generated(
-            this,
-            "ReferenceKey",
-            "Names transactions; never rotated",
-            RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-          ),
-      replayKey: generated(this, "ReplayKey", "Seals identity results for 10 minutes", RemovalPolicy.DESTROY),
-      webhookKey: adopt
-        ? Secret.fromSecretCompleteArn(this, "WebhookKey", adopt.webhookKeySecretArn)
-        : generated(
-            this,
-            "WebhookKey",
-            "Seals the accounts' webhook secrets",
-            RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-          ),
-    };
+    this.secretArns = secretIds((name) => this.secret(secretTable[name], adopt).secretArn);
+  }
+
+  private secret(spec: (typeof secretTable)[SecretName], adopt: DataProps["adopt"]): ISecret {
+    // `UPSTREAM_KEY_SECRET_ID` is `UpstreamKey` on AWS.
+    const id = outputOf(spec.variable.replace(/_SECRET_ID$/, ""));
+    switch (spec.kind) {
+      case "filled":
+        return filledByOperator(this, id, spec.description);
+      case "generated":
+        return generated(this, id, spec.description, RemovalPolicy.DESTROY);
+      case "fixed":
+        return adopt
+          ? Secret.fromSecretCompleteArn(this, id, adopt[spec.adoptedAs])
+          : generated(this, id, spec.description, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+    }
   }
 }
 

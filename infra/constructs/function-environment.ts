@@ -1,44 +1,27 @@
-import type * as z from "zod";
-import { type environment, functionEnvironments } from "../../shared/platform/env.ts";
+import { type FunctionEnvironment, functionEnvironments } from "../../shared/platform/env.ts";
+import type { SecretVariable } from "../../shared/platform/secret-table.ts";
 import type { FunctionName } from "../functions.ts";
 import type { StageSettings } from "../stages.ts";
-import type { Data, SecretName } from "./data.ts";
+import type { Data } from "./data.ts";
 
-/** A value for every variable there is. */
-export type EnvironmentValues = Readonly<Record<keyof z.output<typeof environment>, string>>;
-type Variable = keyof EnvironmentValues;
+type Variable = keyof FunctionEnvironment;
 
-/** The secrets by the variables that hold their ids. */
-export const secretVariables = {
-  UPSTREAM_KEY_SECRET_ID: "upstreamKey",
-  UPSTREAM_HMAC_SECRET_ID: "upstreamHmac",
-  WEBHOOK_TOKEN_SECRET_ID: "webhookToken",
-  REFERENCE_KEY_SECRET_ID: "referenceKey",
-  REPLAY_KEY_SECRET_ID: "replayKey",
-  WEBHOOK_KEY_SECRET_ID: "webhookKey",
-} as const satisfies Partial<Record<Variable, SecretName>>;
-
-type DataVariable = keyof typeof secretVariables | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
+type DataVariable = SecretVariable | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
 
 /** Names of tables and ids of secrets. */
-export const dataValues = ({ tables, secrets }: Data): Pick<EnvironmentValues, DataVariable> => ({
+export const dataValues = ({ tables, secretArns }: Data): Pick<FunctionEnvironment, DataVariable> => ({
   ACCESS_TABLE: tables.access.tableName,
   LEDGER_TABLE: tables.ledger.tableName,
   CACHE_TABLE: tables.cache.tableName,
-  UPSTREAM_KEY_SECRET_ID: secrets.upstreamKey.secretArn,
-  UPSTREAM_HMAC_SECRET_ID: secrets.upstreamHmac.secretArn,
-  WEBHOOK_TOKEN_SECRET_ID: secrets.webhookToken.secretArn,
-  REFERENCE_KEY_SECRET_ID: secrets.referenceKey.secretArn,
-  REPLAY_KEY_SECRET_ID: secrets.replayKey.secretArn,
-  WEBHOOK_KEY_SECRET_ID: secrets.webhookKey.secretArn,
+  ...secretArns,
 });
 
 /** What comes from the settings alone. */
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
-): Omit<EnvironmentValues, DataVariable | QueueVariable> => ({
+): Omit<FunctionEnvironment, DataVariable | QueueVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_SIGNATURE: settings.upstreamSignature === undefined ? "" : JSON.stringify(settings.upstreamSignature),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),

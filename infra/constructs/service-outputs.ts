@@ -1,11 +1,11 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { API_URL_OUTPUT, outputOf } from "../outputs.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import type { EnvironmentValues } from "./function-environment.ts";
 
 export interface ServiceOutputsProps {
-  readonly values: EnvironmentValues;
+  readonly values: FunctionEnvironment;
   readonly api: Api;
   /** Its address. */
   readonly dashboard: string;

@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type Route, routes } from "../../shared/contract/routes.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { queues } from "../queues.ts";
 import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
@@ -11,13 +12,7 @@ import { Api } from "./api.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import type { EgressNetwork } from "./egress-network.ts";
-import {
-  dataValues,
-  type EnvironmentValues,
-  secretVariables,
-  settingsValues,
-  variablesOf,
-} from "./function-environment.ts";
+import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
 import { QueueWorker } from "./queue-worker.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -55,7 +50,7 @@ export class Service extends Stack {
       alarms,
       "Apps were not told how their transactions ended, and will not be.",
     );
-    const values: EnvironmentValues = {
+    const values: FunctionEnvironment = {
       ...dataValues(data),
       OUTCOMES_QUEUE_URL: outcomes.queue.queueUrl,
       DELIVERY_QUEUE_URL: delivery.queue.queueUrl,
@@ -99,7 +94,7 @@ export class Service extends Stack {
   }
 
   private makeFunctions(
-    values: EnvironmentValues,
+    values: FunctionEnvironment,
     workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
   ): Record<FunctionName, ServiceFunction> {
     const make = (name: FunctionName) => this.makeFunction(name, values, workers);
@@ -122,7 +117,7 @@ export class Service extends Stack {
   /** A function with what it parses, and leave for what it does. */
   private makeFunction(
     name: FunctionName,
-    values: EnvironmentValues,
+    values: FunctionEnvironment,
     workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
   ): ServiceFunction {
     const { stage, settings, data, network } = this.props;
@@ -151,11 +146,13 @@ export class Service extends Stack {
         ["sqs:SendMessage"],
         sendsTo.map((queue) => workers[queue].queue.queueArn),
       );
-    const secrets = Object.entries(secretVariables).filter(([variable]) => variables.some((own) => own === variable));
-    if (secrets.length > 0) {
+    const secretArns = Object.entries(data.secretArns).filter(([variable]) =>
+      variables.some((own) => own === variable),
+    );
+    if (secretArns.length > 0) {
       made.allow(
         ["secretsmanager:GetSecretValue"],
-        secrets.map(([, secret]) => data.secrets[secret].secretArn),
+        secretArns.map(([, arn]) => arn),
       );
     }
     return made;

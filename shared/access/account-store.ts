@@ -1,32 +1,34 @@
 import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../ledger/account-index.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import { getItem } from "../ledger/get-item.ts";
+import { indexedAccounts } from "../ledger/query-index.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
 
-/** Where an account wants to be told, and what has become of telling it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
+/** The account's webhook endpoint and its state. Secrets are sealed; see shared/webhooks/endpoint.ts. */
 const webhookField = z.object({
   url: z.string().optional(),
   status: z.enum(["on", "off"]),
-  /** Since when no event was taken. */
+  /** Time of the first failed attempt since the last success. */
   failing_since: z.iso.datetime().optional(),
   secret: z.string(),
-  /** The one before, which signs too until `previous_until`. */
+  /** The previous secret, which also signs until `previous_until`. */
   previous_secret: z.string().optional(),
   previous_until: z.iso.datetime().optional(),
 });
 export type WebhookField = z.infer<typeof webhookField>;
 
 /**
- * One account's item in the ledger table. It lists its keys, so that status and whitelist reach all of them in one transaction;
- * `version` rises with every change. `owner` puts it into the index by which accounts are listed.
+ * An account's item in the ledger table. It lists its keys, so that a change of status or whitelist reaches all of them in one
+ * transaction. `version` rises with every change; `owner` is the key of the index that lists accounts.
  */
 export const accountSchema = z.object({
   pk: z.string(),
@@ -42,7 +44,7 @@ export const accountSchema = z.object({
       status: z.enum(["active", "revoked"]),
       permissions: z.array(permissionSchema),
       created_at: z.iso.datetime(),
-      /** When it stops by itself: it was rotated. */
+      /** When a rotated key ends. */
       expires_at: z.iso.datetime().optional(),
     }),
   ),
@@ -53,38 +55,31 @@ export const accountSchema = z.object({
 });
 export type Account = z.infer<typeof accountSchema>;
 
-/** Where accounts and their keys are kept. */
+/** The tables of accounts and their keys. */
 export type AccountStore = {
   readonly db: DynamoDBDocumentClient;
   readonly accessTable: string;
   readonly ledgerTable: string;
   readonly clock?: Clock;
-  /** The operator's act behind a change, kept in the change's own transaction. It is told the account as it will be. */
+  /** Makes the audit entry of a change from the changed account; it is written in the change's own transaction. */
   readonly audit?: (account: Account) => AuditEntry;
 };
 
-/** The part of it that holds the accounts themselves. */
+/** The part of the store that holds accounts. */
 export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 
-/** What stands on record about a change, as a part of its transaction. */
+/** The audit entry of a change, as a part of its transaction. */
 export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: Account): Writes =>
   audit ? [auditPut(ledgerTable, audit(account))] : [];
 
-/** What an operator got wrong, in a sentence. */
+/** An operator's mistake, in a sentence. */
 export class AccountError extends Error {
   override readonly name = "AccountError";
 }
 
-/** The account, read strongly; undefined where there is none. */
-export const findAccount = async (
-  { db, ledgerTable }: AccountTable,
-  accountId: string,
-): Promise<Account | undefined> => {
-  const { Item } = await db.send(
-    new GetCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) }, ConsistentRead: true }),
-  );
-  return Item && accountSchema.parse(Item);
-};
+/** The account, read strongly; undefined if it does not exist. */
+export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: string): Promise<Account | undefined> =>
+  getItem({ db, table: ledgerTable }, accountPk(accountId), accountSchema);
 
 export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
@@ -92,7 +87,7 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
   return account;
 };
 
-/** A write to one key's item beside the account's own. */
+/** A write to a key's item that accompanies a change of its account. */
 export type KeyWrite = {
   readonly keyId: string;
   readonly write: Writes[number];
@@ -100,10 +95,10 @@ export type KeyWrite = {
   readonly whenRefused: "skip" | "fail";
 };
 
-/** What else a transaction has room for beside the account and the record of the change. It takes 100 items. */
+/** Key writes in one transaction, beside the account and the audit entry. A transaction takes 100 items. */
 export const KEY_WRITES_MAX = 90;
 
-/** Puts an account in the place of the one that was read, together with writes to its keys' items. */
+/** Replaces the account that was read, together with writes to its keys' items. */
 export const replaceAccount = (
   store: AccountTable,
   account: Account,
@@ -116,7 +111,7 @@ export const replaceAccount = (
         Put: {
           TableName: store.ledgerTable,
           Item: { ...account, version: account.version + 1 },
-          // Two operators at once: the second one reads again instead of undoing the first.
+          // Of two concurrent changes the second one reads again instead of undoing the first.
           ConditionExpression: "version = :read",
           ExpressionAttributeValues: { ":read": account.version },
         },
@@ -128,8 +123,8 @@ export const replaceAccount = (
   );
 
 /**
- * Which key writes a condition refused, by their positions; empty where the account has changed since it was read, or where another
- * write held an item: then the change is tried again.
+ * Positions of the key writes whose condition failed. Empty if the account has changed since it was read or another write held an
+ * item: then the whole change is retried.
  */
 const refusedKeyWrites = (error: unknown): readonly number[] => {
   if (!(error instanceof TransactionCanceledException) || isContention(error)) return [];
@@ -138,31 +133,31 @@ const refusedKeyWrites = (error: unknown): readonly number[] => {
   return isRefused.flatMap((refused, position) => (refused ? [position - 1] : []));
 };
 
-/** What one attempt at a change came to. */
-type Attempted<Result> =
+/** The result of one attempt at a change. */
+type AttemptResult<Result> =
   | { readonly kind: "done"; readonly result: Result }
   | Exclude<WriteResult, { readonly kind: "written" }>;
 
-/** Calls `attempt`, which reads anew what it changes, until it is done. Other writers of the account are waited for. */
-export const retryUntilDone = async <Result>(attempt: () => Promise<Attempted<Result>>): Promise<Result> => {
+/** Calls `attempt`, which must read again what it changes, with backoff until it is done. */
+export const retryUntilDone = async <Result>(attempt: () => Promise<AttemptResult<Result>>): Promise<Result> => {
   const nextAttempt = operatorRetries();
   for (;;) {
     const attempted = await attempt();
     if (attempted.kind === "done") return attempted.result;
-    // A copy that may have been written must not be followed by another change on top of it.
+    // After an indeterminate write another attempt could apply the change twice.
     if (!attempted.isCertain || !(await nextAttempt())) throw attempted.error;
   }
 };
 
-const disagreement = (accountId: string, keyId: string): AccountError =>
+const mismatchError = (accountId: string, keyId: string): AccountError =>
   new AccountError(
     `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
   );
 
 /**
- * Changes an account, and what `alongside` says of its keys' items in the same transaction. `change` may be called several times,
- * each time with the account as it stands; undefined means that there is nothing to change. Resolves with the account as it
- * stands then. More key writes than a transaction has room for follow it one by one: the first ones must be those that matter.
+ * Changes an account, and in the same transaction its keys' items by the writes of `alongside`. `change` may be called several times,
+ * each time with the current account; it returns undefined if there is nothing to change. Key writes beyond KEY_WRITES_MAX follow
+ * one by one, so that the important ones must come first.
  */
 export const changeAccount = (
   store: AccountTable,
@@ -181,25 +176,29 @@ export const changeAccount = (
       for (const position of refusedKeyWrites(replaced.error)) {
         const refused = keyWrites[position];
         if (refused === undefined) continue;
-        if (refused.whenRefused === "fail") throw disagreement(accountId, refused.keyId);
+        if (refused.whenRefused === "fail") throw mismatchError(accountId, refused.keyId);
         skipped.add(refused.keyId);
       }
       return replaced;
     }
-    for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeAlone(store, accountId, keyWrite);
+    for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeSeparately(store, accountId, keyWrite);
     return { kind: "done", result: { ...changed, version: account.version + 1 } };
   });
 };
 
-const writeAlone = async (
+const writeSeparately = async (
   { db }: AccountTable,
   accountId: string,
   { keyId, write, whenRefused }: KeyWrite,
 ): Promise<void> => {
-  const result = await transact(db, [write], { nextAttempt: operatorRetries(), lossesMax: 0, about: { key: keyId } });
+  const result = await transact(db, [write], {
+    nextAttempt: operatorRetries(),
+    unansweredMax: 0,
+    about: { key: keyId },
+  });
   if (result.kind === "written") return;
-  if (result.kind !== "refused") throw result.error;
-  if (whenRefused === "fail") throw disagreement(accountId, keyId);
+  if (result.kind !== "condition_failed") throw result.error;
+  if (whenRefused === "fail") throw mismatchError(accountId, keyId);
 };
 
 /** The ids of all accounts, oldest first. */

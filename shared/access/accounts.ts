@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../ledger/account-index.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
@@ -17,40 +17,40 @@ import {
 import { keyHash, newApiKey } from "./api-key.ts";
 import {
   accountStatusUpdate,
+  addAsRevoked,
   expiryUpdate,
-  isDead,
+  isInactive,
   type Key,
   keyPut,
   revocation,
   type WhitelistChange,
   whitelistRanges,
   whitelistUpdate,
-  withUnlisted,
 } from "./key-item.ts";
 import type { KeyItem } from "./key-store.ts";
 
-/** New keys may buy and verify; finding a person by phone number is granted by name. */
+/** Permissions of a new key. `identity:retrieve` must be requested explicitly (docs/interface.md 2.D5). */
 export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
 
-/** Account and active keys change in one transaction, which has room for 100 items. */
+/** An account and its active keys change in one transaction, which takes 100 items. */
 const ACTIVE_KEYS_MAX = 50;
 
 const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("hex")}`;
 
-/** Makes an account with an empty wallet and without keys. `whitelist` holds addresses and CIDR ranges; an empty one lets nobody in. */
+/** Creates an account with an empty wallet and no keys. An empty whitelist admits no request. */
 export const createAccount = async (
   store: AccountStore,
-  account: { readonly name: string; readonly whitelist: readonly string[] },
+  { name, whitelist }: { readonly name: string; readonly whitelist: readonly string[] },
 ): Promise<Account> => {
   const { db, ledgerTable, clock = systemClock } = store;
-  whitelistRanges(account.whitelist);
+  whitelistRanges(whitelist);
   const accountId = newId("acc");
-  const row: Account = {
+  const account: Account = {
     pk: accountPk(accountId),
     account_id: accountId,
-    name: account.name,
+    name,
     status: "active",
-    whitelist: [...account.whitelist],
+    whitelist: [...whitelist],
     keys: [],
     version: 1,
     owner: ACCOUNTS_OWNER,
@@ -59,18 +59,18 @@ export const createAccount = async (
   const put = (Item: Account | Wallet) => ({
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
-  const items = [put(row), put(emptyWallet(accountId, clock())), ...auditWrites(store, row)];
+  const items = [put(account), put(emptyWallet(accountId, clock())), ...auditWrites(store, account)];
   await db.send(new TransactWriteCommand({ TransactItems: items }));
-  return row;
+  return account;
 };
 
-/** Makes a key. The returned text is the only copy: the tables keep its hash. */
+/** Creates a key. The returned key is the only copy: the tables keep its hash. */
 export const createKey = async (
   store: AccountStore,
   accountId: string,
-  wish: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
+  options: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
 ): Promise<NewKey> => {
-  const { key, entry } = newKey(wish.mode, wish.permissions ?? defaultPermissions, nowOf(store));
+  const { key, entry } = newKey(options.mode, options.permissions ?? defaultPermissions, nowOf(store));
   await changeAccount(
     store,
     accountId,
@@ -82,10 +82,7 @@ export const createKey = async (
 
 export type NewKey = { readonly key: string; readonly keyId: string };
 
-/**
- * Makes a key with the mode and the permissions of another, which stops by itself once the overlap is over: 401 from then on. An
- * overlap that runs already is only ever cut short.
- */
+/** Creates a key with the mode and permissions of another one, which expires after the overlap. An earlier expiry is kept. */
 export const rotateKey = async (
   store: AccountStore,
   accountId: string,
@@ -93,7 +90,7 @@ export const rotateKey = async (
   overlapMs: number,
 ): Promise<NewKey & { readonly expiresAt: string }> => {
   const nowMs = nowOf(store);
-  const ends = isoTime(nowMs + overlapMs);
+  const overlapEnd = isoTime(nowMs + overlapMs);
   const before = requireKey(await requireAccount(store, accountId), keyId);
   const { key, entry } = newKey(before.mode, before.permissions, nowMs);
   const changed = await changeAccount(
@@ -101,22 +98,22 @@ export const rotateKey = async (
     accountId,
     (account) => {
       const old = requireKey(account, keyId);
-      if (isDead(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: make a new one instead`);
-      const expiresAt = old.expires_at !== undefined && old.expires_at < ends ? old.expires_at : ends;
+      if (isInactive(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: create a new one instead`);
+      const expiresAt = old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
       return withKey({ ...account, keys }, entry, nowMs);
     },
     (account) => {
       const old = requireKey(account, keyId);
-      return [keyPut(store, account, entry), expiryUpdate(store, old, old.expires_at ?? ends)];
+      return [keyPut(store, account, entry), expiryUpdate(store, old, old.expires_at ?? overlapEnd)];
     },
   );
-  return { key, keyId: entry.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? ends };
+  return { key, keyId: entry.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? overlapEnd };
 };
 
 /**
- * A revoked key is refused from the next request on. It is written also where the ledger says revoked already: the ledger may have
- * been restored, or the access table.
+ * Revokes a key: it is refused from the next request on. The key's item is written even if the ledger has the key as revoked, because
+ * either table may have been restored.
  */
 export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
   await changeAccount(
@@ -131,30 +128,30 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
   );
 };
 
-/** Revokes a key that the access table has and its account's list lacks; from then on the account lists it, as revoked. */
-export const revokeUnlistedKey = async (store: AccountStore, row: KeyItem): Promise<void> => {
+/** Revokes a key that is missing from its account's list, and adds it there as revoked. */
+export const revokeUnlistedKey = async (store: AccountStore, keyItem: KeyItem): Promise<void> => {
   await changeAccount(
     store,
-    row.account_id,
-    (account) => ({ ...account, keys: withUnlisted(account.keys, row, nowOf(store)) }),
-    () => [revocation(store, { key_id: row.key_id, hash: row.pk })],
+    keyItem.account_id,
+    (account) => ({ ...account, keys: addAsRevoked(account.keys, keyItem, nowOf(store)) }),
+    () => [revocation(store, { key_id: keyItem.key_id, hash: keyItem.pk })],
   );
 };
 
-/** Restricts an account or lifts that; all its keys follow in the same transaction, those that have ended too. */
+/** Restricts or reactivates an account, together with all its keys in the same transaction, also inactive ones. */
 export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
   changeAccount(
     store,
     accountId,
-    // A restriction is written also where it stands already: a key's item may have been restored.
+    // A restriction is written even if the account is restricted, because a key's item may have been restored.
     (account) => (account.status === status && status === "active" ? undefined : { ...account, status }),
     ({ keys }) =>
-      followers(store, keys).map(([key, isLive]) =>
-        accountStatusUpdate(store, key, status, isLive && status === "active" ? "fail" : "skip"),
+      keysToUpdate(store, keys).map(([key, isActive]) =>
+        accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
       ),
   );
 
-/** Replaces an account's whitelist; all its keys follow in the same transaction. */
+/** Replaces the whitelist of an account and of all its keys in one transaction. */
 export const setWhitelist = (store: AccountStore, accountId: string, whitelist: readonly string[]): Promise<Account> =>
   writeWhitelist(
     store,
@@ -163,7 +160,7 @@ export const setWhitelist = (store: AccountStore, accountId: string, whitelist: 
     (_before, after) => ({ kind: "replace", ranges: after }),
   );
 
-/** Adds ranges to an account's whitelist, or removes some; undefined means that there is nothing to change. */
+/** Adds or removes ranges of an account's whitelist; `change` returns undefined if there is nothing to change. */
 export const changeWhitelist = (
   store: AccountStore,
   accountId: string,
@@ -188,13 +185,13 @@ const writeWhitelist = (
     (changed, before) => {
       const difference = changeOf(whitelistRanges(before.whitelist), whitelistRanges(changed.whitelist));
       if (difference.kind === "none") return [];
-      return followers(store, changed.keys).map(([key, isLive]) =>
-        whitelistUpdate(store, key, difference, isLive ? "fail" : "skip"),
+      return keysToUpdate(store, changed.keys).map(([key, isActive]) =>
+        whitelistUpdate(store, key, difference, isActive ? "fail" : "skip"),
       );
     },
   );
 
-/** Ranges that only come, or only go, are written as such. */
+/** Added or removed ranges are written as such; a change with both replaces the whitelist. */
 const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]): WhitelistChange => {
   const known = new Set(before.map(formatIpRange));
   const kept = new Set(after.map(formatIpRange));
@@ -205,12 +202,12 @@ const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]):
   return removed.length > 0 ? { kind: "remove", ranges: removed } : { kind: "none" };
 };
 
-/** All keys of an account, those first that may still be admitted, and whether each may. */
-const followers = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
+/** All keys of an account, the active ones first, each with whether it is active. */
+const keysToUpdate = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
   const nowMs = nowOf(store);
-  const live = keys.filter((key) => !isDead(key, nowMs));
-  const dead = keys.filter((key) => isDead(key, nowMs));
-  return [...live.map((key) => [key, true] as const), ...dead.map((key) => [key, false] as const)];
+  const active = keys.filter((key) => !isInactive(key, nowMs));
+  const inactive = keys.filter((key) => isInactive(key, nowMs));
+  return [...active.map((key) => [key, true] as const), ...inactive.map((key) => [key, false] as const)];
 };
 
 const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
@@ -235,10 +232,10 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
 };
 
 const withKey = (account: Account, entry: Key, nowMs: number): Account => {
-  if (account.keys.filter((key) => !isDead(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
+  if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(
-      `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before making another`,
+      `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before creating another`,
     );
   }
   return { ...account, keys: [...account.keys, entry] };

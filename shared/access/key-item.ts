@@ -5,14 +5,15 @@ import type { KeyItem } from "./key-store.ts";
 
 export type Key = Account["keys"][number];
 
-/** Entries of an account's whitelist; so many keep a key's item below one write unit. */
+/** The most entries of a whitelist that keep a key's item below one write unit. */
 const WHITELIST_ENTRIES_MAX = 20;
 
-/** Clocks differ: a key that ended a moment ago may still be admitted elsewhere, and follows its account for another day. */
-const CLOCKS_DIFFER_MS_MAX = 24 * 3_600_000;
+/** A key that ended a moment ago may still be admitted by a machine with another clock, so that it is updated for another day. */
+const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;
 
-export const isDead = ({ status, expires_at }: Key, nowMs: number): boolean =>
-  status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCKS_DIFFER_MS_MAX);
+/** Revoked, or past its end on every clock. */
+export const isInactive = ({ status, expires_at }: Key, nowMs: number): boolean =>
+  status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCK_SKEW_MS_MAX);
 
 export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Key): KeyWrite => ({
   keyId: key.key_id,
@@ -22,7 +23,7 @@ export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Key
   whenRefused: "fail",
 });
 
-/** An update of a key's item that exists. Each of its kinds names only the fields that its change is about. */
+/** An update of an existing key's item. It names only the fields that it changes. */
 type KeyUpdate = {
   readonly expression: string;
   readonly condition?: string;
@@ -69,12 +70,12 @@ export const accountStatusUpdate = (
     whenRefused,
   );
 
-/** How a whitelist changes: as a whole, or only by ranges that come or go. */
+/** A change of a whitelist: replaced as a whole, or ranges added or removed. */
 export type WhitelistChange =
   | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
   | { readonly kind: "none" };
 
-/** A range that an operator adds or removes leaves the others on a key's item as they are, whatever the account's list says. */
+/** Adding or removing ranges leaves the other ranges of the key's item unchanged, even if they differ from the account's. */
 export const whitelistUpdate = (
   store: AccountStore,
   key: Key,
@@ -94,7 +95,7 @@ export const whitelistUpdate = (
   return keyUpdate(store, key, update, whenRefused);
 };
 
-/** A key's own end. Nothing takes it back. */
+/** Revokes a key for good. */
 export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash">): KeyWrite =>
   keyUpdate(
     store,
@@ -103,7 +104,7 @@ export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash"
     "skip",
   );
 
-/** A moment at which a key ends, on an item that is active and does not end before. */
+/** Sets a key's end, if its item is active and does not end earlier. */
 export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): KeyWrite =>
   keyUpdate(
     store,
@@ -118,8 +119,8 @@ export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): 
   );
 
 /**
- * Makes the item of an active key say what a reconciliation came to. It may have read an older state of the item, and so has the
- * condition that the item is still active and does not end before.
+ * Sets the item of an active key to the result of a reconciliation. The reconciliation may have read an older state, so that the item
+ * must still be active and must not end earlier.
  */
 export const keyRestriction = (store: AccountStore, account: Account, key: Key): KeyWrite => {
   const { account_status, permissions, whitelist, expires_at } = newKeyItem(account, key);
@@ -149,11 +150,11 @@ export const keyRestriction = (store: AccountStore, account: Account, key: Key):
   );
 };
 
-/** Ends a key whose account the ledger does not know. */
-export const orphanRevocation = (store: AccountStore, row: KeyItem): KeyWrite =>
+/** Revokes a key whose account is not in the ledger. */
+export const orphanRevocation = (store: AccountStore, keyItem: KeyItem): KeyWrite =>
   keyUpdate(
     store,
-    { key_id: row.key_id, hash: row.pk },
+    { key_id: keyItem.key_id, hash: keyItem.pk },
     {
       expression: "SET #status = :revoked, #account_status = :restricted",
       names: { "#status": "status", "#account_status": "account_status" },
@@ -178,31 +179,31 @@ export const newKeyItem = (account: Account, key: Key): KeyItem => {
   };
 };
 
-/** Of two ends of a key the one that comes first; a key without an end has none. */
-export const earlierEnd = (one: string | undefined, other: string | undefined): string | undefined =>
+/** The earlier of two ends of a key; undefined means no end. */
+export const earlierExpiry = (one: string | undefined, other: string | undefined): string | undefined =>
   one !== undefined && (other === undefined || one < other) ? one : other;
 
-/** The keys together with one that only the access table knows, as revoked. */
-export const withUnlisted = (keys: readonly Key[], row: KeyItem, nowMs: number): Key[] => {
-  if (keys.some(({ hash }) => hash === row.pk)) {
-    return keys.map((key) => (key.hash === row.pk ? { ...key, status: "revoked" } : key));
+/** The account's keys with one that only the access table has, as revoked. */
+export const addAsRevoked = (keys: readonly Key[], keyItem: KeyItem, nowMs: number): Key[] => {
+  if (keys.some(({ hash }) => hash === keyItem.pk)) {
+    return keys.map((key) => (key.hash === keyItem.pk ? { ...key, status: "revoked" } : key));
   }
   return [
     ...keys,
     {
-      key_id: row.key_id,
-      hash: row.pk,
-      mode: row.mode,
+      key_id: keyItem.key_id,
+      hash: keyItem.pk,
+      mode: keyItem.mode,
       status: "revoked",
-      permissions: [...(row.permissions ?? [])],
-      // When it was made is not in the access table.
+      permissions: [...(keyItem.permissions ?? [])],
+      // The access table has no time of creation.
       created_at: isoTime(nowMs),
-      ...(row.expires_at !== undefined && { expires_at: row.expires_at }),
+      ...(keyItem.expires_at !== undefined && { expires_at: keyItem.expires_at }),
     },
   ];
 };
 
-/** A whitelist as the keys keep it; throws at the first entry that is no range. */
+/** A whitelist as keys' items hold it; throws an AccountError at the first invalid entry. */
 export const whitelistRanges = (entries: readonly string[]): IpRange[] => {
   if (entries.length > WHITELIST_ENTRIES_MAX) {
     throw new AccountError(`A whitelist has at most ${WHITELIST_ENTRIES_MAX} entries; this one has ${entries.length}`);
@@ -212,6 +213,6 @@ export const whitelistRanges = (entries: readonly string[]): IpRange[] => {
     if (range === undefined) throw new AccountError(`"${entry}" is no IP address or CIDR range`);
     return range;
   });
-  // Two spellings of one range are one member of the key's set.
+  // Two spellings of one range are the same member of the set.
   return [...new Map(ranges.map((range) => [formatIpRange(range), range])).values()];
 };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
-import { readItems } from "../ledger/batch-read.ts";
+import { getItems } from "../ledger/get-item.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { systemClock } from "../platform/time.ts";
@@ -17,8 +17,9 @@ import {
   retryUntilDone,
 } from "./account-store.ts";
 import {
-  earlierEnd,
-  isDead,
+  addAsRevoked,
+  earlierExpiry,
+  isInactive,
   type Key,
   keyPut,
   keyRestriction,
@@ -26,14 +27,13 @@ import {
   orphanRevocation,
   revocation,
   whitelistRanges,
-  withUnlisted,
 } from "./key-item.ts";
 import { type KeyItem, keyItemSchema } from "./key-store.ts";
 
-/** What a reconciliation did, or would do: one finding for each difference between ledger and access table. */
+/** One difference between ledger and access table, and how it was or would be resolved. */
 export type KeyDifference = {
   readonly account_id: string;
-  /** Absent where it is about the whole account. */
+  /** Absent if the difference concerns the whole account. */
   readonly key_id?: string;
   readonly found:
     | "key_item_missing"
@@ -44,11 +44,11 @@ export type KeyDifference = {
     | "key_item_differs"
     | "account_restricted_in_one"
     | "whitelist_narrower_in_one";
-  /** What stands from then on. */
+  /** The state after the reconciliation. */
   readonly result: string;
 };
 
-/** An account as both tables agree about it, and what has to be written for that. */
+/** The account on which both tables will agree, and the writes for that. */
 type Plan = {
   readonly account: Account;
   readonly keyWrites: readonly KeyWrite[];
@@ -56,10 +56,10 @@ type Plan = {
 };
 
 /**
- * What makes the two tables agree about one account: of two statements the more restrictive one stands. `items` are all items of
- * the access table that belong to the account's keys or name the account.
+ * Plans how the two tables will agree about one account: the more restrictive value wins. `items` are all items of the access table
+ * that belong to the account's keys or name the account.
  */
-const reconciliationOf = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
+const planReconciliation = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
   const { account_id } = before;
   const nowMs = (store.clock ?? systemClock)();
   const findings: KeyDifference[] = [];
@@ -68,19 +68,19 @@ const reconciliationOf = (store: AccountStore, before: Account, items: readonly 
   const keys = items
     .filter(({ pk }) => !listed.has(pk))
     .reduce(
-      (all, item) => withUnlisted(all, item, nowMs),
+      (all, item) => addAsRevoked(all, item, nowMs),
       before.keys.map((key) => mergeKeyWithItem(key, itemOf.get(key.hash))),
     );
-  const live = keys.filter((key) => !isDead(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
+  const live = keys.filter((key) => !isInactive(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
-  const account = { ...before, keys, status, whitelist: narrowest(before.whitelist, live) };
+  const account = { ...before, keys, status, whitelist: intersectWhitelists(before.whitelist, live) };
 
   if (status !== before.status) {
     findings.push({ account_id, found: "account_restricted_in_one", result: "restricted" });
   }
   if (
     account.whitelist.join() !== before.whitelist.join() ||
-    live.some((item) => !hasRanges(item, account.whitelist))
+    live.some((item) => !hasWhitelist(item, account.whitelist))
   ) {
     findings.push({ account_id, found: "whitelist_narrower_in_one", result: account.whitelist.join(" ") || "nobody" });
   }
@@ -89,7 +89,7 @@ const reconciliationOf = (store: AccountStore, before: Account, items: readonly 
     const item = itemOf.get(key.hash);
     const write = keyWriteFor(store, account, key, item);
     if (write !== undefined) keyWrites.push(write);
-    const found = findingAbout(
+    const found = differenceOf(
       key,
       item,
       before.keys.find(({ hash }) => hash === key.hash),
@@ -102,7 +102,7 @@ const reconciliationOf = (store: AccountStore, before: Account, items: readonly 
 
 const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
   if (item === undefined) return key;
-  const expiresAt = earlierEnd(key.expires_at, item.expires_at);
+  const expiresAt = earlierExpiry(key.expires_at, item.expires_at);
   return {
     ...key,
     status: item.status === "revoked" ? "revoked" : key.status,
@@ -111,8 +111,8 @@ const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
   };
 };
 
-/** The account's own entries stay as they are written, where they stay at all. */
-const narrowest = (whitelist: readonly string[], items: readonly KeyItem[]): string[] => {
+/** Entries that stay keep the account's spelling. */
+const intersectWhitelists = (whitelist: readonly string[], items: readonly KeyItem[]): string[] => {
   const ranges = whitelistRanges(whitelist);
   const common = items.reduce<readonly IpRange[]>((some, item) => commonRanges(some, rangesOf(item)), ranges);
   const left = new Set(common.map(formatIpRange));
@@ -124,7 +124,7 @@ const narrowest = (whitelist: readonly string[], items: readonly KeyItem[]): str
 const rangesOf = ({ whitelist }: KeyItem): readonly IpRange[] =>
   [...(whitelist ?? [])].map((range) => Uint8Array.from(range));
 
-const hasRanges = (item: KeyItem, whitelist: readonly string[]): boolean =>
+const hasWhitelist = (item: KeyItem, whitelist: readonly string[]): boolean =>
   sameMembers(rangesOf(item).map(formatIpRange), whitelistRanges(whitelist).map(formatIpRange));
 
 const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean =>
@@ -137,7 +137,7 @@ const keyWriteFor = (
   item: KeyItem | undefined,
 ): KeyWrite | undefined => {
   if (item === undefined) return keyPut(store, account, key);
-  // Whatever else the item of a revoked key says, nobody is admitted by it.
+  // Of a revoked key only the status matters.
   if (key.status === "revoked") return item.status === "revoked" ? undefined : revocation(store, key);
   const wanted = newKeyItem(account, key);
   const isSame =
@@ -145,11 +145,11 @@ const keyWriteFor = (
     item.account_status === wanted.account_status &&
     item.expires_at === wanted.expires_at &&
     sameMembers(item.permissions ?? [], wanted.permissions ?? []) &&
-    hasRanges(item, account.whitelist);
+    hasWhitelist(item, account.whitelist);
   return isSame ? undefined : keyRestriction(store, account, key);
 };
 
-const findingAbout = (
+const differenceOf = (
   key: Key,
   item: KeyItem | undefined,
   before: Key | undefined,
@@ -166,7 +166,7 @@ const findingAbout = (
 const describeKey = ({ status, expires_at }: Key): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
 
-/** Reconciles one account. What is found is decided anew each time that somebody else was faster. */
+/** Reconciles one account. It is planned again whenever another write came first. */
 const reconcileAccount = (
   store: AccountStore,
   accountId: string,
@@ -176,10 +176,10 @@ const reconcileAccount = (
   retryUntilDone(async () => {
     const before = await requireAccount(store, accountId);
     const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
-    const { account, keyWrites, findings } = reconciliationOf(store, before, await readKeys(store, [...hashes]));
+    const { account, keyWrites, findings } = planReconciliation(store, before, await readKeys(store, [...hashes]));
     if (isDryRun || findings.length === 0) return { kind: "done", result: findings };
     let version = before.version;
-    // Each part holds the account, so that no other change of it comes between the reading and the writing.
+    // Each part also writes the account, so that a concurrent change of it is noticed.
     for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
       const part = keyWrites.slice(start, start + KEY_WRITES_MAX);
       const replaced = await replaceAccount(store, { ...account, version }, part);
@@ -190,7 +190,7 @@ const reconcileAccount = (
   });
 
 const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyItem[]> =>
-  readItems(
+  getItems(
     { db, table: accessTable },
     hashes.map((pk) => ({ pk })),
     keyItemSchema,
@@ -203,40 +203,40 @@ export async function* scanKeyItems({ db, accessTable }: AccountStore): AsyncGen
   }
 }
 
-/** Revokes a key whose account the ledger does not have. */
+/** Revokes a key whose account is not in the ledger. */
 export const revokeOrphan = async (
   store: AccountStore,
-  row: KeyItem,
-  audit: (row: KeyItem) => AuditEntry,
+  keyItem: KeyItem,
+  audit: (keyItem: KeyItem) => AuditEntry,
 ): Promise<void> => {
-  await transactWithRetry(store, [orphanRevocation(store, row).write, auditPut(store.ledgerTable, audit(row))]);
+  await transactWithRetry(store, [orphanRevocation(store, keyItem).write, auditPut(store.ledgerTable, audit(keyItem))]);
 };
 
 /**
- * Makes ledger and access table agree about every key, the more restrictive statement standing: for when one of them was
- * restored. It can be repeated at any time. Resolves with what was found, nothing where they agreed.
+ * Makes ledger and access table agree about every key after one of them was restored: the more restrictive value wins. Safe to run at
+ * any time. Resolves with the differences.
  */
 export const reconcileKeys = async (
   store: AccountStore,
-  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (row: KeyItem) => AuditEntry },
+  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditEntry },
 ): Promise<readonly KeyDifference[]> => {
-  const rowsOf = new Map<string, KeyItem[]>();
-  for await (const accountId of accountIds(store)) rowsOf.set(accountId, []);
-  for await (const row of scanKeyItems(store)) {
-    const rows = rowsOf.get(row.account_id) ?? [];
-    rowsOf.set(row.account_id, [...rows, row]);
+  const keyItemsOf = new Map<string, KeyItem[]>();
+  for await (const accountId of accountIds(store)) keyItemsOf.set(accountId, []);
+  for await (const keyItem of scanKeyItems(store)) {
+    const keyItems = keyItemsOf.get(keyItem.account_id) ?? [];
+    keyItemsOf.set(keyItem.account_id, [...keyItems, keyItem]);
   }
   const findings: KeyDifference[] = [];
-  for (const [account_id, rows] of rowsOf) {
-    // The index of accounts lags; only the item itself says that there is none.
+  for (const [account_id, keyItems] of keyItemsOf) {
+    // The index of accounts lags behind, so that the item itself is read.
     if ((await findAccount(store, account_id)) !== undefined) {
-      const hashes = rows.map(({ pk }) => pk);
+      const hashes = keyItems.map(({ pk }) => pk);
       findings.push(...(await reconcileAccount(store, account_id, hashes, isDryRun)));
       continue;
     }
-    for (const row of rows.filter(({ status }) => status === "active")) {
-      if (!isDryRun) await revokeOrphan(store, row, orphanAudit);
-      findings.push({ account_id, key_id: row.key_id, found: "account_unknown", result: "revoked" });
+    for (const keyItem of keyItems.filter(({ status }) => status === "active")) {
+      if (!isDryRun) await revokeOrphan(store, keyItem, orphanAudit);
+      findings.push({ account_id, key_id: keyItem.key_id, found: "account_unknown", result: "revoked" });
     }
   }
   return findings;

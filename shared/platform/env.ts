@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
+import type { SecretVariable } from "./secret-table.ts";
 
 /** Longer than the 28 hours of webhook retries and the 30 days that "admin announce" looks back: both still send the whole number. */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
-/** Every environment variable that a function can read, once: infra takes its names from these keys. */
+/** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
 export const environment = z.object({
   ACCESS_TABLE: z.string().min(1),
   LEDGER_TABLE: z.string().min(1),
@@ -13,22 +14,10 @@ export const environment = z.object({
   DELIVERY_QUEUE_URL: z.url(),
   /** Addresses and CIDR ranges that the upstream's events come from, comma separated; empty where it has named none. */
   UPSTREAM_WEBHOOK_IPS: z.string(),
-  /** Id of the secret that ends the path at which the upstream reports; generated. */
-  WEBHOOK_TOKEN_SECRET_ID: z.string().min(1),
   /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty where signatures are not checked. */
   UPSTREAM_SIGNATURE: z.string(),
-  /** Id of the secret with which the upstream signs its events; empty until the operator fills it, where it signs at all. */
-  UPSTREAM_HMAC_SECRET_ID: z.string().min(1),
   /** Where the upstream serves its interface, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
-  /** Id of the secret that holds the upstream's live key; the operator fills it. */
-  UPSTREAM_KEY_SECRET_ID: z.string().min(1),
-  /** Id of the secret that names transactions; generated once, never rotated. */
-  REFERENCE_KEY_SECRET_ID: z.string().min(1),
-  /** Id of the secret that seals identity results for their 10 minutes of replay; generated. */
-  REPLAY_KEY_SECRET_ID: z.string().min(1),
-  /** Id of the secret that seals the accounts' webhook secrets; generated once, never rotated. */
-  WEBHOOK_KEY_SECRET_ID: z.string().min(1),
   /** Ranges inside that webhooks may reach, over plain http and at any port too; comma-separated, may be empty. */
   WEBHOOK_ALLOWED_CIDRS: z.string(),
   /** Our own hosts and the upstream's, which no webhook may name; comma-separated, may be empty. */
@@ -47,56 +36,62 @@ export const environment = z.object({
   WORKERS: z.enum(["on", "off"]),
 });
 
+/** The text of every variable of a stage. */
+export type FunctionEnvironment = Readonly<Record<keyof typeof environment.shape | SecretVariable, string>>;
+
+const secretId = z.string().min(1);
+type SecretIds = Partial<Record<SecretVariable, typeof secretId>>;
+
 /** What each function reads; its handler parses these, and infra sets these and no others. */
 export const functionEnvironments = {
   "enqueue-webhooks": environment.pick({ DELIVERY_QUEUE_URL: true }),
-  "apply-upstream-event": environment.pick({
-    LEDGER_TABLE: true,
-    OUTCOMES_QUEUE_URL: true,
-    REFERENCE_KEY_SECRET_ID: true,
-  }),
-  "check-identity": environment.pick({
-    ACCESS_TABLE: true,
-    LEDGER_TABLE: true,
-    CACHE_TABLE: true,
-    OUTCOMES_QUEUE_URL: true,
-    UPSTREAM_BASE_URL: true,
-    UPSTREAM_KEY_SECRET_ID: true,
-    REFERENCE_KEY_SECRET_ID: true,
-    REPLAY_KEY_SECRET_ID: true,
-    IDENTITY_PRICES: true,
-    UPSTREAM_DATES: true,
-    PURCHASES: true,
-  }),
-  "deliver-webhook": environment.pick({
-    LEDGER_TABLE: true,
-    DELIVERY_QUEUE_URL: true,
-    WEBHOOK_KEY_SECRET_ID: true,
-    WEBHOOK_ALLOWED_CIDRS: true,
-    WEBHOOK_REFUSED_HOSTS: true,
-  }),
+  "apply-upstream-event": environment
+    .pick({ LEDGER_TABLE: true, OUTCOMES_QUEUE_URL: true })
+    .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "check-identity": environment
+    .pick({
+      ACCESS_TABLE: true,
+      LEDGER_TABLE: true,
+      CACHE_TABLE: true,
+      OUTCOMES_QUEUE_URL: true,
+      UPSTREAM_BASE_URL: true,
+      IDENTITY_PRICES: true,
+      UPSTREAM_DATES: true,
+      PURCHASES: true,
+    })
+    .extend({
+      UPSTREAM_KEY_SECRET_ID: secretId,
+      REFERENCE_KEY_SECRET_ID: secretId,
+      REPLAY_KEY_SECRET_ID: secretId,
+    } satisfies SecretIds),
+  "deliver-webhook": environment
+    .pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, WEBHOOK_ALLOWED_CIDRS: true, WEBHOOK_REFUSED_HOSTS: true })
+    .extend({ WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "list-catalog": environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true }),
-  purchase: environment.pick({
-    ACCESS_TABLE: true,
-    LEDGER_TABLE: true,
-    CACHE_TABLE: true,
-    OUTCOMES_QUEUE_URL: true,
-    UPSTREAM_BASE_URL: true,
-    UPSTREAM_KEY_SECRET_ID: true,
-    REFERENCE_KEY_SECRET_ID: true,
-    AIRTIME_NAIRA_MAX: true,
-    PURCHASES: true,
-  }),
-  "read-account": environment.pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, REFERENCE_KEY_SECRET_ID: true }),
-  "receive-upstream-event": environment.pick({
-    OUTCOMES_QUEUE_URL: true,
-    REFERENCE_KEY_SECRET_ID: true,
-    WEBHOOK_TOKEN_SECRET_ID: true,
-    UPSTREAM_HMAC_SECRET_ID: true,
-    UPSTREAM_SIGNATURE: true,
-    UPSTREAM_WEBHOOK_IPS: true,
-  }),
-  "refresh-catalog": environment.pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, UPSTREAM_KEY_SECRET_ID: true }),
+  purchase: environment
+    .pick({
+      ACCESS_TABLE: true,
+      LEDGER_TABLE: true,
+      CACHE_TABLE: true,
+      OUTCOMES_QUEUE_URL: true,
+      UPSTREAM_BASE_URL: true,
+      AIRTIME_NAIRA_MAX: true,
+      PURCHASES: true,
+    })
+    .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "read-account": environment
+    .pick({ ACCESS_TABLE: true, LEDGER_TABLE: true })
+    .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "receive-upstream-event": environment
+    .pick({ OUTCOMES_QUEUE_URL: true, UPSTREAM_SIGNATURE: true, UPSTREAM_WEBHOOK_IPS: true })
+    .extend({
+      REFERENCE_KEY_SECRET_ID: secretId,
+      WEBHOOK_TOKEN_SECRET_ID: secretId,
+      UPSTREAM_HMAC_SECRET_ID: secretId,
+    } satisfies SecretIds),
+  "refresh-catalog": environment
+    .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true })
+    .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
 } as const;
 

@@ -1,9 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Mode } from "../contract/transaction.ts";
-import type { Secret } from "./secrets.ts";
+import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
 
-/** Shorter than this is no secret at all. */
-const KEY_LENGTH_MIN = 32;
 const ID_BYTES = 16;
 
 /** Names transactions. The secret behind it is made once and never rotated: the same order must find the same item for ever. */
@@ -32,7 +30,7 @@ export const loadKeyedHashes = (referenceKey: Secret): (() => Promise<KeyedHashe
 };
 
 const createKeyedHashes = (key: string | undefined): KeyedHashes => {
-  if (key === undefined || key.length < KEY_LENGTH_MIN)
+  if (key === undefined || key.length < SECRET_LENGTH_MIN)
     throw new Error("The reference key secret is absent or too short");
   const hmac = (purpose: string, fields: readonly string[]): Buffer =>
     createHmac("sha256", key)

@@ -1,14 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Secret } from "./secrets.ts";
+import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
 
-const KEY_LENGTH_MIN = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The cipher key that a secret of ours stands for. */
 export const sealingKey = async (secret: Secret): Promise<Buffer> => {
   const value = await secret.value();
-  if (value === undefined || value.length < KEY_LENGTH_MIN) throw new Error("A sealing key is absent or too short");
+  if (value === undefined || value.length < SECRET_LENGTH_MIN) throw new Error("A sealing key is absent or too short");
   return createHash("sha256").update(value).digest();
 };
 

@@ -2,6 +2,8 @@ import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/clien
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
+/** A shorter value of a key of ours counts as absent. */
+export const SECRET_LENGTH_MIN = 32;
 /** How long a value may be used before it is requested again: rotation needs no redeploy. */
 export const SECRET_CACHE_MS = 5 * 60_000;
 /** The same for an absence: the operator's first value is seen within a minute. */

@@ -5,15 +5,16 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import { walletPk } from "../../shared/ledger/schema.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
 import { tableNames } from "../../tools/local/tables.ts";
 
-/** What one run of the operator's command line came to. */
+/** The result of one run of the operator's command line. */
 export type AdminRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 export type OperatedService = RunningService & {
@@ -23,23 +24,29 @@ export type OperatedService = RunningService & {
   readonly admin: (args: readonly string[], stdin?: string) => Promise<AdminRun>;
   /** The same with `--json`; throws unless the exit code is 0. */
   readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
-  /** Straight to the tables. */
+  /** Direct access to the ledger table. */
   readonly ledger: Ledger;
-  /** An app that may buy: loopback allowed, 5,000 NGN, a live key. */
+  /** A caller that may buy: loopback allowed, 5,000 NGN, a live key. */
   readonly newApp: (name?: string) => Promise<TestApp>;
-  /** Asks for 500 NGN of airtime; the number says how it ends. */
+  /** Orders 500 NGN of airtime; the phone number decides the outcome. */
   readonly buy: (key: string, phoneNumber: string, callerReference?: string) => Promise<Bought>;
+  /** Verifies a NIN; resolves with the response. */
+  readonly verifyNin: (key: string, fields: Readonly<Record<string, string>>) => Promise<Response>;
+  /** Calls the simulator's control interface: `events`, `catalog` or `wallet`. */
+  readonly controlSimulator: (method: "POST" | "PUT" | "DELETE", path: string, body?: unknown) => Promise<Response>;
+  /** Changes a balance without a ledger entry, as a bug would. */
+  readonly changeBalance: (account: string, kobo: number) => Promise<void>;
 };
 
 export type TestApp = { readonly account: string; readonly key: string; readonly keyId: string };
 export type Bought = { readonly status: number; readonly reference: string };
 
-/** The bank's reference of the transfer with which a test's account was funded. */
+/** The bank's reference of the transfer that funded a test's account. */
 export const bankReference = (accountId: string): string => `bank-${accountId}`;
 
 export const ADMIN = resolve("tools/admin/main.ts");
 
-/** A whole service in a folder of its own, with a SERVICE_FILE by which the command line finds it. */
+/** A service in a folder of its own, with a SERVICE_FILE for the command line. */
 export const startOperatedService = async (): Promise<OperatedService> => {
   const folder = mkdtempSync(join(tmpdir(), "admin-test-"));
   const serviceFile = join(folder, "service.json");
@@ -48,6 +55,12 @@ export const startOperatedService = async (): Promise<OperatedService> => {
   const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
   const admin: OperatedService["admin"] = (args, stdin) =>
     runProgram(process.execPath, [ADMIN, ...args], { serviceFile, ...(stdin !== undefined && { stdin }) });
+  const post = (key: string, path: string, body: unknown): Promise<Response> =>
+    fetch(`${service.details.base_url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
   return {
     ...service,
     folder,
@@ -70,12 +83,25 @@ export const startOperatedService = async (): Promise<OperatedService> => {
       return { account, ...(await createKey(store, account, { mode: "live" })) };
     },
     buy: async (key, phoneNumber, reference) => {
-      const response = await fetch(`${service.details.base_url}/vtu/airtime/purchase`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({ network: "mtn", amount: 500, phone_number: phoneNumber, reference }),
-      });
+      const order = { network: "mtn", amount: 500, phone_number: phoneNumber, reference };
+      const response = await post(key, "/vtu/airtime/purchase", order);
       return { status: response.status, reference: response.headers.get("x-transaction-reference") ?? "" };
+    },
+    verifyNin: (key, fields) => post(key, "/identity/nin/verify", { is_consent: true, ...fields }),
+    controlSimulator: (method, path, body) =>
+      fetch(service.details.upstream.base_url.replace(/\/v1$/, `/_simulator/${path}`), {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    changeBalance: async (account, kobo) => {
+      await db.send(
+        new UpdateCommand({
+          TableName: tableNames.ledger,
+          Key: { pk: walletPk(account) },
+          UpdateExpression: "SET balance_kobo = balance_kobo + :kobo",
+          ExpressionAttributeValues: { ":kobo": kobo },
+        }),
+      );
     },
     stop: async () => {
       db.destroy();
@@ -96,7 +122,7 @@ export const runProgram = async (
   },
 ): Promise<AdminRun> => {
   const { serviceFile, stdin = "", cwd = process.cwd() } = options;
-  // Kept from run to run, for the command line is loaded a hundred times.
+  // Shared by all runs: the tests start the command line a hundred times.
   const NODE_COMPILE_CACHE = join(tmpdir(), "admin-compile-cache");
   const child = spawn(program, args, {
     cwd,
@@ -105,14 +131,14 @@ export const runProgram = async (
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (text) => (output.stdout += text));
   child.stderr.on("data", (text) => (output.stderr += text));
-  // A program that reads no input may end before it was given any.
+  // A program that reads no input may exit before it gets any.
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);
   const [code] = await once(child, "close");
   return { code: typeof code === "number" ? code : null, ...output };
 };
 
-/** Makes a transaction of which nothing was learnt look old, a minute unless more is said, so that its request is certainly over. */
+/** Backdates an open transaction, by default by a minute, so that its request is over. */
 export const ageTransaction = async ({ ledger }: OperatedService, reference: string, ageMs = 60_000): Promise<void> => {
   await ledger.db.send(
     new UpdateCommand({

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
-import { deliveriesOwner } from "../../shared/webhooks/delivery.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesOwner } from "../../shared/ledger/schema.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { tableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
-/** Goal: an operator who types what cannot be gets a sentence and exit code 2, and nothing is changed. */
+/** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
 let service: OperatedService;
 beforeAll(async () => {
   service = await startOperatedService();
@@ -19,8 +19,8 @@ afterAll(() => service.stop());
 const readDeliveries = (account: string) =>
   ownedKeys(service.ledger, deliveriesOwner(account), { from: "0000", to: "9999" });
 
-/** All items of the durable tables by key, but for proofs, which come by the clock. */
-const everything = async (): Promise<ReadonlyMap<unknown, unknown>> => {
+/** All items of the access table and the ledger by key, except checkpoints, which the schedule writes. */
+const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
   for (const TableName of [tableNames.access, tableNames.ledger]) {
     items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
@@ -28,15 +28,15 @@ const everything = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   return new Map(items.filter(({ pk }) => !String(pk).startsWith("proof#")).map((item) => [item.pk, item]));
 };
 
-test("what cannot be is a sentence, exit code 2, and nothing changed", async () => {
+test("a command that cannot be carried out exits with 2, prints one message and changes nothing", async () => {
   const { account, key, keyId } = await service.newApp();
   const other = await service.newApp();
   const { reference } = await service.buy(key, "08031234567");
-  // Its end is told to nobody, which is on record from then on.
+  // The account has no endpoint; the delivery that records this must not come later as a change.
   await vi.waitFor(async () => expect(await readDeliveries(account)).toHaveLength(1), 5_000);
   const why = ["--why", "because"];
   const none = "acc_000000000000000000";
-  const bad: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
+  const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [["accounts", "show", none], /There is no account acc_0+\./],
     [["accounts", "restrict", none], /There is no account/],
     [["accounts", "create", "  "], /name: Must not be empty/],
@@ -97,7 +97,7 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
     [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /must not be before/],
-    [["secrets", "set", "reference-key"], /which must never change/],
+    [["secrets", "set", "reference-key"], /so it must never change/],
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
     [
@@ -108,19 +108,19 @@ test("what cannot be is a sentence, exit code 2, and nothing changed", async () 
     [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be read/],
     [["wallets"], /unknown command 'wallets'/],
   ];
-  const before = await everything();
-  for (let start = 0; start < bad.length; start += 4) {
+  const before = await allItems();
+  for (let start = 0; start < refusals.length; start += 4) {
     await Promise.all(
-      bad.slice(start, start + 4).map(async ([args, sentence]) => {
+      refusals.slice(start, start + 4).map(async ([args, message]) => {
         const run = await service.admin(args);
-        expect({ args, ...run }).toEqual({ args, code: 2, stdout: "", stderr: expect.stringMatching(sentence) });
+        expect({ args, ...run }).toEqual({ args, code: 2, stdout: "", stderr: expect.stringMatching(message) });
       }),
     );
   }
-  expect(await everything()).toEqual(before);
+  expect(await allItems()).toEqual(before);
 }, 40_000);
 
-test("with --json a refusal is one line of JSON on standard output, with the same exit code", async () => {
+test("a refused command with --json prints one line of JSON on standard output and exits with 2", async () => {
   const refused = (message: unknown) => ({ error: { kind: "refused", message } });
   const cases: readonly (readonly [args: readonly string[], error: unknown])[] = [
     [["accounts", "show", "acc_none"], refused("There is no account acc_none.")],
@@ -137,38 +137,42 @@ test("with --json a refusal is one line of JSON on standard output, with the sam
   }
 }, 20_000);
 
-test("with --json a failure is one line of JSON on standard output, with exit code 1", async () => {
+test("a failed command exits with 1, and with --json prints one line of JSON on standard output", async () => {
   const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
-  const elsewhere = join(service.folder, "elsewhere.json");
+  const unreachable = join(service.folder, "unreachable.json");
   const endpoints = { ...details.endpoints, dynamodb: "http://127.0.0.1:1" };
-  writeFileSync(elsewhere.replace(".json", ".admin.json"), JSON.stringify({ ...details, endpoints }));
+  writeFileSync(unreachable.replace(".json", ".admin.json"), JSON.stringify({ ...details, endpoints }));
   const args = ["tools/admin/main.ts", "accounts", "list"];
-  const plain = await runProgram(process.execPath, args, { serviceFile: elsewhere });
+  const plain = await runProgram(process.execPath, args, { serviceFile: unreachable });
   expect([plain.code, plain.stdout, plain.stderr]).toEqual([
     1,
     "",
     "The service does not answer. Check that it is running.\n",
   ]);
-  const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: elsewhere });
+  const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: unreachable });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toEqual({
     error: { kind: "failed", message: "The service does not answer. Check that it is running." },
   });
 }, 20_000);
 
-test("without a service there is nothing to operate: a sentence and exit code 2", async () => {
+test("a command without a running service exits with 2 and says how to start one", async () => {
   const run = await runProgram(process.execPath, ["tools/admin/main.ts", "accounts", "list"], {
     serviceFile: `${service.folder}/none.json`,
   });
-  expect(run).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/No service is running here/) });
+  expect(run).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/No service is running here .* npm start/),
+  });
 });
 
-test("npm run admin passes arguments and exit codes on", async () => {
+test("npm run admin passes arguments to the command line and returns its exit code", async () => {
   const run = await runProgram("npm", ["run", "admin", "--silent", "--", "accounts", "show", "acc_none"], service);
   expect([run.code, run.stdout]).toEqual([2, ""]);
 });
 
-test("the help of every command has a sentence and an example", () => {
+test("the help of every command has a summary and an example", () => {
   const leaves = (command: Command): readonly Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
   const commands = leaves(adminProgram());

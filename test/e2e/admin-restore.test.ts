@@ -3,20 +3,21 @@ import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { accountPk } from "../../shared/ledger/account-index.ts";
+import { accountPk } from "../../shared/ledger/schema.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 
-/** Goal: the commands that follow a restore, as an operator types them. test/faults/restore.test.ts follows the whole procedure. */
+/** Goal: each command used after a restore does what its help says. test/faults/restore.test.ts runs the whole procedure. */
 let service: OperatedService;
 beforeAll(async () => {
   service = await startOperatedService();
 });
 afterAll(() => service.stop());
 
-const remember = async (TableName: string, pk: string) => {
+/** Resolves with a function that puts the item back as it is now. */
+const saveItem = async (TableName: string, pk: string) => {
   const { db } = service.ledger;
   const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
   return () => db.send(new PutCommand({ TableName, Item }));
@@ -26,11 +27,11 @@ const isAdmitted = async (key: string): Promise<boolean> => {
   return (await fetch(`${service.details.base_url}/wallet`, { headers })).status === 200;
 };
 
-test("a key that a restored ledger does not list is revoked by its id, and that is on record", async () => {
+test("keys revoke revokes a key that a restored ledger does not list, and the audit log of its account says so", async () => {
   const { account } = await service.newApp();
-  const restore = await remember(tableNames.ledger, accountPk(account));
-  const made = z.object({ key: z.string(), key_id: z.string() });
-  const { key, key_id } = made.parse(await service.adminJson(["keys", "create", account, "--mode", "live"]));
+  const restore = await saveItem(tableNames.ledger, accountPk(account));
+  const newKey = z.object({ key: z.string(), key_id: z.string() });
+  const { key, key_id } = newKey.parse(await service.adminJson(["keys", "create", account, "--mode", "live"]));
   await restore();
   expect(await isAdmitted(key)).toBe(true);
   const revoked = await service.adminJson(["keys", "revoke", key_id, "--why", "leaked"]);
@@ -40,22 +41,22 @@ test("a key that a restored ledger does not list is revoked by its id, and that 
   expect((await service.admin(["keys", "list", account])).stdout).toMatch(new RegExp(`${key_id} +live +revoked`));
 });
 
-test("a key whose account is not in the ledger is revoked by its id", async () => {
+test("keys revoke revokes a key whose account is not in the ledger", async () => {
   const { account, key, keyId } = await service.newApp();
-  const restore = await remember(tableNames.ledger, accountPk(account));
+  const restore = await saveItem(tableNames.ledger, accountPk(account));
   onTestFinished(async () => void (await restore()));
   await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.ledger, Key: { pk: accountPk(account) } }));
   expect(await service.adminJson(["keys", "revoke", keyId])).toMatchObject({ account_id: account, key_id: keyId });
   expect(await isAdmitted(key)).toBe(false);
 });
 
-test("keys reconcile says what it would do, does it once, and is on record", async () => {
+test("keys reconcile prints its changes in a dry run, makes them once, and writes them to the audit log", async () => {
   const { account, key, keyId } = await service.newApp();
   await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key: { pk: keyHash(key) } }));
   const found = { account_id: account, key_id: keyId, found: "key_item_missing", result: "active" };
   const report = z.object({ dry_run: z.literal(true), findings: z.array(z.looseObject({ account_id: z.string() })) });
   const { findings } = report.parse(await service.adminJson(["keys", "reconcile", "--dry-run"]));
-  // Other tests of this file leave differences too.
+  // Other tests of this file leave findings too.
   expect(findings.filter(({ account_id }) => account_id === account)).toEqual([found]);
   expect(await isAdmitted(key)).toBe(false);
   const { stdout } = await service.admin(["keys", "reconcile", "--why", "after a restore"]);
@@ -65,14 +66,14 @@ test("keys reconcile says what it would do, does it once, and is on record", asy
   expect((await service.admin(["audit", account])).stdout).toMatch(/keys reconcile +- +after a restore/);
 });
 
-test("wallet verify --all ends with 1 and names the wallet that differs", async () => {
+test("wallet verify --all exits with 1 and prints the difference of a wallet that was restored without a funding", async () => {
   const { account } = await service.newApp();
   const pk = `wallet#${account}`;
   const all = await service.admin(["wallet", "verify", "--all"]);
   expect([all.code, all.stdout]).toEqual([0, expect.stringMatching(new RegExp(`${account} +5,000\\.00`))]);
-  const restore = await remember(tableNames.ledger, pk);
+  const restore = await saveItem(tableNames.ledger, pk);
   await service.adminJson(["wallet", "fund", account, "50", "--id", "bank-2"]);
-  const repair = await remember(tableNames.ledger, pk);
+  const repair = await saveItem(tableNames.ledger, pk);
   onTestFinished(async () => void (await repair()));
   await restore();
   const differing = await service.admin(["wallet", "verify", "--all"]);
@@ -82,30 +83,35 @@ test("wallet verify --all ends with 1 and names the wallet that differs", async 
   ]);
 });
 
-/** Runs the command as on a stage whose purchases and workers are off. */
+/** Runs the command on a service whose purchases and workers are off. */
 const carryOver = (...args: readonly string[]): Promise<AdminRun> =>
   withSettings({ PURCHASES: "off", WORKERS: "off" }, "ledger", "carry-over", ...args);
 
 const withSettings = (settings: Record<string, string>, ...args: readonly string[]): Promise<AdminRun> => {
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
-  const serviceFile = `${service.folder}/at-rest.json`;
+  const serviceFile = `${service.folder}/with-settings.json`;
   const environment = { ...details.environment, ...settings };
   writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
   return runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
 };
 
-test("a carry-over whose tables are swapped says how much only its target has, and asks whether they are swapped", async () => {
+const carryOverReport = z.object({
+  items: z.object({ transactions: z.looseObject({ copied: z.int(), only_in_to: z.int() }) }),
+  notes: z.array(z.string()),
+});
+
+test("a carry-over with swapped tables prints how many transactions only --to has, and asks about the swap", async () => {
   const { account, key } = await service.newApp();
   const { db } = service.ledger;
-  const stateOfT = await copyTable(db, "ledger", tableNames.ledger);
+  const restored = await copyTable(db, "ledger", tableNames.ledger);
   await service.buy(key, "08031234567");
-  const swapped = await carryOver("--from", stateOfT, "--to", tableNames.ledger, "--dry-run", "--json");
+  const swapped = await carryOver("--from", restored, "--to", tableNames.ledger, "--dry-run", "--json");
   const { items, notes } = carryOverReport.parse(JSON.parse(swapped.stdout));
   expect(items.transactions).toMatchObject({ copied: 0, only_in_to: 1 });
   expect(notes).toEqual([
-    `${tableNames.ledger} has 1 transactions that ${stateOfT} lacks. Are --from and --to swapped?`,
+    `${tableNames.ledger} has 1 transactions that ${restored} lacks. Are --from and --to swapped?`,
   ]);
-  const right = await carryOver("--from", tableNames.ledger, "--to", stateOfT, "--why", "restore drill", "--json");
+  const right = await carryOver("--from", tableNames.ledger, "--to", restored, "--why", "restore drill", "--json");
   const carried = carryOverReport.parse(JSON.parse(right.stdout));
   expect(carried.items.transactions).toMatchObject({ copied: 1, only_in_to: 0 });
   expect(carried.notes).toEqual([]);
@@ -127,20 +133,18 @@ test.each([
     1,
     /selling +wrong +purchases on, workers off: .* events, outcomes and webhooks wait +Set .* and deploy/,
   ],
-] as const)("doctor with purchases %s and workers %s says what that means", async (PURCHASES, WORKERS, code, line) => {
-  expect(await withSettings({ PURCHASES, WORKERS }, "doctor")).toMatchObject({
-    code,
-    stdout: expect.stringMatching(line),
-  });
-});
+] as const)(
+  "doctor of a service with purchases %s and workers %s exits with %i",
+  async (PURCHASES, WORKERS, code, line) => {
+    expect(await withSettings({ PURCHASES, WORKERS }, "doctor")).toMatchObject({
+      code,
+      stdout: expect.stringMatching(line),
+    });
+  },
+);
 
-const carryOverReport = z.object({
-  items: z.object({ transactions: z.looseObject({ copied: z.int(), only_in_to: z.int() }) }),
-  notes: z.array(z.string()),
-});
-
-test("a carry-over is refused where a table does not exist or both names are the same", async () => {
-  for (const [args, sentence] of [
+test("a carry-over is refused if --why is missing, a table does not exist, or both tables are the same", async () => {
+  for (const [args, message] of [
     [["--from", "nowhere"], "--why is required unless --dry-run.\n"],
     [["--from", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [["--from", "nowhere", "--why", "drill"], "There is no table nowhere.\n"],
@@ -150,6 +154,6 @@ test("a carry-over is refused where a table does not exist or both names are the
       `--from and --to are both ${tableNames.ledger}. They must be the old ledger and the restored one.\n`,
     ],
   ] as const) {
-    expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: sentence });
+    expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: message });
   }
 });

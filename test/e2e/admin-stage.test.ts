@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
-import { referenceOf, transactionPk } from "../../shared/ledger/transaction.ts";
-import { walletPk } from "../../shared/ledger/wallet.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
+import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
@@ -14,22 +14,24 @@ import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahe
 import { aTransactionRow } from "../builders/transaction.ts";
 
 /**
- * Goal: --stage finds a stage by its stack's outputs. Here the stack is a stand-in, whose outputs name the parts of a local service;
- * and so are the account's limits and the caller's identity.
+ * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda and STS;
+ * the stack's outputs name the tables, queues and secrets of a local service.
  */
 let service: OperatedService;
 let aws: Server;
 let endpoint: string;
-/** What Lambda says of the account. */
-let AccountLimit = { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 };
-/** What STS answers, and how often it was asked. */
-const sts = { status: 200, asked: 0 };
+/** The account limits that Lambda returns. */
+const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 0 };
+/** The status of STS responses, and the number of requests. */
+const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
-/** Absent while the stack does not stand. */
+/** Undefined while the stack does not exist. */
 let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
-  Object.assign(sts, { status: 200, asked: 0 });
+  Object.assign(sts, { status: 200, requests: 0 });
+  Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 });
+  sandboxOutputs = undefined;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
@@ -39,12 +41,12 @@ beforeAll(async () => {
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
   aws = createServer(async (request, response) => {
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
-    const asked = new URLSearchParams(await text(request));
-    if (asked.get("Action") === "GetCallerIdentity") {
-      sts.asked += 1;
+    const parameters = new URLSearchParams(await text(request));
+    if (parameters.get("Action") === "GetCallerIdentity") {
+      sts.requests += 1;
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
     }
-    const stack = asked.get("StackName");
+    const stack = parameters.get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
@@ -86,7 +88,7 @@ const identity = (status: number): string => {
   return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
 };
 
-/** The stage's parts of AWS are the local service's, which this process's environment names. */
+/** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
   runProgram(process.execPath, [ADMIN, ...args, "--stage", stage], {
     serviceFile: "/nowhere/service.json",
@@ -98,14 +100,14 @@ const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =
     },
   });
 
-test("a command works on the stage's own parts", async () => {
+test("a command with --stage works on the tables of that stage", async () => {
   const made = await onStage("prod", "accounts", "create", "checkout", "--json");
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const { account_id } = z.object({ account_id: z.string() }).parse(JSON.parse(made.stdout));
   expect((await service.admin(["accounts", "list"])).stdout).toContain(account_id);
 });
 
-test("a stage that infra/stages.ts does not have is refused before AWS is asked", async () => {
+test("a stage that is not in infra/stages.ts is refused without a call to AWS", async () => {
   expect(await onStage("nope", "doctor")).toEqual({
     code: 2,
     stdout: "",
@@ -113,7 +115,7 @@ test("a stage that infra/stages.ts does not have is refused before AWS is asked"
   });
 });
 
-test("doctor proves key and addresses by the catalog that the stage fetched", async () => {
+test("doctor of a stage accepts the upstream key and addresses if the stage fetched a catalog lately", async () => {
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(0);
   expect(stdout).toMatch(/upstream key +ok +was accepted .* ago, when the catalog was fetched/);
@@ -123,21 +125,20 @@ test.each([
   [1_000, 100, 0, "ok", "1000 concurrent executions in this account and region, 900 of them reserved; each key may"],
   [10, 10, 1, "wrong", "only 10 concurrent executions in this account and region, 0 of them reserved: further ones"],
   [1_000, 99, 1, "wrong", "Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions"],
-])("doctor, in an account with %i executions at a time, %i of them unreserved", async (...given) => {
+])("doctor in an AWS account with %i concurrent executions, %i of them unreserved, exits with %i", async (...given) => {
   const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
-  AccountLimit = { ConcurrentExecutions, UnreservedConcurrentExecutions };
+  Object.assign(AccountLimit, { ConcurrentExecutions, UnreservedConcurrentExecutions });
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^limits +${state} .*${says}`, "m"));
 });
 
-test("what only the stage's addresses may ask is not asked from here", async () => {
+test("catalog refresh with --stage is refused, because only the stage's addresses may call the upstream", async () => {
   const refresh = await onStage("prod", "catalog", "refresh");
   expect([refresh.code, refresh.stderr]).toEqual([2, expect.stringContaining("from its own addresses")]);
 });
 
-test("a stage that is not there, or was deployed by an older version, is a sentence and exit code 2", async () => {
-  sandboxOutputs = undefined;
+test("a stage without a stack, or with a stack of an older version, is refused with exit code 2", async () => {
   const absent = await onStage("sandbox", "accounts", "list");
   expect([absent.code, absent.stderr]).toEqual([
     2,
@@ -151,94 +152,94 @@ test("a stage that is not there, or was deployed by an older version, is a sente
   ]);
 });
 
-const madeAccount = async (): Promise<string> => {
+const newAccount = async (): Promise<string> => {
   const { stdout } = await onStage("prod", "accounts", "create", "checkout", "--json");
   return z.object({ account_id: z.string() }).parse(JSON.parse(stdout)).account_id;
 };
-const actsOn = async (subject: string) => {
+const auditOf = async (subject: string) => {
   const { stdout } = await onStage("prod", "audit", subject, "--json");
-  const act = z.object({ at: z.iso.datetime(), by: z.string(), caller_arn: z.string().nullable(), action: z.string() });
-  return z.object({ acts: z.array(act) }).parse(JSON.parse(stdout)).acts;
+  const entry = z.object({
+    at: z.iso.datetime(),
+    by: z.string(),
+    caller_arn: z.string().nullable(),
+    action: z.string(),
+  });
+  return z.object({ acts: z.array(entry) }).parse(JSON.parse(stdout)).acts;
 };
 
-describe("a change on a stage", () => {
-  test("is recorded with the identity that AWS STS gives for the caller, asked for once, and audit shows it", async () => {
-    const account = await madeAccount();
-    expect(sts.asked).toBe(1);
-    const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
-    expect([restricted.code, sts.asked]).toEqual([0, 2]);
-    expect(await actsOn(account)).toMatchObject([
-      { action: "accounts create", caller_arn: CALLER },
-      { action: "accounts restrict", by: "ada", caller_arn: CALLER },
-    ]);
-    expect((await onStage("prod", "audit", account)).stdout).toContain(CALLER);
-    expect((await onStage("prod", "accounts", "show", account)).stdout).toContain(CALLER);
-    // Commands that only read ask nobody.
-    expect(sts.asked).toBe(2);
-  });
-
-  test("is refused while STS does not say who calls: a sentence, exit code 2, and nothing is changed", async () => {
-    const account = await madeAccount();
-    sts.status = 403;
-    const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
-    expect([refused.code, refused.stdout]).toEqual([2, ""]);
-    expect(refused.stderr).toMatch(/^AWS STS does not return your identity, .*The security token is not valid\.\n$/);
-    expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
-    expect(await actsOn(account)).toHaveLength(1);
-  });
-
-  test.each([
-    [3_600_000, "behind"],
-    [-3_600_000, "ahead of"],
-  ])("has AWS's time where AWS's clock differs by %i ms from this machine's", async (aheadMs, direction) => {
-    const account = await madeAccount();
-    dynamodb.aheadMs = aheadMs;
-    const from = isoTime(Date.now() + aheadMs - 2_000);
-    const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
-    expect(funded.stderr).toMatch(
-      new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's\\. AWS's time is used`),
-    );
-    const to = isoTime(Date.now() + aheadMs + 2_000);
-    const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
-    const { lines } = z.object({ lines: z.array(z.object({ at: z.iso.datetime() })) }).parse(JSON.parse(stdout));
-    for (const at of [lines[0]?.at ?? "", (await actsOn(account)).find(({ action }) => action === "wallet fund")?.at]) {
-      expect(from <= (at ?? "") && (at ?? "") <= to, `${from} ${at} ${to}`).toBe(true);
-    }
-  });
-
-  test("waits for the end of a transaction's own request by AWS's time, on a machine whose clock is a minute fast", async () => {
-    const account = await madeAccount();
-    dynamodb.aheadMs = -60_000;
-    // 30 s old by AWS's time, and 90 s by this machine's.
-    const createdAt = isoTime(Date.now() - 90_000);
-    const Item = aTransactionRow({
-      pk: transactionPk(`${"0".repeat(25)}1`),
-      owner: `${account}#test`,
-      account_id: account,
-      mode: "test",
-      created_at: createdAt,
-      updated_at: createdAt,
-    });
-    await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
-    const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
-    expect([resolved.code, resolved.stderr]).toEqual([
-      0,
-      expect.stringMatching(/may still be running: waiting [1-4] s/),
-    ]);
-  });
-
-  test("is refused where AWS's answer has no time", async () => {
-    const account = await madeAccount();
-    dynamodb.aheadMs = undefined;
-    const refused = await onStage("prod", "accounts", "restrict", account);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
-    dynamodb.aheadMs = 0;
-    expect((await onStage("prod", "accounts", "show", account)).stdout).toMatch(/status +active/);
-  });
+test("a change on a stage has the AWS identity of the operator in its audit entry, with one call to STS", async () => {
+  const account = await newAccount();
+  expect(sts.requests).toBe(1);
+  const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
+  expect([restricted.code, sts.requests]).toEqual([0, 2]);
+  expect(await auditOf(account)).toMatchObject([
+    { action: "accounts create", caller_arn: CALLER },
+    { action: "accounts restrict", by: "ada", caller_arn: CALLER },
+  ]);
+  expect((await onStage("prod", "audit", account)).stdout).toContain(CALLER);
+  expect((await onStage("prod", "accounts", "show", account)).stdout).toContain(CALLER);
+  // Commands that only read do not call STS.
+  expect(sts.requests).toBe(2);
 });
 
-test("wallet verify takes an index that lags for no difference, and confirms one by a second reading", async () => {
-  const account = await madeAccount();
+test("a change on a stage is refused with exit code 2 and changes nothing if STS refuses the call", async () => {
+  const account = await newAccount();
+  sts.status = 403;
+  const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
+  expect([refused.code, refused.stdout]).toEqual([2, ""]);
+  expect(refused.stderr).toMatch(/^AWS STS does not return your identity, .*The security token is not valid\.\n$/);
+  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
+  expect(await auditOf(account)).toHaveLength(1);
+});
+
+test.each([
+  [3_600_000, "behind"],
+  [-3_600_000, "ahead of"],
+])("a change on a stage has AWS's time if AWS's clock is %i ms ahead of this machine's", async (aheadMs, direction) => {
+  const account = await newAccount();
+  dynamodb.aheadMs = aheadMs;
+  const from = isoTime(Date.now() + aheadMs - 2_000);
+  const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+  expect(funded.stderr).toMatch(
+    new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's\\. AWS's time is used`),
+  );
+  const to = isoTime(Date.now() + aheadMs + 2_000);
+  const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
+  const { lines } = z.object({ lines: z.array(z.object({ at: z.iso.datetime() })) }).parse(JSON.parse(stdout));
+  for (const at of [lines[0]?.at ?? "", (await auditOf(account)).find(({ action }) => action === "wallet fund")?.at]) {
+    expect(from <= (at ?? "") && (at ?? "") <= to, `${from} ${at} ${to}`).toBe(true);
+  }
+});
+
+test("transactions resolve on a stage waits for the transaction's request by AWS's time, not this machine's", async () => {
+  const account = await newAccount();
+  dynamodb.aheadMs = -60_000;
+  // 28 s old by AWS's time, and 88 s by this machine's; its request may run for 32 s.
+  const createdAt = isoTime(Date.now() - 88_000);
+  const Item = aTransactionRow({
+    pk: transactionPk(`${"0".repeat(25)}1`),
+    owner: `${account}#test`,
+    account_id: account,
+    mode: "test",
+    created_at: createdAt,
+    updated_at: createdAt,
+  });
+  await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
+  const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
+  expect([resolved.code, resolved.stderr]).toEqual([0, expect.stringMatching(/may still be running: waiting [0-4] s/)]);
+});
+
+test("a change on a stage is refused with exit code 2 if AWS's response has no Date", async () => {
+  const account = await newAccount();
+  dynamodb.aheadMs = undefined;
+  const refused = await onStage("prod", "accounts", "restrict", account);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
+  dynamodb.aheadMs = 0;
+  expect((await onStage("prod", "accounts", "show", account)).stdout).toMatch(/status +active/);
+});
+
+test("wallet verify finds no difference while an index lags, and reads twice before it reports one", async () => {
+  const account = await newAccount();
   await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
   let hidden = 0;
   dynamodb.edit = ({ operation, body }, answer) => {
@@ -258,12 +259,7 @@ test("wallet verify takes an index that lags for no difference, and confirms one
     difference: 0,
   });
 
-  const Key = { pk: walletPk(account) };
-  const change = {
-    UpdateExpression: "SET balance_kobo = balance_kobo + :one",
-    ExpressionAttributeValues: { ":one": 1 },
-  };
-  await service.ledger.db.send(new UpdateCommand({ TableName: service.ledger.table, Key, ...change }));
+  await service.changeBalance(account, 1);
   const differing = await onStage("prod", "wallet", "verify", account, "--json");
   expect([differing.code, differing.stderr]).toEqual([
     1,

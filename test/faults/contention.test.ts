@@ -5,16 +5,16 @@ import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shar
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { admissionCode, MINUTE_MS, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
-import { MINUTE_MS, OFFICE, openGates, verdictOf } from "../builders/gates.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
@@ -43,7 +43,7 @@ test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
 test("requests during changes of their account are answered by the account as it stands, whatever items the changes hold", {
   timeout: 40_000,
 }, async () => {
-  const gates = await openGates();
+  const gates = await openAccess();
   const { key, keyId, accountId } = await gates.anAccount();
   gates.proxy.beStrict(holding(40), SEED);
   const store = { ...gates.store, db: emulatorClient(gates.proxy.endpoint) };
@@ -57,7 +57,7 @@ test("requests during changes of their account are answered by the account as it
   };
   const requests = async () => {
     const verdicts = new Set<string>();
-    for (let request = 0; request < 50; request += 1) verdicts.add(await verdictOf(gates.withKey(key)));
+    for (let request = 0; request < 50; request += 1) verdicts.add(await admissionCode(gates.withKey(key)));
     return verdicts;
   };
   const [verdicts] = await Promise.all([requests(), changes()]);

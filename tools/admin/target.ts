@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import type * as z from "zod";
+import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
 import { assertStage } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { readJsonFile } from "../local/json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../local/service-file.ts";
@@ -16,7 +17,7 @@ export type Target = {
   readonly isLocal: boolean;
   /** With its `/v1`. */
   readonly baseUrl: string;
-  readonly environment: z.output<typeof environment>;
+  readonly environment: z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
 };
 
 /** The service on this machine. From then on the SDK clients of this process use its endpoints. */
@@ -34,7 +35,7 @@ export const localTarget = (serviceFile: string): Target => {
     name: "local",
     isLocal: true,
     baseUrl: details.base_url,
-    environment: environment.parse(details.environment),
+    environment: environmentFrom((variable) => details.environment[variable]),
   };
 };
 
@@ -42,14 +43,25 @@ export const localTarget = (serviceFile: string): Target => {
 export const stageTarget = async (stage: string): Promise<Target> => {
   assertStage(stage);
   const outputs = await outputsOf(stage);
-  const values = Object.keys(environment.shape).map((variable) => [variable, outputs.get(outputOf(variable)) ?? ""]);
-  const parsed = environment.safeParse(Object.fromEntries(values));
-  const baseUrl = outputs.get(API_URL_OUTPUT);
-  if (!parsed.success || baseUrl === undefined) {
-    throw notFound(stage, "another version deployed the stack. Deploy it again");
+  try {
+    return {
+      name: stage,
+      isLocal: false,
+      baseUrl: z.string().parse(outputs.get(API_URL_OUTPUT)),
+      environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
+    };
+  } catch (error) {
+    if (error instanceof z.ZodError) throw notFound(stage, "another version deployed the stack. Deploy it again");
+    throw error;
   }
-  return { name: stage, isLocal: false, baseUrl, environment: parsed.data };
 };
+
+const environmentFrom = (read: (variable: string) => string | undefined): Target["environment"] => ({
+  ...environment.parse(
+    Object.fromEntries(Object.keys(environment.shape).map((variable) => [variable, read(variable)])),
+  ),
+  ...secretIds((name) => read(secretTable[name].variable)),
+});
 
 const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined, string | undefined>> => {
   const StackName = stackName(stage, "Service");

@@ -1,17 +1,15 @@
-import type { environment } from "../../shared/platform/env.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
+import { secretIds } from "../../shared/platform/secret-table.ts";
 import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
 import type { LocalQueues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 import { tableNames } from "./tables.ts";
 
-export const WEBHOOK_KEY = "webhook-key";
 const LOOPBACK = "127.0.0.0/8,::1/128";
 const IDENTITY_PRICES_NAIRA = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
-
-export type FunctionEnvironment = Readonly<Record<keyof typeof environment.shape, string>>;
 
 /** The environment variables of all functions; on AWS, a stage's settings and stacks set them. */
 export const functionEnvironment = ({
@@ -30,11 +28,8 @@ export const functionEnvironment = ({
   CACHE_TABLE: tableNames.cache,
   OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
   DELIVERY_QUEUE_URL: sqs.url("delivery"),
+  ...secretIds((name) => name),
   UPSTREAM_BASE_URL: upstream.baseUrl,
-  UPSTREAM_KEY_SECRET_ID: "upstream-key",
-  REFERENCE_KEY_SECRET_ID: "reference-key",
-  REPLAY_KEY_SECRET_ID: "replay-key",
-  WEBHOOK_KEY_SECRET_ID: WEBHOOK_KEY,
   WEBHOOK_ALLOWED_CIDRS: LOOPBACK,
   WEBHOOK_REFUSED_HOSTS: [gatewayOrigin, upstream.baseUrl].map((url) => new URL(url).host).join(),
   IDENTITY_PRICES: JSON.stringify(IDENTITY_PRICES_NAIRA),
@@ -43,8 +38,6 @@ export const functionEnvironment = ({
   PHONE_RETENTION_DAYS: "400",
   PURCHASES: purchases,
   WORKERS: workers,
-  WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
-  UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.
   UPSTREAM_SIGNATURE: upstream.isSimulated ? JSON.stringify(SIMULATOR_SIGNATURE) : "",
   UPSTREAM_WEBHOOK_IPS: LOOPBACK,

@@ -3,44 +3,30 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
+import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
 const HOST = "127.0.0.1";
 const random = (): string => randomBytes(32).toString("base64url");
 
-/** Every secret of the service; a missing one is generated. */
-const secretsFile = z.object({
-  /** The key of the hashes in shared/platform/keyed-hashes.ts. */
-  "reference-key": z.string().min(1).default(random),
-  "replay-key": z.string().min(1).default(random),
-  /** Seals the accounts' webhook secrets. */
-  "webhook-key": z.string().min(1).default(random),
-  /** The simulator's live key. */
-  "upstream-key": z
-    .string()
-    .min(1)
-    .default(() => `live_${random()}`),
-  /** The last segment of the path at which the service receives upstream events. */
-  "webhook-token": z.string().min(1).default(random),
-  /** Signs upstream events. */
-  "upstream-webhook-hmac": z.string().min(1).default(random),
-  /** The previous value of each secret that was rotated. */
-  previous: z.record(z.string(), z.string()).default({}),
-});
-export type Secrets = Omit<z.output<typeof secretsFile>, "previous">;
+/** Every secret of the service by its name, and the previous value of each secret that was rotated. */
+const secretsFile = z.object({ previous: z.record(z.string(), z.string()).default({}) }).catchall(z.string().min(1));
+export type Secrets = Readonly<Record<SecretName, string>>;
+
+const generate = (name: SecretName): string => (name === "upstream-key" ? `live_${random()}` : random());
 
 /** Reads the secrets of the file; generates and stores those that are missing. */
 export const loadSecrets = (path: string): Secrets => {
-  const stored = readJsonFile(path, secretsFile) ?? secretsFile.parse({});
-  writeJsonFile(path, stored);
-  const { previous: _previous, ...secrets } = stored;
+  const { previous, ...stored } = readJsonFile(path, secretsFile) ?? secretsFile.parse({});
+  const secrets = secretValues((name) => stored[name] ?? generate(name));
+  writeJsonFile(path, { ...secrets, previous });
   return secrets;
 };
 
 /** Stores a new value and the previous one. A secret whose previous value is not in the file came from outside and is not stored. */
 const storeSecret = (path: string, name: string, value: string, previous: string): void => {
-  const stored = readJsonFile(path, secretsFile.loose());
+  const stored = readJsonFile(path, secretsFile);
   if (stored?.[name] !== previous) return;
   writeJsonFile(path, { ...stored, [name]: value, previous: { ...stored.previous, [name]: previous } });
 };

@@ -5,13 +5,14 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { streams } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { type DemoAccount, openDemoAccount } from "./demo-account.ts";
 import { endOrphanedDynoxide, externalDynamoDb, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
-import { functionEnvironment, WEBHOOK_KEY } from "./function-environment.ts";
+import { functionEnvironment } from "./function-environment.ts";
 import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
@@ -99,7 +100,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
     scheduledFunctions.filter((name) => isWorking || name !== LEDGER_SCHEDULE),
     invoke,
   );
-  const demoAccount = await ensureDemoAccount(dataDir);
+  const demoAccount = await ensureDemoAccount(dataDir, environment);
   gateway.serve(invoke);
 
   const details: ServiceDetails = {
@@ -257,11 +258,18 @@ const startSchedules = async (
   }
 };
 
-const ensureDemoAccount = async (dataDir: DataDir): Promise<DemoAccount> => {
+const ensureDemoAccount = async (
+  dataDir: DataDir,
+  { WEBHOOK_KEY_SECRET_ID }: FunctionEnvironment,
+): Promise<DemoAccount> => {
   const db = documentClient();
   try {
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
-    const endpoints = { accounts, webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY), clock: systemClock };
+    const endpoints = {
+      accounts,
+      webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY_SECRET_ID),
+      clock: systemClock,
+    };
     return await openDemoAccount(accounts, endpoints, dataDir.file("demoAccount"));
   } finally {
     db.destroy();

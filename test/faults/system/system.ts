@@ -7,10 +7,11 @@ import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
-import type { environment } from "../../../shared/platform/env.ts";
+import type { FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { secretIds } from "../../../shared/platform/secret-table.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
 import { signatureOf } from "../../../shared/upstream-events/upstream-signature.ts";
@@ -91,8 +92,6 @@ export type System = {
   readonly stop: () => Promise<void>;
 };
 
-type FunctionEnvironment = Record<keyof typeof environment.shape, string>;
-
 const { log } = console;
 
 export const startSystem = async (): Promise<System> => {
@@ -115,13 +114,8 @@ export const startSystem = async (): Promise<System> => {
     CACHE_TABLE: cacheTable,
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
+    ...secretIds((name) => name),
     UPSTREAM_BASE_URL: simulator.baseUrl,
-    UPSTREAM_KEY_SECRET_ID: "upstream-key",
-    REFERENCE_KEY_SECRET_ID: "reference-key",
-    REPLAY_KEY_SECRET_ID: "replay-key",
-    WEBHOOK_KEY_SECRET_ID: "webhook-key",
-    WEBHOOK_TOKEN_SECRET_ID: "webhook-token",
-    UPSTREAM_HMAC_SECRET_ID: "upstream-webhook-hmac",
     UPSTREAM_SIGNATURE: JSON.stringify(SIMULATOR_SIGNATURE),
     UPSTREAM_WEBHOOK_IPS: "",
     WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",

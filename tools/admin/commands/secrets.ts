@@ -3,8 +3,8 @@ import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { Command } from "commander";
 import * as z from "zod";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
-import type { environment } from "../../../shared/platform/env.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
@@ -12,38 +12,8 @@ import { whyField } from "../fields.ts";
 import { readStdin } from "../stdin.ts";
 import { duration, table } from "../views/print.ts";
 
-type SecretSpec = {
-  readonly id: Extract<keyof typeof environment.shape, `${string}_SECRET_ID`>;
-  readonly is: string;
-  /** `filled` by the operator, `generated` and rotated here, or `fixed` for ever. */
-  readonly kind: "filled" | "generated" | "fixed";
-  readonly lengthMin?: number;
-  /** The upstream sends it or signs with it: an event that fits no known version makes the functions fetch it again. */
-  readonly isPresented?: true;
-};
-
-const LENGTH_MIN = 32;
-
-/** Every secret by its name in commands. */
-const known: Readonly<Record<string, SecretSpec>> = {
-  "upstream-key": { id: "UPSTREAM_KEY_SECRET_ID", is: "our live key at the upstream", kind: "filled" },
-  "upstream-webhook-hmac": {
-    id: "UPSTREAM_HMAC_SECRET_ID",
-    is: "with which the upstream signs its events",
-    kind: "filled",
-    lengthMin: LENGTH_MIN,
-    isPresented: true,
-  },
-  "webhook-token": {
-    id: "WEBHOOK_TOKEN_SECRET_ID",
-    is: "ends the path of the upstream's events",
-    kind: "generated",
-    isPresented: true,
-  },
-  "replay-key": { id: "REPLAY_KEY_SECRET_ID", is: "seals identity results for 10 minutes", kind: "generated" },
-  "reference-key": { id: "REFERENCE_KEY_SECRET_ID", is: "names transactions", kind: "fixed" },
-  "webhook-key": { id: "WEBHOOK_KEY_SECRET_ID", is: "seals the accounts' webhook secrets", kind: "fixed" },
-};
+const namesOfKind = (kind: SecretKind): string =>
+  secretNames.filter((name) => secretTable[name].kind === kind).join(" or ");
 
 export const addSecrets = (program: Command): void => {
   const group = addGroup(program, "secrets", "Set and rotate the service's secrets");
@@ -57,57 +27,55 @@ export const addSecrets = (program: Command): void => {
   });
   addCommand(group, {
     usage: "set <name>",
-    summary: "set upstream-key or upstream-webhook-hmac to the value on standard input",
+    summary: `set ${namesOfKind("filled")} to the value on standard input`,
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (context, { name, why }) => {
-      const spec = specOf(name);
-      if (spec.kind !== "filled") throw new OperatorError(`${name} cannot be set${hintOf(name, spec)}`);
+    run: async (context, { name: given, why }) => {
+      const name = changeable(given, "filled", "set");
+      const { variable, lengthMin } = secretTable[name];
       const value = await readStdin(name);
       if (!/^[\x21-\x7e]+$/.test(value))
         throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
-      const { lengthMin = 1 } = spec;
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
-      if ((await secret(context.secrets, context.target.environment[spec.id]).value()) === value)
+      if ((await secret(context.secrets, context.target.environment[variable]).value()) === value)
         return unchanged(name);
       return put(context, name, value, { action: "secrets set", why });
     },
   });
   addCommand(group, {
     usage: "rotate <name>",
-    summary: "generate a new webhook-token or replay-key",
+    summary: `generate a new ${namesOfKind("generated")}`,
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
-    run: async (context, { name, why }) => {
-      const spec = specOf(name);
-      if (spec.kind !== "generated") throw new OperatorError(`${name} cannot be rotated${hintOf(name, spec)}`);
+    run: async (context, { name: given, why }) => {
+      const name = changeable(given, "generated", "rotated");
       return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
     },
   });
 };
 
-const specOf = (name: string): SecretSpec => {
-  const spec = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (spec === undefined)
-    throw new OperatorError(`There is no secret ${name}. Use one of ${Object.keys(known).join(", ")}`);
-  return spec;
-};
-
-const hintOf = (name: string, { kind, is }: SecretSpec): string => {
-  if (kind === "filled") return `. Use secrets set ${name}`;
-  return kind === "generated" ? `. Use secrets rotate ${name}` : `: it ${is}, which must never change`;
+/** The secret with this name, if a command for this kind may change it. */
+const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): SecretName => {
+  const found = secretNames.find((known) => known === name);
+  if (found === undefined) throw new OperatorError(`There is no secret ${name}. Use one of ${secretNames.join(", ")}`);
+  const { kind } = secretTable[found];
+  if (kind === needed) return found;
+  const hints = {
+    filled: `. Use secrets set ${name}`,
+    generated: `. Use secrets rotate ${name}`,
+    fixed: ": stored data depends on it, so it must never change",
+  };
+  throw new OperatorError(`${name} cannot be ${done}${hints[kind]}`);
 };
 
 const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
   const rows = await Promise.all(
-    Object.entries(known).map(async ([name, { id, is, kind }]) => ({
-      name,
-      is,
-      kind,
-      set: (await secret(secrets, target.environment[id]).value()) !== undefined,
-    })),
+    secretNames.map(async (name) => {
+      const { variable, description: is, kind } = secretTable[name];
+      return { name, is, kind, set: (await secret(secrets, target.environment[variable]).value()) !== undefined };
+    }),
   );
   return {
     json: { secrets: rows },
@@ -126,19 +94,19 @@ const unchanged = (name: string): Report => ({
 
 const put = async (
   context: AdminContext,
-  name: string,
+  name: SecretName,
   value: string,
   auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
   const { environment } = context.target;
   await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
-  const { id, isPresented } = specOf(name);
+  const spec = secretTable[name];
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.
   if (url !== undefined) process.stderr.write(`Setting the new URL for the upstream: ${url}\n`);
-  const command = new PutSecretValueCommand({ SecretId: environment[id], SecretString: value });
+  const command = new PutSecretValueCommand({ SecretId: environment[spec.variable], SecretString: value });
   await context.secrets.send(command);
-  const delay = isPresented ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
+  const delay = "isPresented" in spec ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
     `${name} is set. The functions use it ${delay}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
     ...(url === undefined

@@ -2,45 +2,44 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
-import { type Gates, OFFICE, openGates, verdictOf } from "../../../builders/gates.ts";
+import { type AccessFixture, admissionCode, OFFICE, openAccess } from "../../../builders/access.ts";
 
-/** Goal: accounts and keys change as a whole or not at all, and no key is kept. */
-let gates: Gates;
+let access: AccessFixture;
 beforeAll(async () => {
-  gates = await openGates();
+  access = await openAccess();
 });
-beforeEach(() => gates.reset());
-afterAll(() => gates.proxy.stop());
+beforeEach(() => access.reset());
+afterAll(() => access.proxy.stop());
 
-test("nothing of a key's text is in any table", async () => {
-  const { key } = await gates.anAccount();
+test("no part of a key's secret is in any table", async () => {
+  const { key } = await access.anAccount();
   const secretPart = key.slice(5, 37);
-  for (const TableName of [gates.tables.accessTable, gates.tables.ledgerTable]) {
-    const { Items = [] } = await gates.tables.db.send(new ScanCommand({ TableName }));
+  for (const TableName of [access.tables.accessTable, access.tables.ledgerTable]) {
+    const { Items = [] } = await access.tables.db.send(new ScanCommand({ TableName }));
     expect(Items.length).toBeGreaterThan(0);
     expect(JSON.stringify(Items)).not.toContain(secretPart);
   }
 });
 
 test("of 10 changes at once, each that succeeded is in the account, and its key says the same", async () => {
-  const { key, accountId } = await gates.anAccount();
+  const { key, accountId } = await access.anAccount();
   const changes = Array.from({ length: 10 }, (_, index) =>
-    setWhitelist(gates.store, accountId, [OFFICE, `198.51.100.${index}`]),
+    setWhitelist(access.store, accountId, [OFFICE, `198.51.100.${index}`]),
   );
   const succeeded = (await Promise.allSettled(changes)).filter(({ status }) => status === "fulfilled").length;
   expect(succeeded).toBeGreaterThan(0);
-  const account = await findAccount(gates.store, accountId);
+  const account = await findAccount(access.store, accountId);
   // Made with version 1, raised by its key, and by each change.
   expect(account?.version).toBe(2 + succeeded);
   const address = account?.whitelist[1] ?? "";
-  expect(await verdictOf(gates.withKey(key, { sourceIp: address }))).toBe("admitted");
-  expect((await gates.keyItem(key)).whitelist?.size).toBe(2);
+  expect(await admissionCode(access.withKey(key, { sourceIp: address }))).toBe("admitted");
+  expect((await access.keyItem(key)).whitelist?.size).toBe(2);
 });
 
-test("an account or a key that does not exist is an AccountError, and no account is made by it", async () => {
-  const { accountId } = await gates.anAccount();
-  await expect(createKey(gates.store, "acc_none", { mode: "live" })).rejects.toThrow(AccountError);
-  await expect(setAccountStatus(gates.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
-  await expect(revokeKey(gates.store, accountId, "key_none")).rejects.toThrow(AccountError);
-  expect(await findAccount(gates.store, "acc_none")).toBeUndefined();
+test("a change of an account or a key that does not exist is an AccountError and creates nothing", async () => {
+  const { accountId } = await access.anAccount();
+  await expect(createKey(access.store, "acc_none", { mode: "live" })).rejects.toThrow(AccountError);
+  await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
+  await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(AccountError);
+  expect(await findAccount(access.store, "acc_none")).toBeUndefined();
 });

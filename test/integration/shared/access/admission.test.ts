@@ -12,17 +12,24 @@ import {
 import { keyHash, newApiKey } from "../../../../shared/access/api-key.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { type Gates, MINUTE_MS, NEIGHBOUR, NOON, OFFICE, openGates, verdictOf } from "../../../builders/gates.ts";
+import {
+  type AccessFixture,
+  admissionCode,
+  MINUTE_MS,
+  NEIGHBOUR,
+  NOON,
+  OFFICE,
+  openAccess,
+} from "../../../builders/access.ts";
 
-/** Goal: who may not come in is refused at the first gate that knows it, at the least cost. */
-let gates: Gates;
+let access: AccessFixture;
 beforeAll(async () => {
-  gates = await openGates();
+  access = await openAccess();
 });
-beforeEach(() => gates.reset());
-afterAll(() => gates.proxy.stop());
+beforeEach(() => access.reset());
+afterAll(() => access.proxy.stop());
 
-describe("a request without a good key costs no DynamoDB call", () => {
+describe("a request without a well-formed key costs no DynamoDB call:", () => {
   const good = newApiKey("live");
   const misspelt = `${good.slice(0, 20)}${good[20] === "A" ? "B" : "A"}${good.slice(21)}`;
   const bad: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
@@ -51,8 +58,8 @@ describe("a request without a good key costs no DynamoDB call", () => {
     ],
   ];
   test.for(bad)("%s", async ([, headers, code]) => {
-    expect(await verdictOf(gates.admit({ headers }))).toBe(code);
-    expect(gates.proxy.calls).toEqual([]);
+    expect(await admissionCode(access.admit({ headers }))).toBe(code);
+    expect(access.proxy.calls).toEqual([]);
   });
 
   test.for([
@@ -62,39 +69,39 @@ describe("a request without a good key costs no DynamoDB call", () => {
     ["a quoted key", { authorization: `Bearer "${good}"` }, true],
     ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, false],
     ["a key without Bearer, and garbage in X-API-KEY", { authorization: good, "x-api-key": "x" }, false],
-  ] as const)("%s is refused with the right form of the header: %s", async ([, headers, isExplained]) => {
+  ] as const)("%s is refused, with the form of the header in the message: %s", async ([, headers, isExplained]) => {
     const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
-    await expect(gates.admit({ headers })).rejects.toMatchObject({
+    await expect(access.admit({ headers })).rejects.toMatchObject({
       code: "invalid_api_key",
       message: `The API key is not valid${isExplained ? hint : ""}`,
     });
   });
 });
 
-test("a well-formed key that nobody was given is 401 after 1 call, and leaves nothing in the table", async () => {
+test("an unknown well-formed key is 401 after 1 call and leaves nothing in the table", async () => {
   const key = newApiKey("live");
-  expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
-  expect(gates.proxy.calls).toHaveLength(1);
-  const { Item } = await gates.tables.db.send(
-    new GetCommand({ TableName: gates.tables.accessTable, Key: { pk: keyHash(key) } }),
+  expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+  expect(access.proxy.calls).toHaveLength(1);
+  const { Item } = await access.tables.db.send(
+    new GetCommand({ TableName: access.tables.accessTable, Key: { pk: keyHash(key) } }),
   );
   expect(Item).toBeUndefined();
 });
 
-describe("a good key is admitted", () => {
-  test("in 1 call of 1 write unit, as its account and its mode, with 59 of 60 left", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    expect(await gates.withKey(key)).toEqual({
+describe("a valid key is admitted", () => {
+  test("in 1 call of 1 write unit, with its account, its mode and 59 of 60 requests left", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    expect(await access.withKey(key)).toEqual({
       rate: { limit: 60, remaining: 59 },
       caller: { accountId, keyId, mode: "live" },
     });
-    expect(gates.proxy.calls).toMatchObject([
-      { operation: "UpdateItem", tables: [gates.tables.accessTable], tableUnits: 1 },
+    expect(access.proxy.calls).toMatchObject([
+      { operation: "UpdateItem", tables: [access.tables.accessTable], tableUnits: 1 },
     ]);
   });
 
-  test("by X-API-KEY, by bearer in lower case and by Bearer with 2 blanks or a tab", async () => {
-    const { key } = await gates.anAccount();
+  test("in X-API-KEY, after bearer in lower case and after Bearer with 2 spaces or a tab", async () => {
+    const { key } = await access.anAccount();
     const ways: readonly Readonly<Record<string, string>>[] = [
       { "x-api-key": key },
       { "x-api-key": ` ${key} ` },
@@ -103,95 +110,95 @@ describe("a good key is admitted", () => {
       { authorization: `Bearer\t${key}\t` },
     ];
     for (const headers of ways)
-      expect(await verdictOf(gates.admit({ headers })), JSON.stringify(headers)).toBe("admitted");
+      expect(await admissionCode(access.admit({ headers })), JSON.stringify(headers)).toBe("admitted");
   });
 });
 
-describe("the gates stand in this order", () => {
-  test("a revoked key is 401 from the next request on; the account's other key goes on", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    const other = await createKey(gates.store, accountId, { mode: "live" });
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
-    await revokeKey(gates.store, accountId, keyId);
-    expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
-    expect(await verdictOf(gates.withKey(other.key))).toBe("admitted");
-    await revokeKey(gates.store, accountId, keyId);
-    expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
+describe("the order of checks:", () => {
+  test("a revoked key is 401 from the next request on, and the account's other key is admitted", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const other = await createKey(access.store, accountId, { mode: "live" });
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
+    await revokeKey(access.store, accountId, keyId);
+    expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+    expect(await admissionCode(access.withKey(other.key))).toBe("admitted");
+    await revokeKey(access.store, accountId, keyId);
+    expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   });
 
-  test("a rotated key is admitted up to its end, in 1 call, and 401 from then on; the new one goes on", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    const fresh = await rotateKey(gates.store, accountId, keyId, 5 * MINUTE_MS);
-    gates.nowMs = NOON + 5 * MINUTE_MS - 1;
-    gates.proxy.calls.length = 0;
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
-    expect(gates.proxy.calls).toHaveLength(1);
-    gates.nowMs = NOON + 5 * MINUTE_MS;
-    expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
-    expect(await verdictOf(gates.withKey(fresh.key))).toBe("admitted");
+  test("a rotated key is admitted in 1 call until its end and 401 from then on, and the new one is admitted", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const fresh = await rotateKey(access.store, accountId, keyId, 5 * MINUTE_MS);
+    access.nowMs = NOON + 5 * MINUTE_MS - 1;
+    access.proxy.calls.length = 0;
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
+    expect(access.proxy.calls).toHaveLength(1);
+    access.nowMs = NOON + 5 * MINUTE_MS;
+    expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+    expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
   });
 
-  test("a restricted account is 403 for its 2 keys at once, and no longer once that is lifted", async () => {
-    const { key, accountId } = await gates.anAccount();
-    const probe = await createKey(gates.store, accountId, { mode: "test" });
-    await setAccountStatus(gates.store, accountId, "restricted");
-    expect(await verdictOf(gates.withKey(key))).toBe("account_restricted");
-    expect(await verdictOf(gates.withKey(probe.key))).toBe("account_restricted");
-    await setAccountStatus(gates.store, accountId, "active");
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
+  test("both keys of a restricted account are 403 at once, and admitted when the restriction is lifted", async () => {
+    const { key, accountId } = await access.anAccount();
+    const probe = await createKey(access.store, accountId, { mode: "test" });
+    await setAccountStatus(access.store, accountId, "restricted");
+    expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
+    expect(await admissionCode(access.withKey(probe.key))).toBe("account_restricted");
+    await setAccountStatus(access.store, accountId, "active");
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
   });
 
-  test("a key made while its account is restricted is 403 too", async () => {
-    const { accountId } = await gates.anAccount();
-    await setAccountStatus(gates.store, accountId, "restricted");
-    const { key } = await createKey(gates.store, accountId, { mode: "live" });
-    expect(await verdictOf(gates.withKey(key))).toBe("account_restricted");
+  test("a key that is created while its account is restricted is 403", async () => {
+    const { accountId } = await access.anAccount();
+    await setAccountStatus(access.store, accountId, "restricted");
+    const { key } = await createKey(access.store, accountId, { mode: "live" });
+    expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("restricted comes before permission, permission before address, address before rate", async () => {
-    const { key, accountId } = await gates.anAccount({ permissions: ["identity"] });
-    await setAccountStatus(gates.store, accountId, "restricted");
-    expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("account_restricted");
-    await setAccountStatus(gates.store, accountId, "active");
-    expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("permission_denied");
-    expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
+  test("a restriction precedes the permission, the permission the address, the address the rate", async () => {
+    const { key, accountId } = await access.anAccount({ permissions: ["identity"] });
+    await setAccountStatus(access.store, accountId, "restricted");
+    expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("account_restricted");
+    await setAccountStatus(access.store, accountId, "active");
+    expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("permission_denied");
+    expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
       "ip_not_whitelisted",
     );
     for (let request = 0; request < 120; request += 1)
-      await gates.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet });
-    expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
+      await access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet });
+    expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR, route: routes.getWallet }))).toBe(
       "ip_not_whitelisted",
     );
-    expect(await verdictOf(gates.withKey(key, { route: routes.getWallet }))).toBe("rate_limited");
+    expect(await admissionCode(access.withKey(key, { route: routes.getWallet }))).toBe("rate_limited");
   });
 });
 
-describe("permissions", () => {
-  test("of a new key are vtu and identity", async () => {
-    const { key } = await gates.anAccount();
-    expect((await gates.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
+describe("the permissions of a key", () => {
+  test("are vtu and identity by default", async () => {
+    const { key } = await access.anAccount();
+    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
   });
 
-  test("without vtu leave the catalog, the wallet and the lookup", async () => {
-    const { key } = await gates.anAccount({ permissions: ["identity"] });
-    expect(await verdictOf(gates.withKey(key))).toBe("permission_denied");
+  test("without vtu allow the catalog, the wallet and the lookups, and no purchase", async () => {
+    const { key } = await access.anAccount({ permissions: ["identity"] });
+    expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
     for (const route of [routes.listCatalog, routes.getWallet, routes.getTransaction, routes.listTransactions]) {
-      expect(await verdictOf(gates.withKey(key, { route })), route.path).toBe("admitted");
+      expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("admitted");
     }
   });
 
-  test("may be none at all: the catalog is still there, a purchase is 403", async () => {
-    const { key } = await gates.anAccount({ permissions: [] });
-    expect(await verdictOf(gates.withKey(key))).toBe("permission_denied");
-    expect(await verdictOf(gates.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
+  test("can be empty: the catalog is allowed and a purchase is 403", async () => {
+    const { key } = await access.anAccount({ permissions: [] });
+    expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
+    expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
   });
 });
 
-describe("the whitelist", () => {
-  test("of another account lets nobody in here: 403, and it names the address that we saw", async () => {
-    const { key } = await gates.anAccount();
-    await gates.anAccount({ whitelist: [NEIGHBOUR] });
-    const admission = await gates.withKey(key, { sourceIp: NEIGHBOUR });
+describe("the whitelist of an account", () => {
+  test("does not admit an address of another account's: 403 with a message that names the address", async () => {
+    const { key } = await access.anAccount();
+    await access.anAccount({ whitelist: [NEIGHBOUR] });
+    const admission = await access.withKey(key, { sourceIp: NEIGHBOUR });
     if (!("refusal" in admission)) expect.unreachable();
     expect([admission.refusal.code, admission.refusal.message]).toEqual([
       "ip_not_whitelisted",
@@ -199,78 +206,72 @@ describe("the whitelist", () => {
     ]);
   });
 
-  test("that is empty means nobody", async () => {
-    const { key } = await gates.anAccount({ whitelist: [] });
-    expect(await verdictOf(gates.withKey(key))).toBe("ip_not_whitelisted");
+  test("admits no address if it is empty", async () => {
+    const { key } = await access.anAccount({ whitelist: [] });
+    expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
   });
 
-  test("holds for test keys too", async () => {
-    const { key } = await gates.anAccount({ mode: "test" });
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
-    expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
+  test("applies to test keys too", async () => {
+    const { key } = await access.anAccount({ mode: "test" });
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
+    expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
   });
 
-  test("with one IPv6 address keeps its neighbour out, and with a /64 the neighbouring /64", async () => {
-    const { key } = await gates.anAccount({ whitelist: ["2001:db8::1", "2001:db8:1:2::/64"] });
+  test("with an IPv6 address and a /64 admits neither the neighbouring address nor the neighbouring /64", async () => {
+    const { key } = await access.anAccount({ whitelist: ["2001:db8::1", "2001:db8:1:2::/64"] });
     const asked = ["2001:db8::1", "2001:db8::2", "2001:db8:1:2:ffff::1", "2001:db8:1:3::", "2001:db8:1:1:ffff::"];
-    const verdicts = await Promise.all(asked.map((sourceIp) => verdictOf(gates.withKey(key, { sourceIp }))));
-    expect(verdicts).toEqual([
-      "admitted",
-      "ip_not_whitelisted",
-      "admitted",
-      "ip_not_whitelisted",
-      "ip_not_whitelisted",
-    ]);
+    const codes = await Promise.all(asked.map((sourceIp) => admissionCode(access.withKey(key, { sourceIp }))));
+    expect(codes).toEqual(["admitted", "ip_not_whitelisted", "admitted", "ip_not_whitelisted", "ip_not_whitelisted"]);
   });
 
-  test("is not fooled by X-Forwarded-For, X-Real-IP or Forwarded", async () => {
-    const { key } = await gates.anAccount();
+  test("ignores X-Forwarded-For, X-Real-IP and Forwarded", async () => {
+    const { key } = await access.anAccount();
     const headers = {
       authorization: `Bearer ${key}`,
       "x-forwarded-for": OFFICE,
       "x-real-ip": OFFICE,
       forwarded: `for=${OFFICE}`,
     };
-    expect(await verdictOf(gates.admit({ headers, sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
+    expect(await admissionCode(access.admit({ headers, sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
   });
 
-  test("is replaced for all 2 keys at once, also by an empty one", async () => {
-    const { key, accountId } = await gates.anAccount();
-    const other = await createKey(gates.store, accountId, { mode: "test" });
-    await setWhitelist(gates.store, accountId, ["198.51.100.0/24", "2001:db8::/32"]);
+  test("is replaced for both keys at once, also by an empty one", async () => {
+    const { key, accountId } = await access.anAccount();
+    const other = await createKey(access.store, accountId, { mode: "test" });
+    await setWhitelist(access.store, accountId, ["198.51.100.0/24", "2001:db8::/32"]);
     for (const text of [key, other.key]) {
-      expect(await verdictOf(gates.withKey(text))).toBe("ip_not_whitelisted");
-      expect(await verdictOf(gates.withKey(text, { sourceIp: "198.51.100.77" }))).toBe("admitted");
+      expect(await admissionCode(access.withKey(text))).toBe("ip_not_whitelisted");
+      expect(await admissionCode(access.withKey(text, { sourceIp: "198.51.100.77" }))).toBe("admitted");
     }
-    await setWhitelist(gates.store, accountId, []);
-    expect(await verdictOf(gates.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
-    await setWhitelist(gates.store, accountId, [OFFICE]);
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
+    await setWhitelist(access.store, accountId, []);
+    expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
+    await setWhitelist(access.store, accountId, [OFFICE]);
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
   });
 
-  test("may name the same range twice, in 2 spellings", async () => {
-    const { key, accountId } = await gates.anAccount({ whitelist: [OFFICE, `${OFFICE}/32`] });
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
-    await setWhitelist(gates.store, accountId, ["198.51.100.1/24", "198.51.100.2/24", "2001:db8::1", "2001:DB8:0::1"]);
-    expect(await verdictOf(gates.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
+  test("can contain the same range in 2 spellings", async () => {
+    const { key, accountId } = await access.anAccount({ whitelist: [OFFICE, `${OFFICE}/32`] });
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
+    await setWhitelist(access.store, accountId, ["198.51.100.1/24", "198.51.100.2/24", "2001:db8::1", "2001:DB8:0::1"]);
+    expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
   });
 
-  test("of 21 entries, or with one that is no address, is refused and changes nothing", async () => {
-    const { key, accountId } = await gates.anAccount();
+  test("with 21 entries or an invalid one is an AccountError and changes nothing", async () => {
+    const { key, accountId } = await access.anAccount();
     const tooMany = Array.from({ length: 21 }, (_, index) => `198.51.100.${index}`);
     for (const whitelist of [tooMany, ["198.51.100.1", "127.1"], [""], ["office.example.com"]]) {
-      await expect(setWhitelist(gates.store, accountId, whitelist)).rejects.toThrow(AccountError);
-      await expect(createAccount(gates.store, { name: "demo", whitelist })).rejects.toThrow(AccountError);
+      await expect(setWhitelist(access.store, accountId, whitelist)).rejects.toThrow(AccountError);
+      await expect(createAccount(access.store, { name: "demo", whitelist })).rejects.toThrow(AccountError);
     }
-    expect((await findAccount(gates.store, accountId))?.whitelist).toEqual([OFFICE]);
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
+    expect((await findAccount(access.store, accountId))?.whitelist).toEqual([OFFICE]);
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
   });
 });
 
-test("a table that cannot be written is an error, not an unknown key", async () => {
-  const { key } = await gates.anAccount();
-  gates.proxy.fault = () => "throttled";
-  await expect(gates.withKey(key)).rejects.toSatisfy((error) => !(error instanceof ServiceError));
-  gates.proxy.fault = () => undefined;
-  expect(await verdictOf(gates.withKey(key))).toBe("admitted");
+test("a failed write is an unexpected error, not an unknown key", async () => {
+  const { key } = await access.anAccount();
+  access.proxy.fault = () => "throttled";
+  await expect(access.withKey(key)).rejects.toSatisfy((error) => !(error instanceof ServiceError));
+  access.proxy.fault = () => undefined;
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
 });

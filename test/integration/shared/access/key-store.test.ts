@@ -1,183 +1,211 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import {
-  type Gates,
+  type AccessFixture,
+  admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
   NOON,
   OFFICE,
-  openGates,
+  openAccess,
   remainingOf,
-  verdictOf,
-} from "../../../builders/gates.ts";
+} from "../../../builders/access.ts";
 
-/** Goal: a key makes so many requests a minute in each group, counted in the one write that reads it. */
-let gates: Gates;
+/** The routes of each rate group in the table. */
+const groups = Object.keys(rateGroups).map((group) => ({
+  group,
+  routesOf: Object.values(routes).filter((route) => route.group === group),
+}));
+
+let access: AccessFixture;
 beforeAll(async () => {
-  gates = await openGates();
+  access = await openAccess();
 });
-beforeEach(() => gates.reset());
-afterAll(() => gates.proxy.stop());
+beforeEach(() => access.reset());
+afterAll(() => access.proxy.stop());
 
-describe("the rate", () => {
-  test("of 60 purchases a minute: the 61st is 429 with the seconds to the next minute, which begins anew", async () => {
-    const { key } = await gates.anAccount();
-    gates.nowMs = NOON + 17_500;
-    for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(gates.withKey(key))).toBe(left);
-    const refused = await gates.withKey(key);
+describe("the rate of a key", () => {
+  test("is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {
+    const { key } = await access.anAccount();
+    access.nowMs = NOON + 17_500;
+    for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(access.withKey(key))).toBe(left);
+    const refused = await access.withKey(key);
     if (!("refusal" in refused)) expect.unreachable();
     expect(refused.rate).toEqual({ limit: 60, remaining: 0 });
     expect([refused.refusal.code, refused.refusal.details.retryAfterS]).toEqual(["rate_limited", 43]);
-    gates.nowMs = NOON + 59_999;
-    expect(await verdictOf(gates.withKey(key))).toBe("rate_limited");
-    gates.nowMs = NOON + MINUTE_MS;
-    expect(await remainingOf(gates.withKey(key))).toBe(59);
+    access.nowMs = NOON + 59_999;
+    expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
+    access.nowMs = NOON + MINUTE_MS;
+    expect(await remainingOf(access.withKey(key))).toBe(59);
   });
 
-  test("counts what is answered 403: after 3 of them 56 of 60 are left", async () => {
-    const { key } = await gates.anAccount();
+  test("counts requests that are 403: after 3 of them and a good one 56 of 60 are left", async () => {
+    const { key } = await access.anAccount();
     for (let request = 0; request < 3; request += 1) {
-      expect(await verdictOf(gates.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
+      expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
     }
-    expect(await remainingOf(gates.withKey(key))).toBe(56);
+    expect(await remainingOf(access.withKey(key))).toBe(56);
   });
 
-  test("of one group does not touch another's: 60 purchases leave 119 of 120 reads", async () => {
-    const { key } = await gates.anAccount();
-    for (let request = 0; request < 61; request += 1) await gates.withKey(key);
-    expect(await verdictOf(gates.withKey(key))).toBe("rate_limited");
-    expect(await gates.withKey(key, { route: routes.getWallet })).toMatchObject({
+  test("is separate for each group: after 61 purchases the first read leaves 119 of 120", async () => {
+    const { key } = await access.anAccount();
+    for (let request = 0; request < 61; request += 1) await access.withKey(key);
+    expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
+    expect(await access.withKey(key, { route: routes.getWallet })).toMatchObject({
       rate: { limit: 120, remaining: 119 },
     });
-    expect(await remainingOf(gates.withKey(key, { route: routes.listCatalog }))).toBe(118);
+    expect(await remainingOf(access.withKey(key, { route: routes.listCatalog }))).toBe(118);
   });
 
-  test("of one key does not touch that of the account's other key, nor of its test key", async () => {
-    const { key, accountId } = await gates.anAccount();
-    const second = await createKey(gates.store, accountId, { mode: "live" });
-    const probe = await createKey(gates.store, accountId, { mode: "test" });
-    for (let request = 0; request < 5; request += 1) await gates.withKey(key);
-    expect(await remainingOf(gates.withKey(second.key))).toBe(59);
-    const admission = await gates.withKey(probe.key);
+  test("is separate for each key of an account, live and test", async () => {
+    const { key, accountId } = await access.anAccount();
+    const second = await createKey(access.store, accountId, { mode: "live" });
+    const probe = await createKey(access.store, accountId, { mode: "test" });
+    for (let request = 0; request < 5; request += 1) await access.withKey(key);
+    expect(await remainingOf(access.withKey(second.key))).toBe(59);
+    const admission = await access.withKey(probe.key);
     expect(admission).toMatchObject({
       rate: { remaining: 59 },
       caller: { accountId, keyId: probe.keyId, mode: "test" },
     });
   });
 
-  test("of 25 requests at once counts 25: each sees another number, and 34 are left after the 26th", async () => {
-    const { key } = await gates.anAccount();
-    const left = await Promise.all(Array.from({ length: 25 }, () => remainingOf(gates.withKey(key))));
+  test("counts 25 simultaneous requests as 25: each sees another number, and 34 are left after the 26th", async () => {
+    const { key } = await access.anAccount();
+    const left = await Promise.all(Array.from({ length: 25 }, () => remainingOf(access.withKey(key))));
     expect(left.toSorted((a, b) => b - a)).toEqual(Array.from({ length: 25 }, (_, index) => 59 - index));
-    expect(await remainingOf(gates.withKey(key))).toBe(34);
+    expect(await remainingOf(access.withKey(key))).toBe(34);
   });
 
-  test("of 70 requests at once admits 60", async () => {
-    const { key } = await gates.anAccount();
-    const verdicts = await Promise.all(Array.from({ length: 70 }, () => verdictOf(gates.withKey(key))));
-    expect(verdicts.filter((settlement) => settlement === "admitted")).toHaveLength(60);
-    expect(verdicts.filter((settlement) => settlement === "rate_limited")).toHaveLength(10);
+  test("admits 60 of 70 simultaneous requests", async () => {
+    const { key } = await access.anAccount();
+    const codes = await Promise.all(Array.from({ length: 70 }, () => admissionCode(access.withKey(key))));
+    expect(codes.filter((code) => code === "admitted")).toHaveLength(60);
+    expect(codes.filter((code) => code === "rate_limited")).toHaveLength(10);
   });
 
-  test("stands untouched while the account's status and whitelist change: 57 left after 3 and 2 changes", async () => {
-    const { key, accountId } = await gates.anAccount();
-    await gates.withKey(key);
-    await setAccountStatus(gates.store, accountId, "active");
-    await gates.withKey(key);
-    await setWhitelist(gates.store, accountId, [OFFICE, NEIGHBOUR]);
-    expect(await remainingOf(gates.withKey(key))).toBe(57);
+  test("survives changes of the account: 57 are left after 3 requests, a status change and a whitelist change", async () => {
+    const { key, accountId } = await access.anAccount();
+    await access.withKey(key);
+    await setAccountStatus(access.store, accountId, "active");
+    await access.withKey(key);
+    await setWhitelist(access.store, accountId, [OFFICE, NEIGHBOUR]);
+    expect(await remainingOf(access.withKey(key))).toBe(57);
   });
 });
 
 describe("the counters in a key's item", () => {
-  test("of the minute before go in the same write: 10 minutes in a row, 10 calls, 1 counter", async () => {
-    const { key } = await gates.anAccount();
-    for (let minute = 0; minute < 10; minute += 1) {
-      gates.nowMs = NOON + minute * MINUTE_MS;
-      await gates.withKey(key);
+  test.each(groups)("of the group $group are removed once stale", async ({ routesOf }) => {
+    const [route] = routesOf;
+    if (route === undefined) throw new Error("The group has no route");
+    const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:retrieve"] });
+    for (let visit = 0; visit < 9; visit += 1) {
+      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      expect(await admissionCode(access.withKey(key, { route }))).toBe("admitted");
     }
-    expect(await gates.countersOf(key)).toEqual({ [`vtu:${NOON / MINUTE_MS + 9}`]: 1 });
-    expect(gates.proxy.calls).toHaveLength(10);
+    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON / MINUTE_MS + 16}`]: 1 });
   });
 
-  test("that are stale stay until there are 8, and then 1 more update removes all 8 and keeps the current one", async () => {
-    const { key } = await gates.anAccount();
+  test("of a group that is no longer in the table are removed with the others, and no other attribute is", async () => {
+    const { key } = await access.anAccount();
+    const before = await access.keyItem(key);
+    const { db, accessTable } = access.tables;
+    const former = Object.fromEntries(Array.from({ length: 8 }, (_, minute) => [`former:${minute}`, 1]));
+    await db.send(new PutCommand({ TableName: accessTable, Item: { ...before, ...former } }));
+    await access.withKey(key);
+    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON / MINUTE_MS}`]: 1 });
+  });
+
+  test("of the previous minute are removed in the same write: 10 consecutive minutes are 10 calls and 1 counter", async () => {
+    const { key } = await access.anAccount();
+    for (let minute = 0; minute < 10; minute += 1) {
+      access.nowMs = NOON + minute * MINUTE_MS;
+      await access.withKey(key);
+    }
+    expect(await access.countersOf(key)).toEqual({ [`vtu:${NOON / MINUTE_MS + 9}`]: 1 });
+    expect(access.proxy.calls).toHaveLength(10);
+  });
+
+  test("stay until 8 are stale, then 1 more update removes all 8 and keeps the current one", async () => {
+    const { key } = await access.anAccount();
     const calls: number[] = [];
     for (let visit = 0; visit < 10; visit += 1) {
-      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
-      gates.proxy.calls.length = 0;
-      await gates.withKey(key);
-      calls.push(gates.proxy.calls.length);
+      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.proxy.calls.length = 0;
+      await access.withKey(key);
+      calls.push(access.proxy.calls.length);
     }
     expect(calls).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
     const minute = NOON / MINUTE_MS;
-    expect(await gates.countersOf(key)).toEqual({ [`vtu:${minute + 16}`]: 1, [`vtu:${minute + 18}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`vtu:${minute + 16}`]: 1, [`vtu:${minute + 18}`]: 1 });
   });
 
-  test("of other groups in the same minute are not stale", async () => {
-    const { key } = await gates.anAccount();
+  test("of another group in the same minute stay when stale ones are removed", async () => {
+    const { key } = await access.anAccount();
     for (let visit = 0; visit < 9; visit += 1) {
-      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
-      if (visit === 8) await gates.withKey(key, { route: routes.getWallet });
-      await gates.withKey(key);
+      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      if (visit === 8) await access.withKey(key, { route: routes.getWallet });
+      await access.withKey(key);
     }
     const minute = NOON / MINUTE_MS + 16;
-    expect(await gates.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
   });
 
-  test("and 20 IPv6 entries, 3 permissions and the most counters that there can be stay below 1 KB: 1 write unit a request", async () => {
+  test("fit into 1 KB with 20 IPv6 entries and 3 permissions, so that a request costs 1 write unit", async () => {
     const whitelist = Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index + 1}`);
-    const { key } = await gates.anAccount({ whitelist, permissions: ["vtu", "identity", "identity:retrieve"] });
+    const { key } = await access.anAccount({ whitelist, permissions: ["vtu", "identity", "identity:retrieve"] });
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
     let most = 0;
     for (let visit = 0; visit < 30; visit += 1) {
-      gates.nowMs = NOON + visit * 2 * MINUTE_MS;
-      expect(await verdictOf(gates.withKey(key, { sourceIp }))).toBe("admitted");
-      expect(await verdictOf(gates.withKey(key, { sourceIp, route: routes.getWallet }))).toBe("admitted");
-      most = Math.max(most, Object.keys(await gates.countersOf(key)).length);
+      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      expect(await admissionCode(access.withKey(key, { sourceIp }))).toBe("admitted");
+      expect(await admissionCode(access.withKey(key, { sourceIp, route: routes.getWallet }))).toBe("admitted");
+      most = Math.max(most, Object.keys(await access.countersOf(key)).length);
     }
     expect(most).toBeGreaterThanOrEqual(8);
-    expect(gates.proxy.calls.length).toBeGreaterThan(60);
-    expect(gates.proxy.calls.filter(({ tableUnits }) => tableUnits !== 1)).toEqual([]);
+    expect(access.proxy.calls.length).toBeGreaterThan(60);
+    expect(access.proxy.calls.filter(({ tableUnits }) => tableUnits !== 1)).toEqual([]);
   });
 });
 
-test("a request whose stale counters cannot be removed is admitted all the same", async () => {
-  const { key } = await gates.anAccount();
+test("a request is admitted even if its key's stale counters cannot be removed", async () => {
+  const { key } = await access.anAccount();
   for (let visit = 0; visit < 8; visit += 1) {
-    gates.nowMs = NOON + visit * 2 * MINUTE_MS;
-    await gates.withKey(key);
+    access.nowMs = NOON + visit * 2 * MINUTE_MS;
+    await access.withKey(key);
   }
-  gates.nowMs = NOON + 16 * MINUTE_MS;
-  gates.proxy.fault = ({ body }) => (body.includes("#stale0") ? "throttled" : undefined);
+  access.nowMs = NOON + 16 * MINUTE_MS;
+  access.proxy.fault = ({ body }) => (body.includes("#stale0") ? "throttled" : undefined);
   try {
-    expect(await verdictOf(gates.withKey(key))).toBe("admitted");
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
   } finally {
-    gates.proxy.fault = () => undefined;
+    access.proxy.fault = () => undefined;
   }
 });
 
-describe("a count that meets a change of the key's account", () => {
-  test.each(["conflict", "throttled"] as const)("with %s, is made once the change is through", async (fault) => {
-    const { key } = await gates.anAccount();
+describe("the count of a request while the account of its key changes", () => {
+  test.each(["conflict", "throttled"] as const)("is retried after %s until the change is written", async (fault) => {
+    const { key } = await access.anAccount();
     let left = 4;
-    gates.proxy.fault = ({ operation }) => {
+    access.proxy.fault = ({ operation }) => {
       if (operation !== "UpdateItem" || left === 0) return undefined;
       left -= 1;
       return fault;
     };
-    expect(await remainingOf(gates.withKey(key))).toBe(59);
+    expect(await remainingOf(access.withKey(key))).toBe(59);
     expect(left).toBe(0);
   });
 
-  test("that does not end is given up after 2 s, as a request about which nothing is known", async () => {
-    const { key } = await gates.anAccount();
-    gates.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
+  test("fails after 2 s if the change does not end, and the next request is counted as the first", async () => {
+    const { key } = await access.anAccount();
+    access.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
     const startMs = Date.now();
-    await expect(gates.withKey(key)).rejects.toMatchObject({ name: "TransactionConflictException" });
+    await expect(access.withKey(key)).rejects.toMatchObject({ name: "TransactionConflictException" });
     expect(Date.now() - startMs).toBeGreaterThan(1_900);
-    gates.proxy.fault = () => undefined;
-    expect(await remainingOf(gates.withKey(key))).toBe(59);
+    access.proxy.fault = () => undefined;
+    expect(await remainingOf(access.withKey(key))).toBe(59);
   });
 });

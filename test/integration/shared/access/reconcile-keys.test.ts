@@ -11,79 +11,84 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
-import { accountPk } from "../../../../shared/ledger/account-index.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
-import { type Gates, MINUTE_MS, NEIGHBOUR, NOON, OFFICE, openGates, verdictOf } from "../../../builders/gates.ts";
+import { accountPk } from "../../../../shared/ledger/schema.ts";
+import {
+  type AccessFixture,
+  admissionCode,
+  MINUTE_MS,
+  NEIGHBOUR,
+  NOON,
+  OFFICE,
+  openAccess,
+} from "../../../builders/access.ts";
 
-/**
- * Goal: where ledger or access table was restored to an earlier moment, no command admits what was refused, and a reconciliation
- * makes them agree. A restore is the item as it was: read before a change, and put back after it.
- */
-let gates: Gates;
+/** After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it read before. */
+let access: AccessFixture;
 beforeAll(async () => {
-  gates = await openGates();
+  access = await openAccess();
 });
-beforeEach(() => gates.reset());
-afterAll(() => gates.proxy.stop());
+beforeEach(() => access.reset());
+afterAll(() => access.proxy.stop());
 
-/** What an item is now; the returned function puts it back in its place, or deletes it where there was none. */
+/** Reads an item; the returned function restores it, or deletes it if there was none. */
 const remember = async (TableName: string, pk: string): Promise<() => Promise<unknown>> => {
-  const { db } = gates.tables;
+  const { db } = access.tables;
   const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
   if (Item === undefined) return () => db.send(new DeleteCommand({ TableName, Key: { pk } }));
   return () => db.send(new PutCommand({ TableName, Item }));
 };
-const rememberAccount = (accountId: string) => remember(gates.tables.ledgerTable, accountPk(accountId));
-const rememberItem = (key: string) => remember(gates.tables.accessTable, keyHash(key));
+const rememberAccount = (accountId: string) => remember(access.tables.ledgerTable, accountPk(accountId));
+const rememberItem = (key: string) => remember(access.tables.accessTable, keyHash(key));
 const deleteItem = (key: string) =>
-  gates.tables.db.send(new DeleteCommand({ TableName: gates.tables.accessTable, Key: { pk: keyHash(key) } }));
+  access.tables.db.send(new DeleteCommand({ TableName: access.tables.accessTable, Key: { pk: keyHash(key) } }));
 
 const isAdmitted = async (key: string, sourceIp = OFFICE): Promise<boolean> =>
-  (await verdictOf(gates.withKey(key, { sourceIp }))) === "admitted";
-const accountOf = (accountId: string): Promise<Account> => requireAccount(gates.store, accountId);
+  (await admissionCode(access.withKey(key, { sourceIp }))) === "admitted";
+const accountOf = (accountId: string): Promise<Account> => requireAccount(access.store, accountId);
 const allow = (accountId: string, ...ranges: readonly string[]) =>
-  changeWhitelist(gates.store, accountId, (before) => [...before, ...ranges]);
+  changeWhitelist(access.store, accountId, (before) => [...before, ...ranges]);
 const disallow = (accountId: string, range: string) =>
-  changeWhitelist(gates.store, accountId, (before) => before.filter((entry) => entry !== range));
+  changeWhitelist(access.store, accountId, (before) => before.filter((entry) => entry !== range));
 
 const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON);
-const reconcile = (isDryRun = false) => reconcileKeys(gates.store, { isDryRun, orphanAudit });
-/** The findings about one account, for the tables hold other tests' accounts as well. */
+const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
+/** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>
   findings.filter(({ account_id }) => account_id === accountId).map(({ found, result }) => [found, result]);
 
-describe("without a reconciliation, after the ledger was restored", () => {
-  test("a revoked key stays refused through every change of its account", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
+describe("after a restore of the ledger and before a reconciliation", () => {
+  test("a revoked key stays refused after every change of its account", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
-    await revokeKey(gates.store, accountId, keyId);
+    await revokeKey(access.store, accountId, keyId);
     await restore();
     await allow(accountId, NEIGHBOUR);
-    await setAccountStatus(gates.store, accountId, "restricted");
-    await setAccountStatus(gates.store, accountId, "active");
+    await setAccountStatus(access.store, accountId, "restricted");
+    await setAccountStatus(access.store, accountId, "active");
     await disallow(accountId, NEIGHBOUR);
-    await expect(rotateKey(gates.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
+    await expect(rotateKey(access.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
     expect(await isAdmitted(key)).toBe(false);
-    expect((await gates.keyItem(key)).status).toBe("revoked");
+    expect((await access.keyItem(key)).status).toBe("revoked");
   });
 
-  test("a rotated key keeps its end through every change of its account, and no rotation puts it off", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
+  test("a rotated key keeps its end after every change of its account, and no rotation delays it", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
-    const { expiresAt } = await rotateKey(gates.store, accountId, keyId, MINUTE_MS);
+    const { expiresAt } = await rotateKey(access.store, accountId, keyId, MINUTE_MS);
     await restore();
     await allow(accountId, NEIGHBOUR);
-    await setAccountStatus(gates.store, accountId, "restricted");
-    await setAccountStatus(gates.store, accountId, "active");
-    await expect(rotateKey(gates.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
-    expect((await gates.keyItem(key)).expires_at).toBe(expiresAt);
+    await setAccountStatus(access.store, accountId, "restricted");
+    await setAccountStatus(access.store, accountId, "active");
+    await expect(rotateKey(access.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
+    expect((await access.keyItem(key)).expires_at).toBe(expiresAt);
     expect(await isAdmitted(key)).toBe(true);
-    gates.nowMs = NOON + MINUTE_MS;
+    access.nowMs = NOON + MINUTE_MS;
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("an address that was disallowed stays out when another one is allowed or disallowed", async () => {
-    const { key, accountId } = await gates.anAccount({ whitelist: [OFFICE, NEIGHBOUR] });
+  test("an address that was removed stays refused when another one is added or removed", async () => {
+    const { key, accountId } = await access.anAccount({ whitelist: [OFFICE, NEIGHBOUR] });
     const restore = await rememberAccount(accountId);
     await disallow(accountId, NEIGHBOUR);
     await restore();
@@ -94,21 +99,21 @@ describe("without a reconciliation, after the ledger was restored", () => {
     expect(await isAdmitted(key, "198.51.100.1")).toBe(false);
   });
 
-  test("a restricted account stays restricted when an address is allowed", async () => {
-    const { key, accountId } = await gates.anAccount();
+  test("a restricted account stays restricted when an address is added", async () => {
+    const { key, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
-    await setAccountStatus(gates.store, accountId, "restricted");
+    await setAccountStatus(access.store, accountId, "restricted");
     await restore();
     await allow(accountId, NEIGHBOUR);
-    expect(await verdictOf(gates.withKey(key))).toBe("account_restricted");
+    expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("a key that the account's list lost can be revoked, and is listed as revoked from then on", async () => {
-    const { accountId } = await gates.anAccount();
+  test("a key that is missing from the account's list can be revoked, and is listed as revoked", async () => {
+    const { accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
-    const { key, keyId } = await createKey(gates.store, accountId, { mode: "live" });
+    const { key, keyId } = await createKey(access.store, accountId, { mode: "live" });
     await restore();
-    await revokeUnlistedKey(gates.store, await gates.keyItem(key));
+    await revokeUnlistedKey(access.store, await access.keyItem(key));
     expect(await isAdmitted(key)).toBe(false);
     expect((await accountOf(accountId)).keys).toContainEqual(
       expect.objectContaining({ key_id: keyId, hash: keyHash(key), status: "revoked" }),
@@ -116,31 +121,31 @@ describe("without a reconciliation, after the ledger was restored", () => {
   });
 });
 
-describe("without a reconciliation, after the access table was restored", () => {
-  test("a key that the ledger says is revoked already is revoked again", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
+describe("after a restore of the access table and before a reconciliation", () => {
+  test("a key that the ledger has as revoked can be revoked again", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberItem(key);
-    await revokeKey(gates.store, accountId, keyId);
+    await revokeKey(access.store, accountId, keyId);
     await restore();
     expect(await isAdmitted(key)).toBe(true);
-    await revokeKey(gates.store, accountId, keyId);
+    await revokeKey(access.store, accountId, keyId);
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("a restriction reaches every listed key, one that the ledger says has ended too, and can be repeated", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
+  test("a restriction can be repeated and reaches every listed key, also one that the ledger has as revoked", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberItem(key);
-    await revokeKey(gates.store, accountId, keyId);
-    await setAccountStatus(gates.store, accountId, "restricted");
+    await revokeKey(access.store, accountId, keyId);
+    await setAccountStatus(access.store, accountId, "restricted");
     await restore();
     expect(await isAdmitted(key)).toBe(true);
-    await setAccountStatus(gates.store, accountId, "restricted");
-    expect(await verdictOf(gates.withKey(key))).toBe("account_restricted");
+    await setAccountStatus(access.store, accountId, "restricted");
+    expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("a key without an item makes a change fail with a sentence that says what to do, and stops no restriction", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    const other = await createKey(gates.store, accountId, { mode: "live" });
+  test("a key without an item makes a change fail with instructions, but not a restriction", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const other = await createKey(access.store, accountId, { mode: "live" });
     await deleteItem(key);
     const failure = allow(accountId, NEIGHBOUR);
     await expect(failure).rejects.toThrow(AccountError);
@@ -148,21 +153,21 @@ describe("without a reconciliation, after the access table was restored", () => 
       `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
     );
     expect((await accountOf(accountId)).whitelist).toEqual([OFFICE]);
-    await setAccountStatus(gates.store, accountId, "restricted");
-    expect(await verdictOf(gates.withKey(other.key))).toBe("account_restricted");
-    await expect(setAccountStatus(gates.store, accountId, "active")).rejects.toThrow(/keys reconcile/);
-    await revokeKey(gates.store, accountId, keyId);
-    await setAccountStatus(gates.store, accountId, "active");
+    await setAccountStatus(access.store, accountId, "restricted");
+    expect(await admissionCode(access.withKey(other.key))).toBe("account_restricted");
+    await expect(setAccountStatus(access.store, accountId, "active")).rejects.toThrow(/keys reconcile/);
+    await revokeKey(access.store, accountId, keyId);
+    await setAccountStatus(access.store, accountId, "active");
     await allow(accountId, NEIGHBOUR);
     expect(await isAdmitted(other.key, NEIGHBOUR)).toBe(true);
     expect(await isAdmitted(key)).toBe(false);
   });
 });
 
-test("a restriction reaches 120 keys of one account, most of which have ended", async () => {
-  const { key, keyId, accountId } = await gates.anAccount();
+test("a restriction reaches all 120 keys of an account, most of which are revoked", async () => {
+  const { key, keyId, accountId } = await access.anAccount();
   const restore = await rememberItem(key);
-  await revokeKey(gates.store, accountId, keyId);
+  await revokeKey(access.store, accountId, keyId);
   const ended = await accountOf(accountId);
   const [first] = ended.keys;
   if (first === undefined) throw new Error("The account has no key");
@@ -172,26 +177,26 @@ test("a restriction reaches 120 keys of one account, most of which have ended", 
     hash: `hash-${index}`,
   }));
   const Item = { ...ended, keys: [...others, first] };
-  await gates.tables.db.send(new PutCommand({ TableName: gates.tables.ledgerTable, Item }));
+  await access.tables.db.send(new PutCommand({ TableName: access.tables.ledgerTable, Item }));
   await restore();
-  await setAccountStatus(gates.store, accountId, "restricted");
-  expect(await verdictOf(gates.withKey(key))).toBe("account_restricted");
+  await setAccountStatus(access.store, accountId, "restricted");
+  expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
 });
 
-describe("a reconciliation", () => {
-  test("finds nothing, and writes nothing, where the tables agree", async () => {
-    const { accountId } = await gates.anAccount();
+describe("a reconciliation of the keys", () => {
+  test("finds and writes nothing if the tables agree", async () => {
+    const { accountId } = await access.anAccount();
     const { version } = await accountOf(accountId);
     expect(about(await reconcile(), accountId)).toEqual([]);
     expect((await accountOf(accountId)).version).toBe(version);
   });
 
-  test("revokes in the ledger what the access table has revoked, and keeps an end that only the access table knows", async () => {
-    const { keyId, accountId } = await gates.anAccount();
-    const second = await createKey(gates.store, accountId, { mode: "live" });
+  test("takes a revocation and an end that only the access table has into the ledger", async () => {
+    const { keyId, accountId } = await access.anAccount();
+    const second = await createKey(access.store, accountId, { mode: "live" });
     const restore = await rememberAccount(accountId);
-    await revokeKey(gates.store, accountId, keyId);
-    const { expiresAt, ...fresh } = await rotateKey(gates.store, accountId, second.keyId, MINUTE_MS);
+    await revokeKey(access.store, accountId, keyId);
+    const { expiresAt, ...fresh } = await rotateKey(access.store, accountId, second.keyId, MINUTE_MS);
     await restore();
     expect(about(await reconcile(), accountId)).toEqual([
       ["key_revoked_in_one", "revoked"],
@@ -208,12 +213,12 @@ describe("a reconciliation", () => {
     await allow(accountId, NEIGHBOUR);
   });
 
-  test("revokes in the access table what the ledger has revoked, and gives a rotated key its end again", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    const second = await createKey(gates.store, accountId, { mode: "live" });
+  test("takes a revocation and an end that only the ledger has into the access table", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const second = await createKey(access.store, accountId, { mode: "live" });
     const [restoreFirst, restoreSecond] = [await rememberItem(key), await rememberItem(second.key)];
-    await revokeKey(gates.store, accountId, keyId);
-    const { expiresAt } = await rotateKey(gates.store, accountId, second.keyId, MINUTE_MS);
+    await revokeKey(access.store, accountId, keyId);
+    const { expiresAt } = await rotateKey(access.store, accountId, second.keyId, MINUTE_MS);
     await restoreFirst();
     await restoreSecond();
     expect(about(await reconcile(), accountId)).toEqual([
@@ -221,25 +226,25 @@ describe("a reconciliation", () => {
       ["key_ends_sooner_in_one", `active until ${expiresAt}`],
     ]);
     expect(await isAdmitted(key)).toBe(false);
-    expect((await gates.keyItem(second.key)).expires_at).toBe(expiresAt);
+    expect((await access.keyItem(second.key)).expires_at).toBe(expiresAt);
     expect(about(await reconcile(), accountId)).toEqual([]);
   });
 
-  test("makes the item of a listed key anew, with its mode, permissions and addresses", async () => {
-    const { key, accountId } = await gates.anAccount({ permissions: ["identity"], mode: "test" });
-    const before = await gates.keyItem(key);
+  test("restores the missing item of a listed key with its mode, permissions and addresses, except in a dry run", async () => {
+    const { key, accountId } = await access.anAccount({ permissions: ["identity"], mode: "test" });
+    const before = await access.keyItem(key);
     await deleteItem(key);
     expect(about(await reconcile(true), accountId)).toEqual([["key_item_missing", "active"]]);
-    expect(await verdictOf(gates.withKey(key))).toBe("invalid_api_key");
+    expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
     expect(about(await reconcile(), accountId)).toEqual([["key_item_missing", "active"]]);
-    expect(await gates.keyItem(key)).toEqual(before);
+    expect(await access.keyItem(key)).toEqual(before);
   });
 
-  test("restricts the account in both tables where one of them says so, and leaves only addresses that both allow", async () => {
-    const { key, accountId } = await gates.anAccount({ whitelist: ["10.0.0.0/8", OFFICE] });
+  test("restricts the account in both tables if one has it restricted, and keeps only addresses that both allow", async () => {
+    const { key, accountId } = await access.anAccount({ whitelist: ["10.0.0.0/8", OFFICE] });
     const restore = await rememberAccount(accountId);
-    await setAccountStatus(gates.store, accountId, "restricted");
-    await changeWhitelist(gates.store, accountId, () => ["10.1.0.0/16", NEIGHBOUR]);
+    await setAccountStatus(access.store, accountId, "restricted");
+    await changeWhitelist(access.store, accountId, () => ["10.1.0.0/16", NEIGHBOUR]);
     await restore();
     expect(about(await reconcile(), accountId)).toEqual([
       ["account_restricted_in_one", "restricted"],
@@ -247,7 +252,7 @@ describe("a reconciliation", () => {
       ["key_item_differs", "active"],
     ]);
     expect(await accountOf(accountId)).toMatchObject({ status: "restricted", whitelist: ["10.1.0.0/16"] });
-    await setAccountStatus(gates.store, accountId, "active");
+    await setAccountStatus(access.store, accountId, "active");
     const inside = [
       await isAdmitted(key, "10.1.2.3"),
       await isAdmitted(key, "10.2.0.1"),
@@ -256,34 +261,34 @@ describe("a reconciliation", () => {
     expect(inside).toEqual([true, false, false]);
   });
 
-  test("revokes the keys of an account that the ledger does not have, on record, and changes nothing in a dry run", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
-    const { db, ledgerTable } = gates.tables;
+  test("revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const { db, ledgerTable } = access.tables;
     await db.send(new DeleteCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) } }));
     expect(about(await reconcile(true), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await isAdmitted(key)).toBe(true);
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await isAdmitted(key)).toBe(false);
     expect(about(await reconcile(), accountId)).toEqual([]);
-    const acts = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
-    expect(acts).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
-    expect((await gates.keyItem(key)).key_id).toBe(keyId);
+    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
+    expect(audit).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
+    expect((await access.keyItem(key)).key_id).toBe(keyId);
   });
 
-  test("makes nothing active that was revoked while it was at work", async () => {
-    const { key, keyId, accountId } = await gates.anAccount();
+  test("activates no key that is revoked during the reconciliation", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
     await deleteItem(key);
-    const [findings] = await Promise.all([reconcile(), revokeKey(gates.store, accountId, keyId)]);
+    const [findings] = await Promise.all([reconcile(), revokeKey(access.store, accountId, keyId)]);
     expect(about(findings, accountId)).toHaveLength(1);
     await reconcile();
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("keeps the counters of the keys that it restricts", async () => {
-    const { key, accountId } = await gates.anAccount();
+  test("keeps the counters of a key that it restricts", async () => {
+    const { key, accountId } = await access.anAccount();
     await isAdmitted(key);
-    const counters = await gates.countersOf(key);
-    const { accessTable, db } = gates.tables;
+    const counters = await access.countersOf(key);
+    const { accessTable, db } = access.tables;
     await db.send(
       new UpdateCommand({
         TableName: accessTable,
@@ -293,13 +298,13 @@ describe("a reconciliation", () => {
       }),
     );
     expect(about(await reconcile(), accountId)).toEqual([["account_restricted_in_one", "restricted"]]);
-    expect(await gates.countersOf(key)).toEqual(counters);
+    expect(await access.countersOf(key)).toEqual(counters);
   });
 });
 
-test("all keys of the access table are read, with what they allow", async () => {
-  const { key, keyId } = await gates.anAccount();
-  const rows = new Map<string, string>();
-  for await (const { pk, key_id } of scanKeyItems(gates.store)) rows.set(pk, key_id);
-  expect(rows.get(keyHash(key))).toBe(keyId);
+test("scanKeyItems reads every key of the access table", async () => {
+  const { key, keyId } = await access.anAccount();
+  const keyIds = new Map<string, string>();
+  for await (const { pk, key_id } of scanKeyItems(access.store)) keyIds.set(pk, key_id);
+  expect(keyIds.get(keyHash(key))).toBe(keyId);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type FunctionSpec, functionNames, functionSpecs } from "../../../../infra/functions.ts";
-import { functionEnvironments } from "../../../../shared/platform/env.ts";
+import { type FunctionName, functionNames, functionSpecs } from "../../../../infra/functions.ts";
 import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const { service, data, network } = templatesOf("prod");
@@ -18,7 +17,7 @@ const document = z.object({ Statement: z.array(statement) });
 
 const statementsOf = ({ Properties }: Resource) => document.parse(Properties.PolicyDocument).Statement;
 
-/** What the function with this name may do, from its role's policy. */
+/** The statements of the role of the function with this name. */
 const allowedTo = (name: string) => {
   const own = service
     .all("AWS::Lambda::Function")
@@ -28,6 +27,74 @@ const allowedTo = (name: string) => {
     .all("AWS::IAM::Policy")
     .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
     .flatMap(statementsOf);
+};
+
+/** `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's suffixes. */
+const resourceName = (resource: unknown): string => {
+  if (resource === "*") return "*";
+  const text = JSON.stringify(resource);
+  const [, id = text] =
+    /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
+  const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];
+  return `${id}${index}`;
+};
+
+const READ = "GetSecretValue";
+const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes GetQueueUrl ReceiveMessage";
+
+/** All that each function may do, its own log group and `wildcards` aside. */
+const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> = {
+  "list-catalog": { Access: "UpdateItem", Cache: "GetItem" },
+  purchase: {
+    Access: "UpdateItem",
+    Ledger: "GetItem PutItem UpdateItem",
+    Cache: "GetItem",
+    OutcomesQueue: "SendMessage",
+    UpstreamKey: READ,
+    ReferenceKey: READ,
+  },
+  "check-identity": {
+    Access: "UpdateItem",
+    Ledger: "GetItem PutItem UpdateItem",
+    Cache: "GetItem PutItem",
+    OutcomesQueue: "SendMessage",
+    UpstreamKey: READ,
+    ReferenceKey: READ,
+    ReplayKey: READ,
+  },
+  "read-account": {
+    Access: "UpdateItem",
+    Ledger: "BatchGetItem GetItem",
+    "Ledger/index/by_owner": "Query",
+    ReferenceKey: READ,
+  },
+  "receive-upstream-event": {
+    OutcomesQueue: "SendMessage",
+    UpstreamHmac: READ,
+    WebhookToken: READ,
+    ReferenceKey: READ,
+  },
+  "apply-upstream-event": {
+    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
+    "Ledger/index/by_upstream_reference": "Query",
+    "Ledger/index/by_open": "Query",
+    OutcomesQueue: CONSUME,
+    ReferenceKey: READ,
+  },
+  "enqueue-webhooks": {
+    "Ledger/stream": "DescribeStream GetRecords GetShardIterator",
+    DeliveryQueue: "SendMessage",
+    LedgerDeadLetters: "GetQueueAttributes GetQueueUrl SendMessage",
+  },
+  "deliver-webhook": { Ledger: "GetItem PutItem", DeliveryQueue: CONSUME, WebhookKey: READ },
+  "refresh-catalog": { Cache: "GetItem PutItem", UpstreamKey: READ },
+  "reconcile-ledger": {
+    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
+    "Ledger/index/by_owner": "Query",
+    "Ledger/index/by_open": "Query",
+  },
+  "serve-docs": {},
+  "not-found": {},
 };
 
 const networkInterfaces = [
@@ -40,14 +107,14 @@ const networkInterfaces = [
 ];
 const egress = functionNames.filter((name) => "egress" in functionSpecs[name]);
 
-/** Everything that may be done to `*`. AWS checks these without naming a resource. */
+/** The actions on `*` and the functions that have them. AWS authorises these actions without a resource. */
 const wildcards: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(networkInterfaces.map((action) => [action, egress])),
   "dynamodb:ListStreams": ["enqueue-webhooks"],
 };
 
-describe("what functions may do", () => {
-  test("no statement allows a kind of action, and only named ones are for every resource", () => {
+describe("functions' permissions", () => {
+  test("no statement has a wildcard action, and only listed actions are allowed on every resource", () => {
     const found: [string, string][] = [];
     for (const name of functionNames) {
       const statements = allowedTo(name);
@@ -64,7 +131,7 @@ describe("what functions may do", () => {
     expect(new Set(found.map(String))).toEqual(new Set(expected.map(String)));
   });
 
-  test("no role has a policy of AWS's, and every policy belongs to a function's role", () => {
+  test("no role has a managed policy, and there is one role and one policy for each function", () => {
     for (const stack of [service, data, sandbox.service, sandbox.data]) {
       for (const { Properties } of stack.all("AWS::IAM::Role")) expect(Properties.ManagedPolicyArns).toBeUndefined();
     }
@@ -72,50 +139,32 @@ describe("what functions may do", () => {
     expect(service.all("AWS::IAM::Policy")).toHaveLength(functionNames.length);
   });
 
-  test("whoever else is let in to a queue or the topic is a service of AWS's", () => {
+  test("policies of queues and of the topic allow services of AWS only", () => {
     const policies = [...service.all("AWS::SQS::QueuePolicy"), ...service.all("AWS::SNS::TopicPolicy")];
     const allowed = policies.flatMap(statementsOf).filter(({ Effect }) => Effect === "Allow");
     expect(allowed.length).toBeGreaterThan(0);
     for (const { Principal } of allowed) expect(Principal).toMatchObject({ Service: expect.any(String) });
   });
 
-  test.each(functionNames)("%s reads the secrets that it is told of, and no others", (name) => {
-    const told = Object.entries(functionEnvironments).find(([known]) => known === name)?.[1];
-    const ids = Object.keys(told?.shape ?? {}).filter((variable) => variable.endsWith("_SECRET_ID"));
-    const read = allowedTo(name)
-      .filter(({ Action }) => Action.includes("secretsmanager:GetSecretValue"))
-      .flatMap(({ Resource = [] }) => Resource);
-    expect(read).toHaveLength(ids.length);
-  });
-
   test.each(functionNames)(
-    "%s reaches the tables and indexes that it uses, and only in the ways that it does",
+    "%s may do exactly what is granted to it, with each secret, table, index and queue",
     (name) => {
-      const { tables = {}, queries = [] }: FunctionSpec = functionSpecs[name];
-      const granted = allowedTo(name).filter(({ Action }) => Action.some((action) => action.startsWith("dynamodb:")));
-      const onTables = granted.filter(({ Resource }) => /(Access|Ledger|Cache)\w*Arn/.test(JSON.stringify(Resource)));
-      for (const [table, actions] of Object.entries(tables)) {
-        const logicalName = new RegExp(
-          `GetAtt${table.charAt(0).toUpperCase()}${table.slice(1)}[0-9A-F]{8}Arn[0-9A-F]{8}"`,
-        );
-        const own = onTables.filter(
-          ({ Action, Resource }) => !Action.includes("dynamodb:Query") && logicalName.test(JSON.stringify(Resource)),
-        );
-        expect(own.map(({ Action }) => Action)).toEqual([actions.map((action) => `dynamodb:${action}`)]);
+      const found: Record<string, string> = {};
+      for (const { Action, Resource = [] } of allowedTo(name)) {
+        for (const resource of Resource.map(resourceName).filter((known) => known !== "*" && !known.endsWith("Logs"))) {
+          const actions = Action.map((action) => action.split(":")[1] ?? "");
+          found[resource] = [...(found[resource]?.split(" ") ?? []), ...actions].sort().join(" ");
+        }
       }
-      const indexes = granted
-        .filter(({ Action }) => Action.includes("dynamodb:Query"))
-        .flatMap(({ Resource = [] }) => Resource);
-      expect(indexes).toHaveLength(queries.length);
-      for (const index of queries) expect(JSON.stringify(indexes)).toContain(`/index/${index}"`);
+      expect(found).toEqual(grants[name]);
     },
   );
 });
 
-describe("the way out", () => {
+describe("the egress network", () => {
   const inVpc = service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig !== undefined);
 
-  test("only the four functions that call out are in the VPC", () => {
+  test("only the four functions that call the upstream or apps are in the VPC", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
@@ -124,7 +173,7 @@ describe("the way out", () => {
     );
   });
 
-  test("their subnets lead nowhere but to NAT gateways, each with an elastic IP", () => {
+  test("the functions' subnets route to NAT gateways only, each with an elastic IP", () => {
     if (network === undefined) throw new Error("prod has no network");
     const gateways = network.all("AWS::EC2::NatGateway");
     expect(gateways).toHaveLength(2);
@@ -150,7 +199,7 @@ describe("the way out", () => {
     }
   });
 
-  test("nothing is let in, HTTPS alone is let out, and DynamoDB is reached inside", () => {
+  test("the security group allows no ingress and only HTTPS as egress, and DynamoDB has a gateway endpoint", () => {
     const groups = network?.all("AWS::EC2::SecurityGroup") ?? [];
     expect(groups).toHaveLength(1);
     expect(groups[0]?.Properties.SecurityGroupIngress).toBeUndefined();
@@ -163,14 +212,14 @@ describe("the way out", () => {
     ]);
   });
 
-  test("elastic IPs that are brought along are used, and none is made", () => {
+  test("a stage that names its elastic IPs uses them and allocates none", () => {
     const allocationIds = ["eipalloc-0aaa", "eipalloc-0bbb"];
     const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, allocationIds } }).network;
     expect(own?.all("AWS::EC2::EIP")).toEqual([]);
     expect(own?.all("AWS::EC2::NatGateway").map(({ Properties }) => Properties.AllocationId)).toEqual(allocationIds);
   });
 
-  test("ranges inside are let out to, at any port", () => {
+  test("the security group allows egress to webhookAllowedCidrs at any port", () => {
     const own = templatesOf("prod", { webhookAllowedCidrs: ["10.1.0.0/16", "10.2.0.7", "fd00::/8"] }).network;
     const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
     expect(JSON.stringify(group?.Properties.SecurityGroupEgress)).toMatch(

@@ -19,7 +19,7 @@ export const MINUTE_MS = 60_000;
 export const OFFICE = "203.0.113.7";
 export const NEIGHBOUR = "203.0.113.8";
 
-type AccountWish = {
+type AccountOptions = {
   readonly whitelist?: readonly string[];
   readonly permissions?: readonly Permission[];
   readonly mode?: Mode;
@@ -31,32 +31,32 @@ type Ask = {
   readonly route?: (typeof routes)[keyof typeof routes];
 };
 
-/** The gates of one service with tables of its own, at a time that the test chooses. */
-export type Gates = {
+/** Admission and accounts on tables of their own, with a clock that the test sets. */
+export type AccessFixture = {
   nowMs: number;
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   readonly proxy: DynamoDbProxy;
   readonly store: AccountStore;
   /** An account with one key. */
   readonly anAccount: (
-    wish?: AccountWish,
+    options?: AccountOptions,
   ) => Promise<{ readonly accountId: string; readonly key: string; readonly keyId: string }>;
-  /** One request through the gates, every DynamoDB call of which is counted. */
+  /** Admits or refuses one request; `proxy` records its DynamoDB calls. */
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
   readonly keyItem: (key: string) => Promise<KeyItem>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
-  /** Noon, no fault, and nothing counted. */
+  /** Sets the clock to noon, and clears faults and recorded calls. */
   readonly reset: () => void;
 };
 
-export const openGates = async (): Promise<Gates> => {
+export const openAccess = async (): Promise<AccessFixture> => {
   const tables = await freshTables();
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const { db, accessTable, ledgerTable } = tables;
-  const clock = () => gates.nowMs;
+  const clock = () => access.nowMs;
   const store: AccountStore = { db, accessTable, ledgerTable, clock };
-  const gates: Gates = {
+  const access: AccessFixture = {
     nowMs: NOON,
     tables,
     proxy,
@@ -72,7 +72,7 @@ export const openGates = async (): Promise<Gates> => {
         accessTable,
         clock,
       )(route, apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp }))),
-    withKey: (key, ask = {}) => gates.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
+    withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
     keyItem: async (key) => {
       const { Item } = await db.send(
         new GetCommand({ TableName: accessTable, Key: { pk: keyHash(key) }, ConsistentRead: true }),
@@ -80,18 +80,18 @@ export const openGates = async (): Promise<Gates> => {
       return keyItemSchema.parse(Item);
     },
     countersOf: async (key) =>
-      Object.fromEntries(Object.entries(await gates.keyItem(key)).filter(([name]) => name.includes(":"))),
+      Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {
-      gates.nowMs = NOON;
+      access.nowMs = NOON;
       proxy.fault = () => undefined;
       proxy.calls.length = 0;
     },
   };
-  return gates;
+  return access;
 };
 
-/** What the gate said: the code it refused with, or `admitted`. */
-export const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
+/** The code of a refusal, or `admitted`. */
+export const admissionCode = async (admission: Promise<Admission>): Promise<string> => {
   try {
     const result = await admission;
     return "refusal" in result ? result.refusal.code : "admitted";

@@ -1,0 +1,127 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { type AdminRun, type OperatedService, startOperatedService } from "../builders/admin.ts";
+
+/** Goal: each command about the service itself (catalog, secrets, doctor) does what its help says. */
+let service: OperatedService;
+beforeAll(async () => {
+  service = await startOperatedService();
+});
+afterAll(() => service.stop());
+
+const admin = (...args: readonly string[]): Promise<AdminRun> => service.admin(args);
+
+const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
+/** The upstream's catalog from now on; the simulator's own is served again after the test. */
+const setCatalog = async (data_plans: readonly unknown[]): Promise<void> => {
+  const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans };
+  await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data });
+};
+const restoreCatalog = () =>
+  onTestFinished(async () => {
+    await service.controlSimulator("DELETE", "catalog");
+    expect(await service.adminJson(["catalog", "refresh"])).toMatchObject({ kind: "replaced", plans: 30 });
+  });
+
+test("a catalog with less than half of the plans is refused, compared by catalog diff, and served by catalog accept", async () => {
+  restoreCatalog();
+  await setCatalog([{ ...plan, price: 510 }]);
+  const refused = await admin("catalog", "refresh");
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("halved")]);
+  expect((await admin("catalog", "diff")).stdout).toMatch(/price +101 +1 +1GB +510 +500/);
+  expect((await admin("catalog", "show")).stdout).toContain("Refused (catalog accept serves it)");
+  expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 1 });
+  expect((await admin("catalog", "accept")).code).toBe(2);
+});
+
+test("an invalid plan is dropped from the catalog, and catalog show, catalog diff and doctor say so", async () => {
+  restoreCatalog();
+  const plans = Array.from({ length: 30 }, (_, index) => ({ ...plan, id: 101 + index }));
+  await setCatalog([...plans, { ...plan, id: 900, price: 0 }]);
+  expect(await service.adminJson(["catalog", "refresh"])).toEqual({ kind: "replaced", plans: 30 });
+  expect((await admin("catalog", "show")).stdout).toMatch(/not served\)\n.*\n +plan +900 +price/);
+  expect((await admin("catalog", "diff")).stdout).toMatch(/Dropped \(invalid\)\n.*\n +plan +900 +price/);
+  expect((await admin("doctor")).stdout).toMatch(/catalog +look .*invalid entries dropped: 1/);
+});
+
+test("a catalog without plans is refused as empty and served by catalog accept, which then has nothing to accept", async () => {
+  restoreCatalog();
+  await setCatalog([]);
+  const refused = await admin("catalog", "refresh");
+  expect([refused.code, refused.stdout]).toEqual([
+    1,
+    expect.stringMatching(/empty[\s\S]*serve it with catalog accept/),
+  ]);
+  expect(await service.adminJson(["catalog", "accept"])).toEqual({ kind: "accepted", plans: 0 });
+  const again = await admin("catalog", "accept");
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("Only an empty or halved one")]);
+});
+
+test("doctor finds nothing wrong with a new service", async () => {
+  const { code, stdout } = await admin("doctor");
+  expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
+  for (const check of ["upstream key", "address", "catalog", "upstream's webhook", "limits", "dead letters"]) {
+    expect(stdout).toContain(check);
+  }
+});
+
+test("doctor exits with 1 if a queue has a dead letter", async () => {
+  const sqs = sqsClient();
+  const QueueUrl = `${process.env.OUTCOMES_QUEUE_URL}-dead-letters`;
+  onTestFinished(async () => {
+    await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+    sqs.destroy();
+  });
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+  const { code, stdout } = await admin("doctor");
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/dead letters +wrong +status: 1/)]);
+});
+
+/** Sets the upstream's signing key. */
+const setHmacKey = (value: string): Promise<AdminRun> =>
+  service.admin(["secrets", "set", "upstream-webhook-hmac", "--why", "new"], `${value}\n`);
+const restoreHmacKey = () =>
+  onTestFinished(async () => void (await setHmacKey(service.details.upstream.webhook_secret)));
+
+test("secrets set reads the value from standard input and keeps it out of the audit log; events are then signed with it", async () => {
+  restoreHmacKey();
+  const hmacKey = "k".repeat(32);
+  expect((await setHmacKey(hmacKey)).code).toBe(0);
+  expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
+  const { stdout } = await admin("audit");
+  expect(stdout).toMatch(/secrets set +name=upstream-webhook-hmac +new/);
+  expect(stdout).not.toContain(hmacKey);
+});
+
+test("secrets set with the current value changes nothing, so that the previous version is still accepted", async () => {
+  restoreHmacKey();
+  const stored = z.object({ "upstream-webhook-hmac": z.string(), previous: z.record(z.string(), z.string()) });
+  const versions = () => {
+    const secrets = stored.parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")));
+    return [secrets["upstream-webhook-hmac"], secrets.previous["upstream-webhook-hmac"]];
+  };
+  const [older, newer] = ["o".repeat(32), "n".repeat(32)];
+  await setHmacKey(older);
+  await setHmacKey(newer);
+  expect(await setHmacKey(newer)).toMatchObject({
+    code: 0,
+    stdout: "upstream-webhook-hmac has this value already: nothing was changed.\n",
+  });
+  expect(versions()).toEqual([newer, older]);
+});
+
+test("secrets rotate webhook-token prints the new URL to standard error before it is set, and then to standard output", async () => {
+  const rotated = await admin("secrets", "rotate", "webhook-token");
+  const [, url] = /^Setting the new URL for the upstream: (http\S+)\n$/.exec(rotated.stderr) ?? [];
+  expect(rotated.code).toBe(0);
+  expect(url).not.toBe(service.details.upstream.webhook_url);
+  expect(rotated.stdout).toContain(`Give this new URL to the upstream: ${url}\n`);
+  const json = z.object({ webhook_url: z.string() });
+  const again = json.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
+  expect(again.webhook_url).not.toBe(url);
+  expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
+});

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { errorResponse, successResponse, unusedRate } from "../../../../shared/lambda/api-response.ts";
+
+test("the unused rate of every group is its limit in the table, with all requests remaining", () => {
+  for (const { group } of Object.values(routes)) {
+    const { requestsPerMinute } = rateGroups[group];
+    expect(unusedRate(group), group).toEqual({ limit: requestsPerMinute, remaining: requestsPerMinute });
+  }
+});
+
+test("a success response is 200 with the success envelope and the operation's headers", () => {
+  expect(successResponse({ message: "Wallet", data: { balance: 1 }, headers: { "x-test": "1" } })).toEqual({
+    statusCode: 200,
+    headers: { "content-type": "application/json; charset=utf-8", "x-test": "1" },
+    body: '{"status":true,"message":"Wallet","data":{"balance":1}}',
+  });
+});
+
+describe("an error response", () => {
+  test("without details has the error envelope and X-Error-Code only", () => {
+    expect(errorResponse(new ServiceError("rate_limited"))).toEqual({
+      statusCode: 429,
+      headers: { "content-type": "application/json; charset=utf-8", "x-error-code": "rate_limited" },
+      body: '{"status":false,"message":"Too many requests: wait before sending another"}',
+    });
+  });
+
+  test("that is no replay does not carry Idempotent-Replayed", () => {
+    const { headers } = errorResponse(new ServiceError("delivery_failed", { replayed: false, retryAfterS: 0 }));
+    expect(headers["idempotent-replayed"]).toBeUndefined();
+    expect(headers["retry-after"]).toBe("0");
+  });
+});
