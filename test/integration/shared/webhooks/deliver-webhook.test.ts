@@ -21,7 +21,7 @@ import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /**
  * Goal: what becomes of an event at an endpoint that misbehaves, attempt by attempt. Method: the function's handler with receivers
@@ -70,7 +70,7 @@ const anEnd = async (
   const { webhookSecret } = await setEndpoint(endpoints, setRules, account_id, url);
   transactions += 1;
   const pk = `transaction#${String(transactions).padStart(26, "0")}`;
-  const { open: _open, ...transaction } = aTransactionRow({
+  const { open: _open, ...transaction } = aTransaction({
     pk,
     account_id,
     owner: `${account_id}#live`,
@@ -393,7 +393,7 @@ test("an end without an endpoint is on record and not retried; an end that is no
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ state: "no_endpoint", attempts: [] });
 
-  const open = aTransactionRow({ pk: message.transaction, account_id });
+  const open = aTransaction({ pk: message.transaction, account_id });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: open }));
   expect(await deliver()).toBe("kept");
   expect(postpone).not.toHaveBeenCalled();

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/platform/money.ts";
 import { newWebhookSecret, signatureHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
 import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
-const body = webhookBody(aTransactionRow({ status: "success" }), "success");
+const body = webhookBody(aTransaction({ status: "success" }), "success");
 
 test("the library of Standard Webhooks verifies what was signed, and refuses another body, id or secret", () => {
   const secret = newWebhookSecret();
@@ -37,7 +37,7 @@ test("an event's id is the same for every copy, and another for another referenc
 });
 
 test("the body has the fields of the interface, in the same bytes whatever else changed on the transaction", () => {
-  const transaction = aTransactionRow({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
+  const transaction = aTransaction({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
   expect(webhookBody(transaction, "failed")).toBe(
     '{"event":"transaction.updated","data":{"reference":"DATA_0123456789ABCDEFGHJKMNPQRS","status":"failed","amount":500.5,' +
       '"type":"data","network":"MTN","phone_number":"08031234567","created_at":"2026-11-21T09:30:00.000Z"}}',
@@ -48,7 +48,7 @@ test("the body has the fields of the interface, in the same bytes whatever else 
 });
 
 test("the network and phone number of an identity check are empty texts, for the interface types both as strings", () => {
-  const { network: _network, phone_number: _phone, ...transaction } = aTransactionRow({ type: "nin_verification" });
+  const { network: _network, phone_number: _phone, ...transaction } = aTransaction({ type: "nin_verification" });
   expect(JSON.parse(webhookBody(transaction, "success")).data).toMatchObject({
     reference: "VERIFY_0123456789ABCDEFGHJKMNPQRS",
     type: "nin_verification",

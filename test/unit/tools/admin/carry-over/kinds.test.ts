@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { balanceChangeOf, kindOf, type Step } from "../../../../../tools/admin/carry-over/kinds.ts";
 import type { Item } from "../../../../../tools/admin/table-scan.ts";
-import { aTransactionRow } from "../../../../builders/transaction.ts";
+import { aTransaction } from "../../../../builders/transaction.ts";
 
 /** Goal: of one item in two ledgers, what is carried over, what is left as it is, and what an operator must see. */
 const THEN = "2026-11-21T09:00:00.000Z";
@@ -14,10 +14,10 @@ const compare = (old: Item, here?: Item): Step => {
 };
 const kindFor = (old: Item, here?: Item) => compare(old, here).kind;
 
-const open = (changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item =>
-  aTransactionRow({ status: "processing", mode: "live", open: "live", ...changes });
-const ended = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item => {
-  const { open: _open, ...transaction } = aTransactionRow({ status, mode: "live", ...changes });
+const open = (changes: Partial<ReturnType<typeof aTransaction>> = {}): Item =>
+  aTransaction({ status: "processing", mode: "live", open: "live", ...changes });
+const ended = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransaction>> = {}): Item => {
+  const { open: _open, ...transaction } = aTransaction({ status, mode: "live", ...changes });
   return { ...transaction, ...(status === "failed" && { failure: { code: "delivery_failed" } }) };
 };
 
@@ -51,7 +51,7 @@ describe("a transaction", () => {
   });
 
   test("of another request under the same reference is reported, whatever their ends", () => {
-    const other = { attempt: "another", amount_kobo: aTransactionRow().amount_kobo };
+    const other = { attempt: "another", amount_kobo: aTransaction().amount_kobo };
     expect(compare(ended("success"), ended("success", other))).toEqual({ kind: "differs", fields: ["attempt"] });
     expect(compare(ended("success"), open(other))).toEqual({ kind: "differs", fields: ["attempt"] });
   });
@@ -186,7 +186,7 @@ describe("other items", () => {
   });
 
   test("move a wallet by what they came to", () => {
-    const { amount_kobo } = aTransactionRow();
+    const { amount_kobo } = aTransaction();
     expect(balanceChangeOf(funding)).toEqual({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
     expect(balanceChangeOf(open())).toMatchObject({ kobo: -amount_kobo, isOpen: true });
     expect(balanceChangeOf(ended("failed"))).toMatchObject({ kobo: 0, isOpen: false });
