@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
 import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";

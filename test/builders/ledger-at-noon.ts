@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount } from "../../shared/access/accounts.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
-import { type Transaction, transactionPk } from "../../shared/ledger/transaction.ts";
-import { walletPk } from "../../shared/ledger/wallet.ts";
+import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";

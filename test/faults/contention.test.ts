@@ -5,7 +5,7 @@ import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shar
 import { permissionSchema } from "../../shared/contract/routes.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { transactionOwner, transactionPk } from "../../../shared/ledger/schema.ts";
 import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { type Transaction, transactionOwner, transactionPk } from "../../../shared/ledger/transaction.ts";
+import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";

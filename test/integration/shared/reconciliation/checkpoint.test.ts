@@ -1,11 +1,11 @@
 import { BatchGetCommand, GetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { walletPk } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
@@ -252,8 +252,8 @@ describe("a proof whose time is up", () => {
     const reached = await readCheckpoint(ledger, accountId);
     expect(reached).toMatchObject({ up_to: isoTime(NOON_MS + 4), version: 1 + 2 * 160, proved_at: first.proved_at });
     expect(await reconcileAndCheckpoint(ledger, reached, enough())).toMatchObject({
-      kind: "proved",
-      proof: { difference_kobo: 0 },
+      kind: "reconciled",
+      reconciliation: { difference_kobo: 0 },
     });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 10_000_000,

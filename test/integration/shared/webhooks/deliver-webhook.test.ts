@@ -4,11 +4,12 @@ import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vite
 import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
+import { deliveriesOwner, deliveryPk } from "../../../../shared/ledger/schema.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
-import { deliveriesOwner, deliveryPk, readDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { readDelivery } from "../../../../shared/webhooks/delivery.ts";
 import { deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { type EndpointStore, enableEndpoint, findEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";

@@ -7,6 +7,7 @@ import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
 import { builtInPlans } from "../../../../shared/catalog/built-in.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { openApiDocument } from "../../../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
 import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
@@ -160,6 +161,13 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   }
   const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
   expect(judge(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
+});
+
+test("every rate group is a tag of the document, which names its requests per minute", () => {
+  const tags = new Map(openApiDocument().tags.map(({ name, description }) => [name, description]));
+  for (const [group, { requestsPerMinute }] of Object.entries(rateGroups)) {
+    expect(tags.get(group)).toContain(` ${requestsPerMinute} requests per minute and key.`);
+  }
 });
 
 test("every component of the document is used, and every $ref has one", () => {

@@ -6,15 +6,13 @@ import {
   transactionType,
   transactionView,
 } from "../../../../shared/contract/transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import {
-  isTransactionPk,
+  isFinalStatus,
   pkOfReference,
   referenceOf,
-  transactionOwner,
-  transactionPk,
   transactionSchema,
   transactionToView,
-  transitions,
 } from "../../../../shared/ledger/transaction.ts";
 import { koboSchema } from "../../../../shared/platform/money.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
@@ -65,14 +63,9 @@ describe("our reference", () => {
   });
 });
 
-test("a live and a test key of one account own different transactions", () => {
-  expect(transactionOwner("acc_1", "live")).toBe("acc_1#live");
-  expect(transactionOwner("acc_1", "test")).toBe("acc_1#test");
-});
-
-test("`success` and `failed` are final, and `processing` leads to either", () => {
-  expect(transitions).toEqual({ processing: ["success", "failed"], success: [], failed: [] });
-  expect(Object.keys(transitions)).toEqual(transactionStatus.options);
+test("`success` and `failed` are final statuses, and `processing` is the only other one", () => {
+  expect(transactionStatus.options.filter((status) => !isFinalStatus(status))).toEqual(["processing"]);
+  expect(transactionStatus.options.filter(isFinalStatus)).toEqual(["success", "failed"]);
 });
 
 describe("a transaction as its owner sees it", () => {
@@ -124,11 +117,4 @@ test.for([
 ] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
   expect(transactionSchema.safeParse({ ...aTransactionRow(), ...spoilt }).success).toBe(false);
   expect(transactionSchema.safeParse(aTransactionRow()).success).toBe(true);
-});
-
-test("a transaction's key is told from the keys of what else the ledger keeps", () => {
-  expect(isTransactionPk(aTransactionRow().pk)).toBe(true);
-  for (const pk of ["wallet#acc_1", "event#transaction#1", "funding#acc_1#transaction#"]) {
-    expect(isTransactionPk(pk), pk).toBe(false);
-  }
 });

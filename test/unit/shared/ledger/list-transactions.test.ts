@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { transactionQuery } from "../../../../shared/contract/transaction.ts";
-import { decodeCursor, encodeCursor } from "../../../../shared/ledger/find-transactions.ts";
+import { decodeCursor, encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
 import { aTransactionRow } from "../../../builders/transaction.ts";
 
 const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
