@@ -3,7 +3,7 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { transactionPk } from "../../../shared/ledger/transaction.ts";
+import { transactionPk } from "../../../shared/ledger/schema.ts";
 import { secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
 import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
-import { accountPk } from "../../../../shared/ledger/account-index.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { accountPk } from "../../../../shared/ledger/schema.ts";
 import {
   type AccessFixture,
   admissionCode,

@@ -5,15 +5,15 @@ import { findAccount } from "../../../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
-import { adjustWallet } from "../../../../shared/ledger/adjustment.ts";
 import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -37,7 +37,7 @@ import {
 import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the test's. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -73,7 +73,7 @@ const anOrder = async (changes: Partial<Transaction> = {}) => {
 
 const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
   const at = isoTime(NOON_MS - 60_000);
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
@@ -417,9 +417,9 @@ describe("an entry of a wallet", () => {
   test("of 10 with one id at once moves the balance once; another amount under it is told apart", async () => {
     const { accountId, balance, isProved } = await anAccount();
     const bookings = await Promise.all(Array.from({ length: 10 }, () => adjust(accountId, -300, "case-1")));
-    expect(bookings.filter(({ kind }) => kind === "booked")).toHaveLength(1);
+    expect(bookings.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
     expect(await adjust(accountId, -301, "case-1")).toMatchObject({
-      kind: "booked_before",
+      kind: "already_recorded",
       entry: { amount_kobo: -300_00 },
     });
     expect(await balance()).toBe(700);
@@ -435,12 +435,12 @@ describe("an entry of a wallet", () => {
     const bookings = await Promise.all(
       Array.from({ length: 10 }, (_, index) => fund(accounts[index % 2]?.accountId ?? "", id)),
     );
-    expect(bookings.filter(({ kind }) => kind === "booked")).toHaveLength(1);
+    expect(bookings.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
     const balances = await Promise.all(accounts.map(({ balance }) => balance()));
     expect(balances.toSorted((one, other) => one - other)).toEqual([1_000, 1_300]);
     const [credited, other] = balances[0] === 1_300 ? accounts : accounts.toReversed();
     expect(await fund(other?.accountId ?? "", id)).toMatchObject({
-      kind: "booked_before",
+      kind: "already_recorded",
       entry: { account_id: credited?.accountId, amount_kobo: 300_00, created_at: isoTime(NOON_MS) },
     });
     for (const { isProved } of accounts) expect(await isProved()).toBe(true);
@@ -449,8 +449,11 @@ describe("an entry of a wallet", () => {
   test("a bank transfer whose reference is typed in another case is the same transfer", async () => {
     const { accountId, balance } = await anAccount();
     const id = `gtb-${randomUUID()}`;
-    expect(await fund(accountId, id)).toEqual({ kind: "booked" });
-    expect(await fund(accountId, id.toUpperCase())).toMatchObject({ kind: "booked_before", entry: { entry_id: id } });
+    expect(await fund(accountId, id)).toEqual({ kind: "recorded" });
+    expect(await fund(accountId, id.toUpperCase())).toMatchObject({
+      kind: "already_recorded",
+      entry: { entry_id: id },
+    });
     expect(await balance()).toBe(1_300);
   });
 
@@ -466,24 +469,24 @@ describe("an entry of a wallet", () => {
     };
     await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: former }));
     for (const { accountId } of [first, other]) {
-      expect(await fund(accountId, id)).toMatchObject({ kind: "booked_before", entry: former });
+      expect(await fund(accountId, id)).toMatchObject({ kind: "already_recorded", entry: former });
     }
     expect(await Promise.all([first.balance(), other.balance()])).toEqual([1_000, 1_000]);
   });
 
   test("an adjustment's id is its account's own: the same id of another account is another adjustment", async () => {
     const [one, other] = [await anAccount(), await anAccount()];
-    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "booked" });
-    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "booked" });
+    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
+    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
   });
 
   test("never makes a balance negative: of 3 adjustments of -600 at once 1 is booked", async () => {
     const { accountId, balance } = await anAccount();
     const bookings = await Promise.all(["a", "b", "c"].map((id) => adjust(accountId, -600, id)));
     expect(bookings.map(({ kind }) => kind).toSorted()).toEqual([
-      "booked",
       "insufficient_balance",
       "insufficient_balance",
+      "recorded",
     ]);
     expect(await balance()).toBe(400);
   });

@@ -14,7 +14,7 @@ import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contrac
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 import { readDocument } from "../../../contract/document.ts";
 
 const text = JSON.stringify(openApiDocument());
@@ -157,9 +157,9 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   const validate = closed.validate(schema);
   expect(validate(example)).toBeUndefined();
   for (const status of ["success", "failed"] as const) {
-    expect(validate(JSON.parse(webhookBody(aTransactionRow({ status }), status)))).toBeUndefined();
+    expect(validate(JSON.parse(webhookBody(aTransaction({ status }), status)))).toBeUndefined();
   }
-  const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
+  const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
   expect(validate(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
 });
 
