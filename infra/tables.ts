@@ -1,3 +1,5 @@
+import { ledgerIndexes } from "../shared/ledger/schema.ts";
+
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
 type Attribute = "pk" | "owner" | "created_at" | "upstream_reference" | "open";
@@ -22,16 +24,7 @@ export const tables = {
   /** Accounts, wallets, transactions, fundings: the money. */
   ledger: {
     partition: "pk",
-    indexes: [
-      { name: "by_owner", partition: "owner", sort: "created_at" },
-      {
-        name: "by_upstream_reference",
-        partition: "upstream_reference",
-        // What an event needs to end its transaction without reading it first.
-        includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
-      },
-      { name: "by_open", partition: "open", sort: "created_at" },
-    ],
+    indexes: [ledgerIndexes.byOwner, ledgerIndexes.byUpstreamReference, ledgerIndexes.byOpen],
     stream: true,
   },
   /** The catalog and sealed identity results: they can be fetched or made again. */

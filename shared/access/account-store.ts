@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { ACCOUNTS_OWNER, accountPk, indexedAccounts } from "../ledger/account-index.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import { getItem } from "../ledger/get-item.ts";
+import { indexedAccounts } from "../ledger/query-index.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
@@ -76,15 +78,8 @@ export class AccountError extends Error {
 }
 
 /** The account, read strongly; undefined if it does not exist. */
-export const findAccount = async (
-  { db, ledgerTable }: AccountTable,
-  accountId: string,
-): Promise<Account | undefined> => {
-  const { Item } = await db.send(
-    new GetCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) }, ConsistentRead: true }),
-  );
-  return Item && accountSchema.parse(Item);
-};
+export const findAccount = async ({ db, ledgerTable }: AccountTable, accountId: string): Promise<Account | undefined> =>
+  getItem({ db, table: ledgerTable }, accountPk(accountId), accountSchema);
 
 export const requireAccount = async (store: AccountTable, accountId: string): Promise<Account> => {
   const account = await findAccount(store, accountId);
@@ -196,9 +191,13 @@ const writeSeparately = async (
   accountId: string,
   { keyId, write, whenRefused }: KeyWrite,
 ): Promise<void> => {
-  const result = await transact(db, [write], { nextAttempt: operatorRetries(), lossesMax: 0, about: { key: keyId } });
+  const result = await transact(db, [write], {
+    nextAttempt: operatorRetries(),
+    unansweredMax: 0,
+    about: { key: keyId },
+  });
   if (result.kind === "written") return;
-  if (result.kind !== "refused") throw result.error;
+  if (result.kind !== "condition_failed") throw result.error;
   if (whenRefused === "fail") throw mismatchError(accountId, keyId);
 };
 

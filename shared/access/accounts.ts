@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/routes.ts";
 import type { Mode } from "../contract/transaction.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../ledger/account-index.ts";
+import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";

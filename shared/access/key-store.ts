@@ -1,9 +1,10 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { getItem } from "../ledger/get-item.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
@@ -31,14 +32,8 @@ export const keyItemSchema = z
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
 /** The key's item, read without counting a request; undefined if the key does not exist. */
-export const findKey = async (
-  db: DynamoDBDocumentClient,
-  table: string,
-  hash: string,
-): Promise<KeyItem | undefined> => {
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: hash }, ConsistentRead: true }));
-  return Item && keyItemSchema.parse(Item);
-};
+export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyItem | undefined> =>
+  getItem({ db, table }, hash, keyItemSchema);
 
 /** A counter's name is its rate group and its minute: `vtu:29412345`. */
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
-import { readItems } from "../ledger/batch-read.ts";
+import { getItems } from "../ledger/get-item.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { systemClock } from "../platform/time.ts";
@@ -190,7 +190,7 @@ const reconcileAccount = (
   });
 
 const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyItem[]> =>
-  readItems(
+  getItems(
     { db, table: accessTable },
     hashes.map((pk) => ({ pk })),
     keyItemSchema,

@@ -1,7 +1,6 @@
 import type * as z from "zod";
 import type { DateOrder } from "../contract/date-order.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
-import { headers } from "../contract/headers.ts";
 import {
   bvnAdvancedResult,
   bvnBasicResult,
@@ -13,16 +12,18 @@ import {
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
+import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import { failureError } from "../orders/order-failure.ts";
-import { type Fulfilment, type OrderDeps, type PlacedOrder, placeOrder } from "../orders/place-order.ts";
+import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
+import { failureError, orderHeaders } from "../orders/order-response.ts";
+import { placeOrder } from "../orders/place-order.ts";
 import { type Deadline, replayBudgetMs } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
-import { type Consent, consentPk } from "./consent.ts";
+import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay.ts";
@@ -136,7 +137,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
         await upstream.assertReady(identityRequest.check, deadline);
         return { amountKobo: identityRequest.amountKobo, description: identityRequest.title };
       },
-      alongside: (transaction, keyedHashes) => [
+      records: (transaction, keyedHashes) => [
         newConsent(transaction, keyedHashes, identityRequest, request.requestContext.requestId, input.purpose),
       ],
       fulfil: async (transaction) => {
@@ -204,7 +205,8 @@ const RESPONSE_BYTES_MAX = 5_900_000;
 const fitsResponse = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
 
-const responseOf = <Result>({ transaction, replayed }: PlacedOrder, title: string, result: Result | null) => {
+const responseOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
+  const { transaction } = placed;
   const reference = referenceOf(transaction);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
@@ -212,10 +214,7 @@ const responseOf = <Result>({ transaction, replayed }: PlacedOrder, title: strin
       transaction: { title, amount: nairaFromKobo(transaction.amount_kobo), reference, status: transaction.status },
       result,
     },
-    headers: {
-      [headers.transactionReference]: reference,
-      ...(replayed && { [headers.idempotentReplayed]: "true" }),
-    },
+    headers: orderHeaders(placed),
   };
 };
 

@@ -1,7 +1,8 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import { getItem } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { consentPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 
 /**
@@ -22,12 +23,6 @@ const consentSchema = z.object({
 });
 export type Consent = z.infer<typeof consentSchema>;
 
-export const consentPk = ({ pk }: Pick<Transaction, "pk">): string => `consent#${pk}`;
-
 /** The consent of an identity request; undefined for any other transaction. */
-export const readConsent = async ({ db, table }: Ledger, transaction: Transaction): Promise<Consent | undefined> => {
-  const { Item } = await db.send(
-    new GetCommand({ TableName: table, Key: { pk: consentPk(transaction) }, ConsistentRead: true }),
-  );
-  return Item && consentSchema.parse(Item);
-};
+export const readConsent = (ledger: Ledger, transaction: Transaction): Promise<Consent | undefined> =>
+  getItem(ledger, consentPk(transaction), consentSchema);

@@ -1,5 +1,6 @@
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { getItem } from "../ledger/get-item.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
@@ -46,13 +47,9 @@ export const replayStore = (
     });
   },
   find: async (transaction) => {
-    const { Item } = await db.send(
-      new GetCommand({ TableName: table, Key: { pk: replayPk(transaction) }, ConsistentRead: true }),
-    );
-    if (Item === undefined) return undefined;
-    const { sealed, expires_at_s } = replayItem.parse(Item);
-    if (clock() >= expires_at_s * 1_000) return undefined;
-    const plain = tryUnseal(await sealingKey(replayKey), transaction, Buffer.from(sealed));
+    const item = await getItem({ db, table }, replayPk(transaction), replayItem);
+    if (item === undefined || clock() >= item.expires_at_s * 1_000) return undefined;
+    const plain = tryUnseal(await sealingKey(replayKey), transaction, Buffer.from(item.sealed));
     return plain && JSON.parse(plain.toString("utf8"));
   },
 });

@@ -3,13 +3,14 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
-import { readItems } from "./batch-read.ts";
-import { ALL_TIMES, ownedKeys } from "./owner-index.ts";
-import type { Ledger } from "./transact.ts";
+import { getItems } from "./get-item.ts";
+import type { Ledger } from "./ledger.ts";
+import { ALL_TIMES, ownedKeys } from "./query-index.ts";
+import { auditOwner, auditPk } from "./schema.ts";
 
 /**
- * One act of an operator's: who changed what, and why. It is put in the change's own transaction where the ledger is what changes,
- * and before it where something else is. `owner` lists the acts on one subject by time.
+ * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other change it is
+ * written by itself. `owner` lists a subject's entries by time.
  */
 const auditEntrySchema = z.object({
   pk: z.string(),
@@ -27,26 +28,23 @@ const auditEntrySchema = z.object({
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
-/** The subject of acts that concern no account and no transaction. */
+/** The subject of actions that concern neither an account nor a transaction. */
 export const SERVICE = "service";
 
-/** Who acts. */
 export type Actor = Pick<AuditEntry, "by" | "caller_arn">;
 
-/** An act as its operator states it. */
+/** An operator's action, as the operator states it. */
 export type AuditedAction = Actor &
   Pick<AuditEntry, "subject" | "action"> & {
     readonly why?: string;
     readonly details?: AuditEntry["details"];
   };
 
-const auditOwner = (subject: string): string => `audit#${subject}`;
-
 export const auditEntry = (
   { subject, by, caller_arn, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
-  pk: `audit#${isoTime(nowMs)}#${randomBytes(9).toString("base64url")}`,
+  pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url")),
   owner: auditOwner(subject),
   subject,
   by,
@@ -57,17 +55,17 @@ export const auditEntry = (
   created_at: isoTime(nowMs),
 });
 
-/** The act as one part of a transaction. */
+/** The entry as one part of a transaction of writes. */
 export const auditPut = (table: string, Item: AuditEntry) => ({
   Put: { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
 });
 
-/** The act by itself, before a change outside the ledger: one on record that then failed is better than one that is not on record. */
-export const recordAudit = async ({ db, table, clock }: Ledger, act: AuditedAction): Promise<void> => {
-  const put = new PutCommand({ TableName: table, Item: auditEntry(act, clock()) });
+/** Records an action before it changes something outside the ledger: a recorded action that then failed is better than an unrecorded one. */
+export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedAction): Promise<void> => {
+  const put = new PutCommand({ TableName: table, Item: auditEntry(action, clock()) });
   await retryContention(() => db.send(put));
 };
 
-/** What was done to one subject, oldest first. */
+/** The entries on one subject, oldest first. */
 export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
-  readItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);
+  getItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);

@@ -1,13 +1,15 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";
-import type { Ledger } from "./transact.ts";
+import { getItem } from "./get-item.ts";
+import type { Ledger } from "./ledger.ts";
+import { checkpointPk } from "./schema.ts";
 
 /**
- * Where the sum of all that was created up to a moment is kept, so that a proof stays short. What has ended never changes; what is
- * still open is kept by its key, and read again each time.
+ * The sum of everything that was created in a wallet's history up to a moment, so that a reconciliation reads only what is newer. What
+ * has ended never changes; what was open is listed by its key, and read again each time.
  */
 const checkpointSchema = z.object({
   pk: z.string(),
@@ -15,19 +17,18 @@ const checkpointSchema = z.object({
   /** An open transaction counts as debited. */
   sum_kobo: z.int(),
   up_to: z.iso.datetime(),
-  /** The version that the wallet had if only this sum had moved it. An earlier release did not keep it. */
+  /** The wallet's version if only this sum had changed it. An earlier release did not store it. */
   version: z.int().optional(),
-  /** The transactions of this sum that were open when they were last read. */
+  /** The transactions in this sum that were open when they were last read. */
   open_keys: z.array(z.string()).default([]),
+  /** When the wallet was last reconciled. */
   proved_at: z.iso.datetime(),
-  /** Of the latest proof. Two in a row that are not 0 are a mismatch. */
+  /** Of the latest reconciliation. Two in a row that are not 0 are a mismatch. */
   difference_kobo: z.int(),
 });
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-const checkpointPk = (accountId: string): string => `proof#${accountId}`;
-
-/** The checkpoint of a wallet that was never proved: a proof from it reads everything. */
+/** The checkpoint of a wallet that was never reconciled: a reconciliation from it reads everything. */
 export const firstCheckpoint = (accountId: string) =>
   ({
     pk: checkpointPk(accountId),
@@ -40,18 +41,15 @@ export const firstCheckpoint = (accountId: string) =>
     difference_kobo: 0,
   }) satisfies Checkpoint;
 
-export const readCheckpoint = async ({ db, table }: Ledger, accountId: string): Promise<Checkpoint> => {
-  const Key = { pk: checkpointPk(accountId) };
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key, ConsistentRead: true }));
-  return Item === undefined ? firstCheckpoint(accountId) : checkpointSchema.parse(Item);
-};
+export const readCheckpoint = async (ledger: Ledger, accountId: string): Promise<Checkpoint> =>
+  (await getItem(ledger, checkpointPk(accountId), checkpointSchema)) ?? firstCheckpoint(accountId);
 
 export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpoint): Promise<void> => {
   const put = new PutCommand({ TableName: table, Item: checkpoint });
   await retryContention(() => db.send(put));
 };
 
-/** Writes nothing where the checkpoint is not `before` any more: another run has read more of this wallet meanwhile. */
+/** Writes nothing where another run has replaced `before` meanwhile. */
 export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
   try {
     const put = new PutCommand({

@@ -1,17 +1,18 @@
 import type { Kobo } from "../platform/money.ts";
 import { type AuditEntry, auditPut } from "./audit.ts";
-import { type Ledger, transactWithRetry } from "./transact.ts";
-import { walletPk } from "./wallet.ts";
+import type { Ledger } from "./ledger.ts";
+import { walletPk } from "./schema.ts";
+import { transactWithRetry } from "./transact.ts";
 
 /**
- * Sets the balance that the app sees as low, or takes it away; the operator's act goes with it. The balance did not change, and so
- * neither do its version and its time.
+ * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and `updated_at`, because
+ * the balance does not change.
  */
 export const setLowBalanceThreshold = (
   ledger: Ledger,
   accountId: string,
   threshold: Kobo | undefined,
-  act: AuditEntry,
+  audit: AuditEntry,
 ): Promise<void> => {
   const { table } = ledger;
   const change =
@@ -22,5 +23,5 @@ export const setLowBalanceThreshold = (
           ExpressionAttributeValues: { ":threshold": threshold },
         };
   const wallet = { TableName: table, Key: { pk: walletPk(accountId) }, ConditionExpression: "attribute_exists(pk)" };
-  return transactWithRetry(ledger, [{ Update: { ...wallet, ...change } }, auditPut(table, act)]);
+  return transactWithRetry(ledger, [{ Update: { ...wallet, ...change } }, auditPut(table, audit)]);
 };

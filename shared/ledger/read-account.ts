@@ -5,8 +5,9 @@ import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { nairaFromKobo } from "../platform/money.ts";
-import { decodeCursor, encodeCursor, findTransaction, listTransactions, timeRange } from "./find-transactions.ts";
-import type { Ledger } from "./transact.ts";
+import { findTransaction } from "./find-transactions.ts";
+import type { Ledger } from "./ledger.ts";
+import { decodeCursor, encodeCursor, listTransactions, timeRange } from "./list-transactions.ts";
 import { referenceOf, transactionToView } from "./transaction.ts";
 import { readWallet } from "./wallet.ts";
 

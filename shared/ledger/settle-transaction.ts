@@ -6,8 +6,10 @@ import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
-import { classifyWriteError, type Ledger, type Writes } from "./transact.ts";
-import { failureSchema, type Transaction, transactionSchema } from "./transaction.ts";
+import type { Ledger } from "./ledger.ts";
+import { upstreamReferencePk } from "./schema.ts";
+import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
+import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
 import { walletCredit } from "./wallet.ts";
 
 const upstreamFacts = {
@@ -15,7 +17,7 @@ const upstreamFacts = {
   upstream_amount_kobo: koboSchema.optional(),
 };
 
-/** What was learnt about an open transaction; `failed` gives the money back. */
+/** What the ledger does with an outcome: ends the transaction, or records what the upstream said of it. `failed` refunds. */
 export const settlementSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("success"), ...upstreamFacts }),
   z.object({ status: z.literal("processing"), ...upstreamFacts }),
@@ -25,24 +27,17 @@ export type Settlement = z.infer<typeof settlementSchema>;
 
 export type SettlementResult =
   | { readonly kind: "applied" }
-  /** Nothing was written: this is how the transaction stands, by this verdict, which came before, or by another. */
-  | { readonly kind: "stands"; readonly transaction: Transaction }
-  /** The time was up before the write was known to have happened, or there is no wallet to give the money back to. */
-  | { readonly kind: "not_known" };
+  /** Nothing was written: this is the stored transaction, which has a final status or is another request's. */
+  | { readonly kind: "already_settled"; readonly transaction: Transaction }
+  /** No attempt before the deadline got an answer that decides, or there is no wallet to refund. */
+  | { readonly kind: "indeterminate" };
 
-/** What must be known of a transaction to settle it; the index by upstream reference has as much. */
-export const settleTarget = transactionSchema.pick({
-  pk: true,
-  mode: true,
-  attempt: true,
-  account_id: true,
-  amount_kobo: true,
-});
-export type SettleTarget = z.infer<typeof settleTarget>;
+/** What settling needs of a transaction. */
+export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo">;
 
 /**
- * Ends an open transaction, or records what the upstream calls it, if it is still open. Every verdict may come twice and in any
- * order: the first that ends a transaction stands. The refund is in the write that marks it `failed`.
+ * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements may come more
+ * than once and in any order: the first that ends the transaction counts.
  */
 export const settleTransaction = async (
   ledger: Ledger,
@@ -50,16 +45,16 @@ export const settleTransaction = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const outcome = await write(ledger, target, settlementWrites(ledger, target, settlement, "any"), deadline);
-  if (outcome.kind !== "refused") return outcome;
-  return outcome.transaction === undefined
-    ? { kind: "not_known" }
-    : { kind: "stands", transaction: outcome.transaction };
+  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "any"), deadline);
+  if (result.kind !== "condition_failed") return result;
+  return result.transaction === undefined
+    ? { kind: "indeterminate" }
+    : { kind: "already_settled", transaction: result.transaction };
 };
 
 /**
- * The same for many transactions at once: the refunds of one wallet are settled in sequence, because each holds the wallet and
- * the others would be cancelled, and charged for.
+ * The same for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet: the others would
+ * be cancelled, and charged for.
  */
 export const createSequentialSettle = (): typeof settleTransaction => {
   const inSequence = keyedMutex();
@@ -72,8 +67,8 @@ export const createSequentialSettle = (): typeof settleTransaction => {
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Ends an open transaction by a report that was not known to be about it: the upstream's name for an order is taken for its own. Only
- * where it has no name yet, and the name is nobody else's. True if this is now known to be done.
+ * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference, or the reference
+ * another transaction. True if the settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -81,11 +76,11 @@ export const settleByHeuristicMatch = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<boolean> => {
-  const outcome = await write(ledger, target, settlementWrites(ledger, target, settlement, "unnamed"), deadline);
-  return outcome.kind === "applied";
+  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "absent"), deadline);
+  return result.kind === "applied";
 };
 
-/** What an applied verdict made of a row. */
+/** A transaction after its settlement is applied. */
 export const settledTransaction = (
   { open: _open, ...transaction }: Transaction,
   settlement: Settlement,
@@ -94,20 +89,19 @@ export const settledTransaction = (
   ...settlement,
 });
 
-type SettlingWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
+type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
 
 /**
- * Goes on through conflicts and lost answers until the deadline. Each attempt has a token of its own: the condition on the
- * transaction, and not the token, makes a repeat harmless, and what the condition finds is the outcome.
+ * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the condition on the
+ * transaction makes a second copy harmless.
  */
 const write = async (
   ledger: Ledger,
   { attempt }: SettleTarget,
-  writes: SettlingWrites,
+  writes: SettlementWrites,
   deadline: Deadline,
 ): Promise<
-  | { readonly kind: "applied" | "not_known" }
-  | { readonly kind: "refused"; readonly transaction: Transaction | undefined }
+  { readonly kind: "applied" | "indeterminate" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>
 > => {
   const nextAttempt = backoff(() => settleBudgetMs(deadline));
   for (;;) {
@@ -115,48 +109,54 @@ const write = async (
       await writeOnce(ledger, writes, settleBudgetMs(deadline));
       return { kind: "applied" };
     } catch (error) {
-      const collision = classifyWriteError(error);
-      const isMissing = collision.kind === "refused" && collision.transaction === undefined;
-      if (collision.kind === "lost" || isMissing)
+      const failure = classifyWriteError(error);
+      const isMissing = failure.kind === "condition_failed" && failure.transaction === undefined;
+      if (failure.kind === "indeterminate" || isMissing) {
         log.warn("settlement.attempt_failed", { attempt, ...errorFields(error) });
-      if (collision.kind === "refused") return collision;
+      }
+      if (failure.kind === "condition_failed") return failure;
     }
-    if (!(await nextAttempt())) return { kind: "not_known" };
+    if (!(await nextAttempt())) return { kind: "indeterminate" };
   }
 };
 
-const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlingWrites, limitMs: number): Promise<void> => {
+const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, limitMs: number): Promise<void> => {
   const abort = { abortSignal: abortAfter(limitMs) };
   if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
   else await db.send(new UpdateCommand(update.Update), abort);
 };
 
-/** Which open transactions a verdict may settle: any; those without an upstream reference; or also those with this very one. */
-export type NameCondition = "any" | "unnamed" | { readonly unnamedOr: string };
+/** Which upstream reference the stored transaction may have: any, none, or none or this one. */
+export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
 
-/** The parts of the write that settles: the transaction's own; with a live failure the refund; with a match the claim to its name. */
+/**
+ * The parts of a settling write: the transaction's update, which is item 0; the refund of a live failure; and, where the settlement is
+ * matched to the transaction, the claim to its upstream reference.
+ */
 export const settlementWrites = (
   ledger: Ledger,
   target: SettleTarget,
   settlement: Settlement,
-  only: NameCondition,
-): SettlingWrites => {
-  const { upstream_reference: name } = settlement;
+  condition: ReferenceCondition,
+): SettlementWrites => {
+  const { upstream_reference: upstreamReference } = settlement;
   return [
-    { Update: transactionUpdate(ledger, target, settlement, only) },
+    { Update: transactionUpdate(ledger, target, settlement, condition) },
     ...(refunds(target, settlement) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
-    ...(only === "any" || name === undefined ? [] : [upstreamReferenceClaim(ledger, target, name)]),
+    ...(condition === "any" || upstreamReference === undefined
+      ? []
+      : [upstreamReferenceClaim(ledger, target, upstreamReference)]),
   ];
 };
 
 /**
- * One order of the upstream's is one transaction's. Indexes lag and are read before the write: two reports of the same order, at
- * the same time, could be taken for two transactions'.
+ * An upstream reference belongs to one transaction. The index lags and is read before the write, so that two simultaneous events about
+ * the same order could otherwise be matched to two transactions.
  */
-const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, name: string) => ({
+const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, upstreamReference: string) => ({
   Put: {
     TableName: table,
-    Item: { pk: `name#${name}`, transaction },
+    Item: { pk: upstreamReferencePk(upstreamReference), transaction },
     ConditionExpression: "attribute_not_exists(pk) OR #transaction = :transaction",
     ExpressionAttributeNames: { "#transaction": "transaction" },
     ExpressionAttributeValues: { ":transaction": transaction },
@@ -167,34 +167,34 @@ const transactionUpdate = (
   { table, clock }: Ledger,
   target: SettleTarget,
   settlement: Settlement,
-  only: NameCondition,
+  condition: ReferenceCondition,
 ) => {
   const { status, ...facts } = settlement;
   const sets = Object.entries({ updated_at: isoTime(clock()), ...facts }).filter(([, value]) => value !== undefined);
-  const isFinal = status !== "processing";
+  const isFinal = isFinalStatus(status);
   return {
     TableName: table,
     Key: { pk: target.pk },
     UpdateExpression: `SET #status = :status, ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
       isFinal ? " REMOVE #open" : ""
     }`,
-    // `attempt` and `mode` make sure that this is the very transaction that the verdict speaks of.
-    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${nameCondition(only)}`,
+    // The write token and `mode` make sure that this is the transaction that the settlement is about.
+    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${referenceCondition(condition)}`,
     ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
     ExpressionAttributeValues: {
       ":status": status,
       ":processing": "processing",
       ":mode": target.mode,
       ":attempt": target.attempt,
-      ...(typeof only === "object" && { ":name": only.unnamedOr }),
+      ...(typeof condition === "object" && { ":reference": condition.absentOr }),
       ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
   };
 };
 
-const nameCondition = (only: NameCondition): string => {
-  if (only === "any") return "";
-  const unnamed = "attribute_not_exists(upstream_reference)";
-  return only === "unnamed" ? ` AND ${unnamed}` : ` AND (${unnamed} OR upstream_reference = :name)`;
+const referenceCondition = (condition: ReferenceCondition): string => {
+  if (condition === "any") return "";
+  const isAbsent = "attribute_not_exists(upstream_reference)";
+  return condition === "absent" ? ` AND ${isAbsent}` : ` AND (${isAbsent} OR upstream_reference = :reference)`;
 };

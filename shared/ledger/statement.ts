@@ -1,11 +1,11 @@
-import { readItems } from "./batch-read.ts";
 import { readTransactions } from "./find-transactions.ts";
-import { entriesOwner, type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
-import { ownedKeys, type TimeRange } from "./owner-index.ts";
-import type { Ledger } from "./transact.ts";
-import { referenceOf, signedKobo, type Transaction, transactionOwner } from "./transaction.ts";
+import type { Ledger } from "./ledger.ts";
+import { type LedgerEntry, readEntries } from "./ledger-entry.ts";
+import { ownedKeys, type TimeRange } from "./query-index.ts";
+import { transactionOwner } from "./schema.ts";
+import { referenceOf, signedKobo, type Transaction } from "./transaction.ts";
 
-/** One thing that moved a wallet, with the balance that it left behind. Kobo, signed. */
+/** One entry or transaction, with the balance after it. Kobo, signed. */
 export type StatementLine = {
   readonly at: string;
   readonly kind: "funding" | "adjustment" | Transaction["type"];
@@ -24,19 +24,17 @@ export type Statement = {
   readonly closing_kobo: number;
 };
 
-/** What moved a wallet within a time, oldest first. It sums from the beginning, so that opening and closing need no other proof. */
+/** A wallet's entries and transactions within a time range, oldest first. Balances are summed up from the wallet's first entry. */
 export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
   const range = { from: "0000", to };
-  const entries = await readItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), ledgerEntrySchema);
-  const transactions = await readTransactions(
-    ledger,
-    await ownedKeys(ledger, transactionOwner(accountId, "live"), range),
-  );
-  const movements = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
+  const entries = await readEntries(ledger, accountId, range);
+  const keys = await ownedKeys(ledger, transactionOwner(accountId, "live"), range);
+  const transactions = await readTransactions(ledger, keys);
+  const unsummed = [...entries.map(entryLine), ...transactions.map(transactionLine)].sort((one, other) =>
     one.at < other.at ? -1 : 1,
   );
   let sumKobo = 0;
-  const lines = movements.map((line) => {
+  const lines = unsummed.map((line) => {
     sumKobo += line.effect_kobo;
     return { ...line, sum_kobo: sumKobo };
   });

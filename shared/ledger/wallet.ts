@@ -1,10 +1,11 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
-import type { Ledger } from "./transact.ts";
+import { getItem } from "./get-item.ts";
+import type { Ledger } from "./ledger.ts";
+import { walletPk } from "./schema.ts";
 
-/** One account's wallet. `version` counts the changes of the balance: by it a proof knows that it has found them all. */
+/** An account's wallet. `version` counts the changes of the balance, so that a reconciliation knows whether it has found them all. */
 export const walletSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
@@ -15,9 +16,7 @@ export const walletSchema = z.object({
 });
 export type Wallet = z.infer<typeof walletSchema>;
 
-export const walletPk = (accountId: string): string => `wallet#${accountId}`;
-
-/** An empty wallet, put together with its account. */
+/** An empty wallet; it is created together with its account. */
 export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
   pk: walletPk(accountId),
   account_id: accountId,
@@ -26,32 +25,33 @@ export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
   updated_at: isoTime(nowMs),
 });
 
-/** The wallet, read strongly: a caller who just bought sees the new balance. */
-export const readWallet = async ({ db, table }: Ledger, accountId: string): Promise<Wallet> => {
-  const { Item } = await db.send(
-    new GetCommand({ TableName: table, Key: { pk: walletPk(accountId) }, ConsistentRead: true }),
-  );
-  return walletSchema.parse(Item);
+/** The wallet, read strongly: a caller who just bought sees the new balance. Throws where the account has none. */
+export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wallet> => {
+  const wallet = await getItem(ledger, walletPk(accountId), walletSchema);
+  if (wallet === undefined) throw new Error("The account has no wallet");
+  return wallet;
 };
 
-/** Takes money out, if there is enough: one part of the transaction that opens an order. */
-export const walletDebit = ({ table, clock }: Ledger, accountId: string, amount: Kobo) => ({
+const balanceUpdate = (
+  { table, clock }: Ledger,
+  accountId: string,
+  sign: "+" | "-",
+  amount: Kobo,
+  condition: string,
+) => ({
   Update: {
     TableName: table,
     Key: { pk: walletPk(accountId) },
-    UpdateExpression: "SET balance_kobo = balance_kobo - :amount, version = version + :one, updated_at = :now",
-    ConditionExpression: "balance_kobo >= :amount",
+    UpdateExpression: `SET balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`,
+    ConditionExpression: condition,
     ExpressionAttributeValues: { ":amount": amount, ":one": 1, ":now": isoTime(clock()) },
   },
 });
 
-/** Puts money in: one part of the transaction that refunds or funds. */
-export const walletCredit = ({ table, clock }: Ledger, accountId: string, amount: Kobo) => ({
-  Update: {
-    TableName: table,
-    Key: { pk: walletPk(accountId) },
-    UpdateExpression: "SET balance_kobo = balance_kobo + :amount, version = version + :one, updated_at = :now",
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeValues: { ":amount": amount, ":one": 1, ":now": isoTime(clock()) },
-  },
-});
+/** Takes the amount from the wallet if the balance is sufficient: one part of a transaction of writes. */
+export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
+  balanceUpdate(ledger, accountId, "-", amount, "balance_kobo >= :amount");
+
+/** Adds the amount to the wallet: one part of a transaction of writes. */
+export const walletCredit = (ledger: Ledger, accountId: string, amount: Kobo) =>
+  balanceUpdate(ledger, accountId, "+", amount, "attribute_exists(pk)");

@@ -1,10 +1,10 @@
+import { alertIfAmountDiffers } from "../ledger/settlement-alerts.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
 import { type CheckOutcome, type Outcome, RATE_LIMITED, UNRECOGNIZED_404 } from "../upstream/upstream.ts";
 
-/** Tells the operator what the upstream did to an order or a check, where it is worth a line. */
+/** Logs an outcome that an operator has to know of: an error of the upstream, or an amount that differs. */
 export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
   if (transaction.mode === "test") return;
   const mayBeCharged = outcome.kind === "delivered" || outcome.kind === "found" || outcome.kind === "unknown";

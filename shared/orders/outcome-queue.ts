@@ -7,11 +7,11 @@ import { koboSchema } from "../platform/money.ts";
 import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
- * What was learnt about one transaction of ours, by ourselves. `mode` and `attempt` make sure that the verdict meets the very
- * transaction that it speaks of. The attempt is random and leaves the ledger only in such messages, so that whoever can write to the
- * queue, and no more, cannot make a verdict that is applied.
+ * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it is applied to
+ * that transaction only. The token is random and leaves the ledger only in these messages, so that somebody who can only write to the
+ * queue cannot forge one.
  */
-const verdictMessage = z.object({
+const settlementMessage = z.object({
   kind: z.literal("settlement"),
   mode: modeSchema,
   transaction: z.string(),
@@ -19,28 +19,28 @@ const verdictMessage = z.object({
   settlement: settlementSchema,
 });
 
-/** What the upstream reported. The phone number travels as an HMAC, and masked for the operator's eye. */
+/** An upstream event. Its phone number is an HMAC, and a masked number for operators. */
 const eventMessage = z.object({
   kind: z.literal("event"),
-  /** Set by the receiver, never read from the event. */
+  /** Set by the receiver, not read from the event. */
   mode: z.literal("live"),
   received_at: z.iso.datetime(),
-  /** Only where an address list or a signature vouches for it, beside the secret path; see event-mac.ts. */
+  /** Only where an address list or a signature authenticates the event, beside the secret path; see event-mac.ts. */
   mac: z.string().max(100).optional(),
   reference: z.string(),
   status: z.enum(["success", "failed"]),
-  /** Absent where none was sent, or one that is no whole number of kobo. */
+  /** Absent where none was sent, or one that is not a whole number of kobo. */
   amount_kobo: koboSchema.optional(),
   type: z.string().optional(),
   phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
 });
 export type EventMessage = z.infer<typeof eventMessage>;
 
-/** What the upstream reported in words that we do not know. It changes no money, and so carries no MAC: it is kept for the operator. */
+/** An upstream event that cannot be read. It is stored for an operator and moves no money, so that it has no MAC. */
 const unreadableMessage = z.object({
   kind: z.literal("unreadable_event"),
   mode: z.literal("live"),
-  /** A keyed hash of what was sent: the same event is kept once. */
+  /** A keyed hash of the event: a duplicate is stored once. */
   digest: z.string().regex(/^[\w-]{43}$/),
   reference: z.string().max(100).optional(),
   /** What could not be read, and the status: `reference absent, status reversed`. */
@@ -49,12 +49,12 @@ const unreadableMessage = z.object({
 export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 
 /** A message of the outcomes queue. It holds no personal data. */
-export const outcomeMessage = z.discriminatedUnion("kind", [verdictMessage, eventMessage, unreadableMessage]);
+export const outcomeMessage = z.discriminatedUnion("kind", [settlementMessage, eventMessage, unreadableMessage]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
-export type SettlementMessage = z.infer<typeof verdictMessage>;
+export type SettlementMessage = z.infer<typeof settlementMessage>;
 
 export type OutcomeQueue = {
-  /** Resolves once SQS has the message, before the deadline; it is read after `delayS` (at most 900). */
+  /** Resolves once SQS has the message, and rejects before the deadline. It is delivered after `delayS` (at most 900). */
   readonly send: (message: OutcomeMessage, delayS: number, deadline: Deadline) => Promise<void>;
 };
 

@@ -39,7 +39,7 @@ export const logEvents = {
     level: "alarm",
     fields: { reference: "string", ...thrown },
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
-    action: "admin transactions list, then ask the upstream and resolve it.",
+    action: "admin transactions list --open, then ask the upstream and resolve it.",
   },
   "debit.lookup_failed": {
     level: "warn",

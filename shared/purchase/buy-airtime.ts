@@ -18,7 +18,7 @@ export const buyAirtime =
   async ({ input, caller, deadline }: Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { phone_number: phoneNumber, reference } = input;
     const amountKobo = koboFromNaira(input.amount);
-    const provider = deps.upstreams[caller.mode];
+    const upstream = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -27,32 +27,32 @@ export const buyAirtime =
         reference,
         fields: [namesOf(input.network).join(), String(amountKobo), phoneNumber],
         quote: async (): Promise<OrderQuote> => {
-          refuseTooMuch(amountKobo, deps.airtimeKoboMax);
+          assertAllowed(amountKobo, deps.airtimeKoboMax);
           const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
           const network = findNetwork(input.network, [...plans.networks.values()]);
           const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
-          await provider.assertReady(order, deadline);
+          await upstream.assertReady(order, deadline);
           const description = `${network.name} airtime for ${phoneNumber}`;
           return { order, amountKobo, description, network: network.name, phoneNumber };
         },
-        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(upstream, order, transaction, deadline),
       },
       deadline,
     );
     return purchaseResponse(placed);
   };
 
-const refuseTooMuch = (amount: Kobo, max: Kobo): void => {
+const assertAllowed = (amount: Kobo, max: Kobo): void => {
   if (amount > max) throw invalid({ amount: [`Must be at most ${nairaFromKobo(max)} NGN`] });
 };
 
-/** Names under which a network is known beside its code; the catalog decides which of them is the code. */
-const sameNetwork: readonly (readonly string[])[] = [
+/** Networks with several names; the catalog decides which of them is the code. */
+const networkSynonyms: readonly (readonly string[])[] = [
   ["9mobile", "etisalat", "t2"],
   ["glo", "globacom"],
 ];
 
-const namesOf = (name: string): readonly string[] => sameNetwork.find((names) => names.includes(name)) ?? [name];
+const namesOf = (name: string): readonly string[] => networkSynonyms.find((names) => names.includes(name)) ?? [name];
 
 const findNetwork = (name: string, networks: readonly Network[]): Network => {
   const network = networks.find(({ code }) => namesOf(name).includes(code));

@@ -7,7 +7,8 @@ import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
-import { type OrderDeps, placeOrder, type Quote } from "../orders/place-order.ts";
+import type { OrderDeps, Quote } from "../orders/order.ts";
+import { placeOrder } from "../orders/place-order.ts";
 import { koboFromNaira } from "../platform/money.ts";
 import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 import { fulfilPurchase } from "./fulfil-purchase.ts";
@@ -21,7 +22,7 @@ export type PurchaseDeps = OrderDeps & {
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };
 
-/** A price, with the order that it is for. */
+/** A price, with the order that it is of. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
 /** POST /vtu/data/purchase. */
@@ -29,7 +30,7 @@ export const buyData =
   (deps: PurchaseDeps) =>
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
-    const provider = deps.upstreams[caller.mode];
+    const upstream = deps.upstreams[caller.mode];
     const placed = await placeOrder(
       deps,
       {
@@ -39,10 +40,10 @@ export const buyData =
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
           const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
-          await provider.assertReady(quote.order, deadline);
+          await upstream.assertReady(quote.order, deadline);
           return quote;
         },
-        fulfil: (transaction, { order }) => fulfilPurchase(provider, order, transaction, deadline),
+        fulfil: (transaction, { order }) => fulfilPurchase(upstream, order, transaction, deadline),
       },
       deadline,
     );
@@ -67,7 +68,7 @@ const quoteData = (
   };
 };
 
-/** Network and plan; a plan's name that begins with its network's name, as a word, says both. */
+/** Network and plan; the plan alone where its name begins with its network's, as a word. */
 const bundleName = ({ name: network }: Network, { name: plan }: DataPlan): string => {
   const namesNetwork = plan.toLowerCase().startsWith(network.toLowerCase());
   const isWhole = !/^[\p{L}\p{N}]/u.test(plan.slice(network.length));

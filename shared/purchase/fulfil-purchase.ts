@@ -1,26 +1,26 @@
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import type { Fulfilment } from "../orders/place-order.ts";
+import type { Fulfilment } from "../orders/order.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { Outcome, Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 
-/** Has a provider deliver an order that is paid for, and says what the ledger is to be told. */
+/** Sends a debited order upstream. Resolves with what its outcome does to the ledger. */
 export const fulfilPurchase = async (
-  provider: Upstream,
+  upstream: Upstream,
   order: UpstreamOrder,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<Fulfilment> => {
-  const outcome = await provider.buy(order, referenceOf(transaction), deadline);
-  const settlement = verdictOn(outcome);
+  const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
+  const settlement = settlementFor(outcome);
   logOutcome(transaction, outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
-  return { ...(settlement && { settlement }), ...(outcome.later && { later: laterVerdict(outcome.later) }) };
+  return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
 };
 
-/** What an outcome does to the ledger; undefined where it teaches nothing that is worth a write. */
-const verdictOn = (outcome: Outcome): Settlement | undefined => {
+/** Undefined if there is nothing new to persist. */
+const settlementFor = (outcome: Outcome): Settlement | undefined => {
   const facts = { upstream_reference: outcome.upstreamReference, upstream_amount_kobo: outcome.upstreamAmountKobo };
   switch (outcome.kind) {
     case "delivered":
@@ -39,7 +39,7 @@ const refusal = (fields: readonly string[]): Failure => {
   return { code: fields.includes("plan_id") ? "plan_unavailable" : "validation_failed", fields: [...fields] };
 };
 
-const laterVerdict = ({ status, afterS }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
+const laterSettlement = ({ status, afterS }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
   afterS,
   settlement: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
 });

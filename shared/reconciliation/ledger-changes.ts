@@ -1,18 +1,16 @@
-import * as z from "zod";
-import { readItems } from "../ledger/batch-read.ts";
-import { entriesOwner } from "../ledger/ledger-entry.ts";
-import { type IndexKey, ownedKeyBatches, ownedKeys, type TimeRange } from "../ledger/owner-index.ts";
-import type { Ledger } from "../ledger/transact.ts";
-import { signedKobo, type Transaction, transactionOwner } from "../ledger/transaction.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { readEntries } from "../ledger/ledger-entry.ts";
+import type { TimeRange } from "../ledger/query-index.ts";
+import { signedKobo, type Transaction } from "../ledger/transaction.ts";
 
-/** What one transaction or entry has done to its wallet so far. */
+/** What one transaction or entry has changed in its wallet so far. */
 export type LedgerChange = {
   readonly pk: string;
   readonly at: string;
   /** Signed. */
   readonly kobo: number;
   /** By how much it raised the wallet's version: by one for each debit, refund or entry. */
-  readonly changes: number;
+  readonly versions: number;
   /** A refund may still follow. */
   readonly isOpen: boolean;
 };
@@ -21,47 +19,35 @@ export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: Transact
   pk,
   at: created_at,
   kobo: signedKobo({ status, amount_kobo }),
-  changes: status === "failed" ? 2 : 1,
+  versions: status === "failed" ? 2 : 1,
   isOpen: status === "processing",
 });
 
-/** What a transaction has done since its debit. */
+/** What a transaction has changed since its debit. */
 export const changeAfterDebit = (transaction: Transaction): LedgerChange => {
-  const { kobo, changes, ...rest } = ledgerChangeOf(transaction);
-  return { ...rest, kobo: kobo + transaction.amount_kobo, changes: changes - 1 };
+  const { kobo, versions, ...rest } = ledgerChangeOf(transaction);
+  return { ...rest, kobo: kobo + transaction.amount_kobo, versions: versions - 1 };
 };
 
-export const totalOf = (movements: Iterable<LedgerChange>): { readonly kobo: number; readonly changes: number } => {
-  const total = { kobo: 0, changes: 0 };
-  for (const { kobo, changes } of movements) {
+export const totalOf = (changes: Iterable<LedgerChange>): { readonly kobo: number; readonly versions: number } => {
+  const total = { kobo: 0, versions: 0 };
+  for (const { kobo, versions } of changes) {
     total.kobo += kobo;
-    total.changes += changes;
+    total.versions += versions;
   }
   return total;
 };
 
-/** The keys of an account's live transactions, oldest first. */
-export const transactionKeyBatches = (ledger: Ledger, accountId: string, range: TimeRange) =>
-  ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range);
-
-export const transactionKeys = (ledger: Ledger, accountId: string, range: TimeRange): Promise<readonly IndexKey[]> =>
-  ownedKeys(ledger, transactionOwner(accountId, "live"), range);
-
-const entryItem = z.object({ pk: z.string(), amount_kobo: z.int(), created_at: z.iso.datetime() });
-
-/** An account's fundings and adjustments. */
+/** The changes by an account's fundings and adjustments. */
 export const readEntryChanges = async (
   ledger: Ledger,
   accountId: string,
   range: TimeRange,
-): Promise<readonly LedgerChange[]> => {
-  const keys = await ownedKeys(ledger, entriesOwner(accountId), range);
-  const entries = await readItems(ledger, keys, entryItem);
-  return entries.map(({ pk, created_at, amount_kobo }) => ({
+): Promise<readonly LedgerChange[]> =>
+  (await readEntries(ledger, accountId, range)).map(({ pk, created_at, amount_kobo }) => ({
     pk,
     at: created_at,
     kobo: amount_kobo,
-    changes: 1,
+    versions: 1,
     isOpen: false,
   }));
-};

@@ -1,25 +1,26 @@
 import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Mode, modeSchema } from "../contract/transaction.ts";
-import { accountIdsOf } from "../ledger/account-index.ts";
-import { readItems } from "../ledger/batch-read.ts";
-import { ownedKeyBatches } from "../ledger/owner-index.ts";
-import { classifyWriteError, type Ledger } from "../ledger/transact.ts";
-import { transactionOwner, transactionSchema } from "../ledger/transaction.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { accountIdsOf, ownedKeyBatches } from "../ledger/query-index.ts";
+import { EVENTS_OWNER, phoneRetentionPk, transactionOwner } from "../ledger/schema.ts";
+import { classifyWriteError } from "../ledger/transact.ts";
+import { transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
-import { EVENTS_OWNER, readableEventSchema } from "../upstream-events/stored-event.ts";
+import { readableEventSchema } from "../upstream-events/stored-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
 
 /**
- * Masks the phone numbers of transactions and of kept events that are older than the retention, once a day: all but the last two digits.
- * It reads them by owner and time, from where the pass before ended. Resolves with how many items were masked.
+ * Masks the phone numbers of transactions and stored events that are older than the retention, once a day: all but the last two digits.
+ * It reads them by owner and time, from where the previous pass ended. Resolves with the number of masked items.
  *
- * An open live transaction keeps its number, by which an event may still be matched, until the first pass after its end.
+ * An open live transaction keeps its number, because an event may still be matched by it, until the first pass after its final status.
  */
 export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
   const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
@@ -44,35 +45,35 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
 };
 
 /** How far an owner's items are masked. */
-const progressRow = z.object({
+const progressSchema = z.object({
   pk: z.string(),
-  /** The next look begins here. */
+  /** The next run begins here. */
   position: z.iso.datetime(),
-  /** The first item of this pass that keeps its number: the next pass begins with it. */
+  /** The first item of this pass that keeps its number for now: the next pass begins with it. */
   oldest_waiting: z.iso.datetime().optional(),
-  /** The last pass that came to its end masked what was made before this moment. */
+  /** The last complete pass masked everything that was created before this moment. */
   finished_before: z.iso.datetime(),
 });
-type Progress = z.infer<typeof progressRow>;
+type Progress = z.infer<typeof progressSchema>;
 
-/** The item that says whether today's pass is over. */
+/** The owner of the item that records whether today's pass is complete. */
 const ALL_OWNERS = "";
 
-/** An older state only repeats a part of the work, so that a read need not be strong. */
+/** Not read strongly: an older state only repeats a part of the work. */
 const readProgress = async ({ db, table }: Ledger, owner: string): Promise<Progress> => {
-  const pk = `phone-retention#${owner}`;
+  const pk = phoneRetentionPk(owner);
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
-  return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressRow.parse(Item);
+  return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressSchema.parse(Item);
 };
 
 const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<void> => {
   await db.send(new PutCommand({ TableName: table, Item }));
 };
 
-/** Attributes with their values as they are and as they are to be. */
+/** Attributes with their stored and their masked values. */
 type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 
-/** An item as far as its masking is concerned: `change` is empty where it holds no number, `waits` where it keeps it for now. */
+/** An item to mask: `change` is empty where there is no number left to mask, `waits` where the number is kept for now. */
 type Maskable = {
   readonly pk: string;
   readonly created_at: string;
@@ -80,7 +81,7 @@ type Maskable = {
   readonly change: MaskingUpdate;
 };
 
-/** The items of one owner in the index by time. */
+/** The items of one owner. */
 type Part = { readonly owner: string; readonly schema: z.ZodType<Maskable> };
 
 const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
@@ -108,12 +109,12 @@ const maskableTransaction = transactionSchema
       ...changeOf("phone_number", number, maskedNumber(number)),
       ...(number !== "" && changeOf("description", description, description.replaceAll(number, maskedNumber(number)))),
     };
-    // No event is matched to a sandbox transaction, some of which stay open for ever.
+    // No event is matched to a test transaction, and some of those stay open for ever.
     const waits = mode === "live" && status === "processing";
     return { pk, created_at, waits, change };
   });
 
-/** An event is kept with the beginning and the end of its number. */
+/** An event is stored with the beginning and the end of its number. */
 const maskableEvent = readableEventSchema
   .pick({ pk: true, phone_masked: true, created_at: true })
   .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
@@ -122,7 +123,7 @@ const maskableEvent = readableEventSchema
 
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
-/** Masks what one owner has, from where the pass is; a failure stops this owner's part until the next run. */
+/** Masks one owner's items, from where the pass is; an error stops this owner's part until the next run. */
 const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () => boolean): Promise<PartResult> => {
   let count = 0;
   try {
@@ -131,7 +132,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
     const range = { from: progress.position, to: before };
     for await (const keys of ownedKeyBatches(ledger, part.owner, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };
-      const items = await readItems(ledger, keys, part.schema);
+      const items = await getItems(ledger, keys, part.schema);
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
       count += await maskAll(
         ledger,
@@ -148,7 +149,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
     await writeProgress(ledger, { ...rest, position, finished_before: before });
     return { masked: count, isComplete: true };
   } catch (error) {
-    // A busy item is tried again in the next run, and nobody needs to hear of it.
+    // A held item is retried in the next run, without an alarm.
     if (classifyWriteError(error).kind !== "conflict") {
       log.alarm("phone_numbers.not_masked", { owner: part.owner, ...errorFields(error) });
     }
@@ -167,7 +168,7 @@ const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<numb
   return count;
 };
 
-/** False where the item is not as it was read: another run has masked it. */
+/** False where another run has masked the item since it was read. */
 const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promise<boolean> => {
   const changes = Object.entries(change);
   try {
@@ -188,7 +189,7 @@ const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promis
     );
     return true;
   } catch (error) {
-    if (classifyWriteError(error).kind === "refused") return false;
+    if (classifyWriteError(error).kind === "condition_failed") return false;
     throw error;
   }
 };

@@ -1,4 +1,3 @@
-import { BATCH_KEYS_MAX } from "../ledger/batch-read.ts";
 import {
   type Checkpoint,
   firstCheckpoint,
@@ -7,53 +6,48 @@ import {
   writeCheckpoint,
 } from "../ledger/checkpoint.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ownedKeys } from "../ledger/query-index.ts";
+import { transactionOwner } from "../ledger/schema.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
-import {
-  changeAfterDebit,
-  type LedgerChange,
-  ledgerChangeOf,
-  readEntryChanges,
-  totalOf,
-  transactionKeys,
-} from "./ledger-changes.ts";
+import { changeAfterDebit, type LedgerChange, ledgerChangeOf, readEntryChanges, totalOf } from "./ledger-changes.ts";
 import { advanceBase, baseOf, type ReconciliationBase } from "./reconciliation-base.ts";
 
-/** What proves a wallet: fundings and adjustments minus transactions that are not `failed` equal the balance. All in kobo. */
+/** Compares the balance with the entries minus the transactions that are not `failed`. */
 export type Reconciliation = {
   readonly balance_kobo: number;
   readonly expected_kobo: number;
-  /** What is in the wallet beyond what should be; 0 is proved. */
+  /** What the balance exceeds the expected one by; 0 in a wallet that is right. */
   readonly difference_kobo: number;
 };
 
-/** What was made so long before a reading is in the index by then: a request ends after 29 s, and the index lags by moments. */
+/** What is older is in the index: a request ends after 29 s, and the index lags by moments. */
 const INDEXED_AGE_MS = 120_000;
-/** What is older is added to the base, and found there by every later proof. */
+/** What is older is added to the base of later reconciliations. */
 const SETTLED_AGE_MS = 3_600_000;
-const PROOF_ROUNDS_MAX = 12;
-/** So many rounds without a change of the wallet take about a second: the index has caught up with it. */
+const ROUNDS_MAX = 12;
+/** After so many rounds without a change of the wallet, about a second, the index has caught up with it. */
 const QUIET_ROUNDS = 6;
 
 const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };
 
-/** Two differences in a row are a mismatch, whatever their amounts: a leak may grow between them. */
+/** Two differences in a row are a mismatch. Their amounts may differ: a leak may grow between them. */
 export const isMismatch = (
   before: Pick<Reconciliation, "difference_kobo">,
   { difference_kobo }: Pick<Reconciliation, "difference_kobo">,
 ): boolean => before.difference_kobo !== 0 && difference_kobo !== 0;
 
-/** Proves one wallet, and writes nothing; undefined while it is too busy to be proved. */
+/** Reconciles one wallet, and writes nothing; undefined while it is too busy. */
 export const reconcileWallet = async (ledger: Ledger, accountId: string): Promise<Reconciliation | undefined> =>
-  proofIn(await readFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline));
+  reconciliationIn(await reconcileFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline));
 
 /**
- * Proves one wallet for a person, who acts on the result at once. A mismatch may also come from a checkpoint that does not hold an
- * entry which was written with an earlier time: it is confirmed by a reading of everything, and a checkpoint that this refutes is
- * reset.
+ * Reconciles one wallet for an operator, who acts on the result at once. A checkpoint that lacks an entry looks like a mismatch too:
+ * a mismatch is confirmed by reading everything, and a checkpoint that this refutes is reset.
  */
 export const confirmedReconciliation = async (
   ledger: Ledger,
@@ -65,7 +59,7 @@ export const confirmedReconciliation = async (
   await pause();
   const second = await reconcileWallet(ledger, accountId);
   if (second === undefined || !isMismatch(first, second)) return second;
-  const whole = proofIn(await readFrom(ledger, firstCheckpoint(accountId), noDeadline));
+  const whole = reconciliationIn(await reconcileFrom(ledger, firstCheckpoint(accountId), noDeadline));
   if (whole !== undefined && whole.difference_kobo !== second.difference_kobo) {
     await writeCheckpoint(ledger, firstCheckpoint(accountId));
   }
@@ -73,7 +67,7 @@ export const confirmedReconciliation = async (
 };
 
 /**
- * Proves one wallet and keeps the result in its checkpoint. Without a result it keeps how far the reading came, so that the next run
+ * Reconciles one wallet and stores the result in its checkpoint. Without a result it stores how far the base came, so that the next run
  * goes on from there.
  */
 export const reconcileAndCheckpoint = async (
@@ -81,25 +75,32 @@ export const reconcileAndCheckpoint = async (
   before: Checkpoint,
   deadline: Deadline = noDeadline,
 ): Promise<ReconciliationResult> => {
-  const reading = await readFrom(ledger, before, deadline);
-  const proof = proofIn(reading);
-  const result = proof && { proved_at: isoTime(ledger.clock()), difference_kobo: proof.difference_kobo };
-  // A wrong sum is not made the base of later proofs.
-  const isRight = (proof ?? before).difference_kobo === 0;
-  const next: Checkpoint = { ...before, ...(isRight && reading.base), ...result };
-  if (isRight || proof !== undefined) await replaceCheckpoint(ledger, before, next);
-  return reading;
+  const result = await reconcileFrom(ledger, before, deadline);
+  const reconciliation = reconciliationIn(result);
+  const latest = reconciliation && {
+    proved_at: isoTime(ledger.clock()),
+    difference_kobo: reconciliation.difference_kobo,
+  };
+  // A wrong sum does not become the base of later reconciliations.
+  const isRight = (reconciliation ?? before).difference_kobo === 0;
+  const next: Checkpoint = { ...before, ...(isRight && result.base), ...latest };
+  if (isRight || reconciliation !== undefined) await replaceCheckpoint(ledger, before, next);
+  return result;
 };
 
 export type ReconciliationResult =
-  | { readonly kind: "proved"; readonly proof: Reconciliation; readonly base: ReconciliationBase }
+  | { readonly kind: "reconciled"; readonly reconciliation: Reconciliation; readonly base: ReconciliationBase }
   /** The wallet was changed in every round, or the time was up. */
   | { readonly kind: "busy" | "out_of_time"; readonly base: ReconciliationBase };
 
-const proofIn = (reading: ReconciliationResult): Reconciliation | undefined =>
-  reading.kind === "proved" ? reading.proof : undefined;
+const reconciliationIn = (result: ReconciliationResult): Reconciliation | undefined =>
+  result.kind === "reconciled" ? result.reconciliation : undefined;
 
-const readFrom = async (ledger: Ledger, checkpoint: Checkpoint, deadline: Deadline): Promise<ReconciliationResult> => {
+const reconcileFrom = async (
+  ledger: Ledger,
+  checkpoint: Checkpoint,
+  deadline: Deadline,
+): Promise<ReconciliationResult> => {
   const { account_id } = checkpoint;
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
   const { base, isInTime } = await advanceBase(ledger, account_id, baseOf(checkpoint), limit, deadline);
@@ -107,9 +108,9 @@ const readFrom = async (ledger: Ledger, checkpoint: Checkpoint, deadline: Deadli
 };
 
 /**
- * Reads what the base does not hold, and then the wallet. The wallet's version counts its changes: a reading that has found as many is
- * exact, however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version that never agrees (of a
- * wallet that was restored, or refunded twice) is accepted once the wallet has been quiet for some rounds.
+ * Reads what the base lacks, and then the wallet. The wallet's version counts its changes: a round that has found as many is exact,
+ * however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version that never agrees (of a wallet
+ * that was restored, or refunded twice) is accepted once the wallet has been quiet for some rounds.
  */
 const readRounds = async (
   ledger: Ledger,
@@ -122,17 +123,21 @@ const readRounds = async (
   let lastVersion: number | undefined;
   let quietRounds = 0;
   const nextAttempt = backoff(deadline.remainingMs);
-  for (let round = 0; round < PROOF_ROUNDS_MAX; round += 1) {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const indexed = isoTime(ledger.clock() - INDEXED_AGE_MS);
     if (!(await readRecent(ledger, accountId, base, { recent, from }, deadline))) return { kind: "out_of_time", base };
     const { version, balance_kobo } = await readWallet(ledger, accountId);
-    const { kobo, changes } = totalOf(recent.values());
-    const uncounted = version - (base.version + changes);
+    const { kobo, versions } = totalOf(recent.values());
+    const uncounted = version - (base.version + versions);
     quietRounds = version === lastVersion ? quietRounds + 1 : 0;
     if (uncounted === 0 || quietRounds === QUIET_ROUNDS) {
       const expectedKobo = base.sum_kobo + kobo;
-      const proof = { balance_kobo, expected_kobo: expectedKobo, difference_kobo: balance_kobo - expectedKobo };
-      return { kind: "proved", proof, base: { ...base, version: base.version + uncounted } };
+      const reconciliation = {
+        balance_kobo,
+        expected_kobo: expectedKobo,
+        difference_kobo: balance_kobo - expectedKobo,
+      };
+      return { kind: "reconciled", reconciliation, base: { ...base, version: base.version + uncounted } };
     }
     lastVersion = version;
     if (indexed > from) from = indexed;
@@ -141,9 +146,9 @@ const readRounds = async (
   return { kind: "busy", base };
 };
 
-const stillOpen = (pk: string, at: string): LedgerChange => ({ pk, at, kobo: 0, changes: 0, isOpen: true });
+const stillOpen = (pk: string, at: string): LedgerChange => ({ pk, at, kobo: 0, versions: 0, isOpen: true });
 
-/** Reads what was created since `from` and is not known yet, and what was open; false where the time was up. */
+/** Reads what was created since `from`, and again what was open; false where the time is up. */
 const readRecent = async (
   ledger: Ledger,
   accountId: string,
@@ -155,7 +160,7 @@ const readRecent = async (
   for (const entry of await readEntryChanges(ledger, accountId, range)) {
     if (entry.at > base.up_to) recent.set(entry.pk, entry);
   }
-  const keys = await transactionKeys(ledger, accountId, range);
+  const keys = await ownedKeys(ledger, transactionOwner(accountId, "live"), range);
   const unread = [
     ...[...recent.values()].filter(({ isOpen }) => isOpen),
     ...keys.filter(({ pk, created_at }) => created_at > base.up_to && !recent.has(pk)),

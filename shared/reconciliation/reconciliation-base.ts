@@ -1,32 +1,26 @@
 import { type Checkpoint, firstCheckpoint } from "../ledger/checkpoint.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ownedKeyBatches } from "../ledger/query-index.ts";
+import { transactionOwner } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import {
-  changeAfterDebit,
-  type LedgerChange,
-  ledgerChangeOf,
-  readEntryChanges,
-  totalOf,
-  transactionKeyBatches,
-} from "./ledger-changes.ts";
+import { changeAfterDebit, type LedgerChange, ledgerChangeOf, readEntryChanges, totalOf } from "./ledger-changes.ts";
 
-/** What a proof adds to: the sum of everything up to a moment. */
+/** The sum of everything up to a moment: what a reconciliation starts from. */
 export type ReconciliationBase = Required<Pick<Checkpoint, "sum_kobo" | "up_to" | "version" | "open_keys">>;
 
-/** Open transactions that a base may hold: they are one batch to read, and 4 KB of the checkpoint. */
+/** Open transactions in a base: they are one batch to read, and 4 KB of the checkpoint. */
 const OPEN_KEYS_MAX = 100;
 
-/** Where an earlier release did not keep the version, everything is read again, once. */
+/** Where an earlier release did not store the version, everything is read again, once. */
 export const baseOf = ({ account_id, sum_kobo, up_to, version, open_keys }: Checkpoint): ReconciliationBase => {
   if (version !== undefined) return { sum_kobo, up_to, version, open_keys };
-  const first = firstCheckpoint(account_id);
-  return { sum_kobo: first.sum_kobo, up_to: first.up_to, version: first.version, open_keys: first.open_keys };
+  return baseOf(firstCheckpoint(account_id));
 };
 
 /**
- * Moves a base forward over everything that was created until `limit`, which the index holds by now. It ends sooner before a transaction
- * that is open, where the base holds as many open ones as it may; and where the time is up: then `isInTime` is false.
+ * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops before the open transaction
+ * that would be one too many; and when the time is up, with `isInTime` false.
  */
 export const advanceBase = async (
   ledger: Ledger,
@@ -38,26 +32,26 @@ export const advanceBase = async (
   let base = await settleOpenKeys(ledger, start);
   if (limit <= start.up_to) return { base, isInTime: true };
   const range = { from: start.up_to, to: limit };
-  let waiting = (await readEntryChanges(ledger, accountId, range)).filter(({ at }) => at > start.up_to);
-  for await (const keys of transactionKeyBatches(ledger, accountId, range)) {
+  let held = (await readEntryChanges(ledger, accountId, range)).filter(({ at }) => at > start.up_to);
+  for await (const keys of ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range)) {
     if (deadline.remainingMs() <= 0) return { base, isInTime: false };
     const newKeys = keys.filter(({ created_at }) => created_at > start.up_to);
     const read = (await readTransactions(ledger, newKeys)).map(ledgerChangeOf);
     // The next batch may hold more of the last moment.
     const last = keys.at(-1)?.created_at ?? limit;
-    const passing = [...waiting, ...read];
-    const passed = passMovements(
+    const passing = [...held, ...read];
+    const passed = addChanges(
       base,
       passing.filter(({ at }) => at < last),
     );
     if (passed.isFull) return { base: passed.base, isInTime: true };
     base = passed.base;
-    waiting = passing.filter(({ at }) => at >= last);
+    held = passing.filter(({ at }) => at >= last);
   }
-  return { base: passMovements(base, waiting).base, isInTime: true };
+  return { base: addChanges(base, held).base, isInTime: true };
 };
 
-/** Adds what those that were open have done since, and keeps the keys of those that still are. */
+/** Adds what the open transactions have changed since, and keeps the keys of those that are still open. */
 const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise<ReconciliationBase> => {
   const transactions = await readTransactions(
     ledger,
@@ -65,28 +59,28 @@ const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise
   );
   const ended = transactions.map(changeAfterDebit).filter(({ isOpen }) => !isOpen);
   const endedKeys = new Set(ended.map(({ pk }) => pk));
-  const { kobo, changes } = totalOf(ended);
+  const { kobo, versions } = totalOf(ended);
   return {
     ...base,
     sum_kobo: base.sum_kobo + kobo,
-    version: base.version + changes,
+    version: base.version + versions,
     open_keys: base.open_keys.filter((pk) => !endedKeys.has(pk)),
   };
 };
 
-const passMovements = (
+const addChanges = (
   base: ReconciliationBase,
-  movements: readonly LedgerChange[],
+  added: readonly LedgerChange[],
 ): { readonly base: ReconciliationBase; readonly isFull: boolean } => {
-  const sorted = movements.toSorted((one, other) => (one.at < other.at ? -1 : 1));
+  const sorted = added.toSorted((one, other) => (one.at < other.at ? -1 : 1));
   const beyond = sorted.filter(({ isOpen }) => isOpen)[OPEN_KEYS_MAX - base.open_keys.length];
   const passed = sorted.filter(({ at }) => beyond === undefined || at < beyond.at);
-  const { kobo, changes } = totalOf(passed);
+  const { kobo, versions } = totalOf(passed);
   return {
     base: {
       sum_kobo: base.sum_kobo + kobo,
       up_to: passed.at(-1)?.at ?? base.up_to,
-      version: base.version + changes,
+      version: base.version + versions,
       open_keys: [...base.open_keys, ...passed.filter(({ isOpen }) => isOpen).map(({ pk }) => pk)],
     },
     isFull: beyond !== undefined,

@@ -1,7 +1,11 @@
 import type { MessageResult } from "../lambda/queue-handler.ts";
-import { alertIfContradicted } from "../ledger/contradiction.ts";
-import { readTransaction } from "../ledger/find-transactions.ts";
-import { findByOwnReference, findByUpstreamReference, type IndexedTransaction } from "../ledger/open-transactions.ts";
+import {
+  findByOwnReference,
+  findByUpstreamReference,
+  type IndexedTransaction,
+  readTransaction,
+} from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import {
   createSequentialSettle,
   type Settlement,
@@ -9,9 +13,8 @@ import {
   settleByHeuristicMatch,
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { isFinalStatus, referenceOf } from "../ledger/transaction.ts";
-import { alertIfAmountDiffers } from "../ledger/upstream-amount.ts";
 import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
@@ -55,9 +58,9 @@ const applySettlement = async (
     return { kind: "done", outcome: "no_such_transaction" };
   }
   const result: SettlementResult = isFinalStatus(transaction.status)
-    ? { kind: "stands", transaction }
+    ? { kind: "already_settled", transaction }
     : await settle(ledger, transaction, message.settlement, deadline);
-  if (result.kind === "not_known") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const isContradicted = alertIfContradicted(result.transaction, message.settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
@@ -98,7 +101,7 @@ const settleByReference = async (
     return escalate(deps, event, "unauthenticated", pk);
   }
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);
-  if (result.kind === "not_known") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   return escalateIfContradicted(deps, pk, result.transaction.status, event);
 };

@@ -1,5 +1,5 @@
-import { openTransactions } from "../ledger/open-transactions.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import { openTransactions } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import type { EventMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";

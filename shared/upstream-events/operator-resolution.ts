@@ -1,7 +1,7 @@
-import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
-import { type NameCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
-import { classifyWriteError, type Ledger, transactWithRetry } from "../ledger/transact.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
+import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
 import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -82,7 +82,7 @@ export const matchEvent = async (
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
     },
   };
-  await settle(ledger, transaction, settlement, hasOwnReference ? "any" : { unnamedOr: event.reference }, [
+  await settle(ledger, transaction, settlement, hasOwnReference ? "any" : { absentOr: event.reference }, [
     eventUpdate(ledger, event, "matched", transaction.pk),
     auditPut(ledger.table, auditEntry(action, ledger.clock())),
   ]);
@@ -144,7 +144,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   };
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
   const result = await write(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
-  if (result.kind === "refused") {
+  if (result.kind === "condition_failed") {
     throw new OperatorError(`${storedEventId(event)} was matched or discarded by somebody else meanwhile`);
   }
 };
@@ -198,17 +198,15 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   },
 });
 
-type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
-
 /** Settles the transaction in one write with other items, or throws why nothing was written. */
 const settle = async (
   ledger: Ledger,
   transaction: Transaction,
   settlement: Settlement,
-  only: NameCondition,
+  condition: ReferenceCondition,
   otherWrites: Writes,
 ): Promise<void> => {
-  const result = await write(ledger, [...settlementWrites(ledger, transaction, settlement, only), ...otherWrites]);
+  const result = await write(ledger, [...settlementWrites(ledger, transaction, settlement, condition), ...otherWrites]);
   if (result.kind === "done") return;
   if (result.transaction === undefined) {
     throw new OperatorError("The event was matched or discarded meanwhile, or a copy of it was matched elsewhere");
@@ -222,13 +220,13 @@ const settle = async (
 const write = async (
   ledger: Ledger,
   writes: Writes,
-): Promise<{ readonly kind: "done" } | { readonly kind: "refused"; readonly transaction: Transaction | undefined }> => {
+): Promise<{ readonly kind: "done" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>> => {
   try {
     await transactWithRetry(ledger, writes);
     return { kind: "done" };
   } catch (error) {
     const failure = classifyWriteError(error);
-    if (failure.kind !== "refused") throw error;
-    return { kind: "refused", transaction: failure.transaction };
+    if (failure.kind !== "condition_failed") throw error;
+    return failure;
   }
 };

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { readItems } from "../ledger/batch-read.ts";
-import { ownedKeys } from "../ledger/owner-index.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ownedKeys } from "../ledger/query-index.ts";
+import { EVENTS_OWNER, eventHashOf, eventPk } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { koboSchema } from "../platform/money.ts";
@@ -26,15 +27,13 @@ const eventReason = z.enum([
 export type EventReason = z.infer<typeof eventReason>;
 
 /** The owner of events in the index by time. */
-export const EVENTS_OWNER = "events";
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
 const HASH_LENGTH = 32;
-const PK_PREFIX = "event#";
 const ID_PREFIX = "event_";
 
 /** The id of an event in operator commands. */
-export const storedEventId = ({ pk }: Pick<StoredEvent, "pk">): string => `${ID_PREFIX}${pk.slice(PK_PREFIX.length)}`;
+export const storedEventId = ({ pk }: Pick<StoredEvent, "pk">): string => `${ID_PREFIX}${eventHashOf({ pk })}`;
 
 const commonFields = {
   pk: z.string(),
@@ -107,7 +106,7 @@ const newEvent = (
   hash: string,
   transactionPk: string | undefined,
 ): z.infer<z.ZodObject<typeof commonFields>> => ({
-  pk: `${PK_PREFIX}${hash}`,
+  pk: eventPk(hash),
   owner: EVENTS_OWNER,
   state: "open",
   ...(transactionPk !== undefined && { transaction: transactionPk }),
@@ -125,16 +124,11 @@ const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> =>
 
 /** The event with this id, or undefined. */
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>
-  id.startsWith(ID_PREFIX) ? readEvent(ledger, `${PK_PREFIX}${id.slice(ID_PREFIX.length)}`) : undefined;
-
-const readEvent = async ({ db, table }: Ledger, pk: string): Promise<StoredEvent | undefined> => {
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
-  return Item && storedEventSchema.parse(Item);
-};
+  id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
 
 /** The events stored since a time, oldest first. */
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> =>
-  readItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
+  getItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
 
 /** Excludes the time of arrival, so that copies of an event have one hash. */
 const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>

@@ -1,7 +1,8 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { MessageResult } from "../lambda/queue-handler.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { deliveryPk } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
@@ -9,7 +10,6 @@ import {
   type Delivery,
   type DeliveryAttempt,
   type DeliveryState,
-  deliveryPk,
   newDelivery,
   readDelivery,
   recordProgress,

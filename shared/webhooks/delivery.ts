@@ -1,8 +1,10 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import type { Ledger } from "../ledger/transact.ts";
-import { type Transaction, transactionId } from "../ledger/transaction.ts";
+import { getItem } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { deliveriesOwner, deliveryPk } from "../ledger/schema.ts";
+import type { Transaction } from "../ledger/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { type DeliveryMessage, finalStatus } from "./delivery-queue.ts";
@@ -43,11 +45,6 @@ export const deliverySchema = z.object({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
-export const deliveryPk = ({ transaction: transactionPk, status, repeat }: DeliveryMessage): string =>
-  ["delivery", transactionId({ pk: transactionPk }), status, ...(repeat === undefined ? [] : [repeat])].join("#");
-
-export const deliveriesOwner = (accountId: string): string => `${accountId}#deliveries`;
-
 /** A delivery before its first attempt. */
 export const newDelivery = (
   message: DeliveryMessage,
@@ -66,10 +63,8 @@ export const newDelivery = (
   updated_at: isoTime(nowMs),
 });
 
-export const readDelivery = async ({ db, table }: Ledger, pk: string): Promise<Delivery | undefined> => {
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
-  return Item && deliverySchema.parse(Item);
-};
+export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | undefined> =>
+  getItem(ledger, pk, deliverySchema);
 
 /** The change after an attempt, or instead of one. */
 export type Progress = {

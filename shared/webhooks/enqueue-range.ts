@@ -1,7 +1,8 @@
 import { type AccountTable, accountIds } from "../access/account-store.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { listTransactions, type Owner } from "../ledger/find-transactions.ts";
-import type { Ledger } from "../ledger/transact.ts";
+import type { Owner } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { listTransactions } from "../ledger/list-transactions.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isoTime } from "../platform/time.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";

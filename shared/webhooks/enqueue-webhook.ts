@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Change } from "../lambda/stream-handler.ts";
-import { isTransactionPk } from "../ledger/transaction.ts";
+import { isTransactionPk } from "../ledger/schema.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */

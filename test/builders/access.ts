@@ -31,7 +31,7 @@ type Ask = {
   readonly route?: (typeof routes)[keyof typeof routes];
 };
 
-/** The gates of one service with tables of its own, at a time that the test chooses. */
+/** Admission and accounts on tables of their own, with a clock that the test sets. */
 export type AccessFixture = {
   nowMs: number;
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
@@ -41,12 +41,12 @@ export type AccessFixture = {
   readonly anAccount: (
     options?: AccountOptions,
   ) => Promise<{ readonly accountId: string; readonly key: string; readonly keyId: string }>;
-  /** One request through the gates, every DynamoDB call of which is counted. */
+  /** Admits or refuses one request; `proxy` records its DynamoDB calls. */
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
   readonly keyItem: (key: string) => Promise<KeyItem>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
-  /** Noon, no fault, and nothing counted. */
+  /** Sets the clock to noon, and clears faults and recorded calls. */
   readonly reset: () => void;
 };
 
@@ -90,7 +90,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
   return access;
 };
 
-/** What the gate said: the code it refused with, or `admitted`. */
+/** The code of a refusal, or `admitted`. */
 export const admissionCode = async (admission: Promise<Admission>): Promise<string> => {
   try {
     const result = await admission;

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 
-/** What a test may say about a request; everything else is a plain request that works. */
+/** What a test changes of a valid request. */
 export type ApiEventChanges = {
   readonly method?: string;
   readonly path?: string;
-  /** API Gateway's name of the route; the method and the path unless a path parameter or no route at all is meant. */
+  /** API Gateway's name of the route; by default the method and the path. */
   readonly routeKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -15,7 +15,7 @@ export type ApiEventChanges = {
   readonly requestId?: string;
 };
 
-/** A request as an HTTP API hands it to a function, payload 2.0. */
+/** A request as an HTTP API passes it to a function, payload 2.0. */
 export const anApiEvent = ({
   method = "GET",
   path = "/v1/vtu/data",

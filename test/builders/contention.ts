@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
 import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, koboSchema } from "../../shared/platform/money.ts";
@@ -16,7 +16,7 @@ import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction.ts";
+import { aTransaction } from "./transaction.ts";
 
 /** Transactions hold their items for so long, and nothing else happens. */
 export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
@@ -82,7 +82,7 @@ export const contend = async (
     const open = async (index: number) => {
       await sleep((withinMs * index) / debits);
       const begunMs = Date.now();
-      const transaction = aTransactionRow({
+      const transaction = aTransaction({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: `${accountId}#live`,

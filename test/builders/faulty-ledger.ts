@@ -1,20 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { inject, vi } from "vitest";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import { expect, inject, vi } from "vitest";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionOwner, transactionPk } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
+import { aTransaction } from "./transaction.ts";
 
 export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
-/** What the SDK sends for one write of ours: it tries each call twice. */
+/** How often the SDK sends one write: it tries each call twice. */
 export const TRIES = 2;
 
 export const isWrite = (operation: string): boolean => operation === "TransactWriteItems" || operation === "UpdateItem";
 
-/** A ledger of its own whose writes meet what a test says, and whose clock stands still unless the test moves it. */
+/** A ledger of its own whose writes meet the faults that a test sets, and whose clock stands still unless the test moves it. */
 export type FaultyLedger = Ledger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;
@@ -24,9 +29,13 @@ export type FaultyLedger = Ledger & {
   readonly neverFree: () => { readonly writes: number };
   /** A new wallet's account. */
   readonly aWallet: (naira: number) => Promise<string>;
+  /** A new transaction for 500 NGN, which is not written. */
+  readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
+  /** The same, opened, with a wallet that it leaves empty. */
+  readonly anOpenTransaction: (changes?: Partial<Transaction>) => Promise<Transaction>;
   /** In NGN. */
   readonly balanceOf: (accountId: string) => Promise<number>;
-  /** Noon, no fault, and nobody waits for a turn. */
+  /** Noon, no fault, and no backoff. */
   readonly reset: () => void;
 };
 
@@ -41,7 +50,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
     clock: () => ledger.nowMs,
     proxy,
     firstWrites: (count, fault) => {
-      // The SDK hands a conflict on at once.
+      // The SDK does not retry a conflict.
       const faulty = fault === "conflict" ? count : count * TRIES;
       const seen = { writes: 0 };
       proxy.fault = ({ operation }) => {
@@ -67,6 +76,19 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
       await db.send(new PutCommand({ TableName: table, Item }));
       return accountId;
+    },
+    aTransaction: (accountId, changes) =>
+      aTransaction({
+        pk: transactionPk(randomUUID()),
+        account_id: accountId,
+        owner: transactionOwner(accountId, "live"),
+        attempt: randomUUID(),
+        ...changes,
+      }),
+    anOpenTransaction: async (changes) => {
+      const transaction = ledger.aTransaction(await ledger.aWallet(500), changes);
+      expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+      return transaction;
     },
     balanceOf: async (accountId) => (await readWallet(ledger, accountId)).balance_kobo / 100,
     reset: () => {

@@ -1,4 +1,4 @@
-/** One request of a `.http` file, as editors send it, and what its comment says that it answers. */
+/** One request of a `.http` file, as editors send it, and the response that its comment expects. */
 export type HttpRequest = {
   readonly title: string;
   readonly method: string;
@@ -16,8 +16,8 @@ const REQUEST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\S+)$/;
 const HEADER = /^([A-Za-z-]+): (.+)$/;
 
 /**
- * Reads the part of the `.http` format that VS Code's REST Client and JetBrains' HTTP Client share: `@name = value`, `{{name}}`,
- * `###` between requests, comments, a request line, headers, an empty line and a body. Throws on a line that is none of these.
+ * Parses the syntax that VS Code's REST Client and JetBrains' HTTP Client share: `@name = value`, `{{name}}`, `###` between requests,
+ * comments, a request line, headers, an empty line and a body. Throws on any other line.
  */
 export const parseHttpFile = (
   text: string,
@@ -27,13 +27,13 @@ export const parseHttpFile = (
   const values = new Map([...variables, ...Object.entries(given)]);
   const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_whole, name: string) => {
     const value = values.get(name);
-    if (value === undefined) throw new Error(`{{${name}}} is set nowhere`);
+    if (value === undefined) throw new Error(`{{${name}}} has no value`);
     return value;
   });
   // The text before the first separator, then a title and its text in turn.
   const [preamble = "", ...parts] = filled.split(SEPARATOR);
   const stray = preamble.split("\n").find((line) => line.trim() !== "" && !COMMENT.test(line) && !line.startsWith("@"));
-  if (stray !== undefined) throw new Error(`Before the first request stands "${stray}"`);
+  if (stray !== undefined) throw new Error(`"${stray}" is before the first request`);
   const requests = parts.flatMap((title, index) =>
     index % 2 === 0 ? [parseRequest(title, parts[index + 1] ?? "")] : [],
   );
@@ -46,11 +46,11 @@ const parseRequest = (title: string, text: string): HttpRequest => {
   const expected = lines.map((line) => EXPECT.exec(line)).find((match) => match !== null);
   const [requestLine = "", ...headerLines] = lines.filter((line) => !COMMENT.test(line));
   const [, method, url] = REQUEST_LINE.exec(requestLine) ?? [];
-  if (expected === undefined) throw new Error(`"${title}" says nothing of what it answers`);
+  if (expected === undefined) throw new Error(`"${title}" has no comment "# expect"`);
   if (method === undefined || url === undefined) throw new Error(`"${title}" has no request line`);
   const headers = headerLines.map((line): [string, string] => {
     const [, name, value] = HEADER.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new Error(`"${title}": "${line}" is no header`);
+    if (name === undefined || value === undefined) throw new Error(`"${title}": "${line}" is not a header`);
     return [name.toLowerCase(), value];
   });
   const body = rest.join("\n\n").trim();

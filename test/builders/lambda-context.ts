@@ -1,6 +1,6 @@
 import type { Context } from "aws-lambda";
 
-/** The context of one invocation, with the time that is left of it. */
+/** The context of an invocation with this much time left. */
 export const aLambdaContext = (remainingMs = 29_000): Context => ({
   callbackWaitsForEmptyEventLoop: false,
   functionName: "test",

@@ -4,9 +4,9 @@ import type { Budget } from "../../tools/costs/budgets.ts";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { capacityOf, type Observed, observe } from "./observe.ts";
 
-const logLine = z.object({ event: z.string().default("figures") });
+const logLine = z.object({ event: z.string().default("metrics") });
 
-/** Does a piece of work and expects it to take what its budget says: calls, capacity and lines of log. */
+/** Runs the work and expects its DynamoDB calls, capacity and log lines to be within the budget. */
 export const expectWithin = async <Result>(
   proxy: DynamoDbProxy,
   budget: Budget,
@@ -16,7 +16,7 @@ export const expectWithin = async <Result>(
   const observed = await observe(proxy, events.length, work);
   const { calls, lines } = observed;
   const { tableWriteUnits, indexWriteUnits, readUnits } = capacityOf(calls);
-  expect(calls.map(({ operation }) => operation)).toEqual(budget.runs.flatMap(({ calls = [] }) => calls));
+  expect(calls.map(({ operation }) => operation)).toEqual(budget.invocations.flatMap(({ calls = [] }) => calls));
   expect(tableWriteUnits).toBe(budget.writeUnits.tables);
   expect(indexWriteUnits).toBeLessThanOrEqual(budget.writeUnits.indexes);
   expect(readUnits).toBe(budget.readUnits);

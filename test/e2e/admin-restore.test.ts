@@ -3,7 +3,7 @@ import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { keyHash } from "../../shared/access/api-key.ts";
-import { accountPk } from "../../shared/ledger/account-index.ts";
+import { accountPk } from "../../shared/ledger/schema.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";

@@ -1,8 +1,7 @@
 import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { openTransactions } from "../../shared/ledger/open-transactions.ts";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
+import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import type { System } from "./system/system.ts";

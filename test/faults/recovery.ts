@@ -1,6 +1,6 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
-import { accountPk } from "../../shared/ledger/account-index.ts";
-import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import { openTransactions } from "../../shared/ledger/find-transactions.ts";
+import { accountPk } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";

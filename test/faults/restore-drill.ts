@@ -12,11 +12,11 @@ import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from 
 import { keyHash } from "../../shared/access/api-key.ts";
 import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { type Route, routes } from "../../shared/contract/routes.ts";
-import { adjustWallet } from "../../shared/ledger/adjustment.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
-import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../shared/ledger/wallet.ts";
+import { readWallet } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";

@@ -1,8 +1,7 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { adjustWallet } from "../../shared/ledger/adjustment.ts";
-import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";

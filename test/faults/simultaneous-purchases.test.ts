@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
-import { pkOfReference, referenceOf, transactionOwner } from "../../shared/ledger/transaction.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { transactionOwner } from "../../shared/ledger/schema.ts";
+import { pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
 import type { DynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service.ts";
 import { strictNames, strictSettings } from "../strict/settings.ts";

@@ -8,9 +8,10 @@ import {
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import * as z from "zod";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { ledgerEntrySchema } from "../../shared/ledger/ledger-entry.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
-import { isTransactionPk, type Transaction, transactionSchema } from "../../shared/ledger/transaction.ts";
+import { isTransactionPk } from "../../shared/ledger/schema.ts";
+import { type Transaction, transactionSchema } from "../../shared/ledger/transaction.ts";
 import { localClient } from "../../tools/local/local-aws.ts";
 
 const walletRow = z.object({ account_id: z.string(), balance_kobo: z.int(), version: z.int() });

@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
-import { openTransactions } from "../../shared/ledger/open-transactions.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import { openTransactions } from "../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";

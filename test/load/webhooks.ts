@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
 import { expect, vi } from "vitest";
 import * as z from "zod";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesOwner } from "../../shared/ledger/schema.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { deliveriesOwner, readDelivery } from "../../shared/webhooks/delivery.ts";
+import { readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { expectNothingBroke, strainOn } from "./broken.ts";

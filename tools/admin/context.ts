@@ -4,7 +4,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../../shared/access/account-store.ts";
 import { type CatalogStore, catalogStore } from "../../shared/catalog/store.ts";
 import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../../shared/ledger/audit.ts";
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";

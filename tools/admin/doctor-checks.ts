@@ -5,7 +5,7 @@ import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
-import { openTransactions } from "../../shared/ledger/open-transactions.ts";
+import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";

@@ -1,5 +1,8 @@
-import { findByCallerReference, readTransaction } from "../../shared/ledger/find-transactions.ts";
-import { findByUpstreamReference } from "../../shared/ledger/open-transactions.ts";
+import {
+  findByCallerReference,
+  findByUpstreamReference,
+  readTransaction,
+} from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -17,13 +20,13 @@ export const requireTransaction = async (
   account?: string | undefined,
 ): Promise<Transaction> => {
   const pk = pkOfReference(reference);
-  const ours = pk && (await readTransaction(context.ledger, pk));
-  if (ours && referenceOf(ours) === reference) return ours;
-  const callers = account === undefined ? undefined : await findByCallersReference(context, account, reference);
-  if (callers !== undefined) return callers;
+  const byReference = pk && (await readTransaction(context.ledger, pk));
+  if (byReference && referenceOf(byReference) === reference) return byReference;
+  const byCaller = account === undefined ? undefined : await findOfAccount(context, account, reference);
+  if (byCaller !== undefined) return byCaller;
   const [first, ...others] = await findByUpstreamReference(context.ledger, reference);
-  const upstreams = first && others.length === 0 ? await readTransaction(context.ledger, first.pk) : undefined;
-  if (upstreams !== undefined && (account === undefined || upstreams.account_id === account)) return upstreams;
+  const byUpstream = first && others.length === 0 ? await readTransaction(context.ledger, first.pk) : undefined;
+  if (byUpstream !== undefined && (account === undefined || byUpstream.account_id === account)) return byUpstream;
   const hint =
     account === undefined ? ". To find it by the caller's own reference, add --account" : ` of account ${account}`;
   throw new OperatorError(`There is no transaction ${reference}${hint}`);
@@ -45,7 +48,8 @@ export const requireEvent = async ({ ledger }: AdminContext, id: string): Promis
   return event;
 };
 
-const findByCallersReference = async (
+/** The account's transaction with this caller reference, of either mode. */
+const findOfAccount = async (
   { ledger, secrets, target }: AdminContext,
   accountId: string,
   reference: string,

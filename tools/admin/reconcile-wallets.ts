@@ -1,4 +1,4 @@
-import type { Ledger } from "../../shared/ledger/transact.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { confirmedReconciliation, type Reconciliation } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { duration } from "./views/print.ts";

@@ -1,7 +1,7 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { readItems } from "../../shared/ledger/batch-read.ts";
+import { getItems } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isTransient } from "./transient-error.ts";
@@ -73,6 +73,6 @@ export const readItemMap = async (
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {
   const keys = pks.map((pk) => ({ pk }));
-  const items = await readWithRetries(table, () => readItems({ db, table }, keys, itemSchema));
+  const items = await readWithRetries(table, () => getItems({ db, table }, keys, itemSchema));
   return new Map(items.map((item) => [item.pk, item]));
 };

@@ -1,14 +1,15 @@
 import { type AuditEntry, readAudit } from "../../shared/ledger/audit.ts";
-import { readItems } from "../../shared/ledger/batch-read.ts";
-import { ownedKeys } from "../../shared/ledger/owner-index.ts";
-import { type Transaction, transactionId } from "../../shared/ledger/transaction.ts";
+import { getItems } from "../../shared/ledger/get-item.ts";
+import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesOwner, deliveryPk, transactionIdOf } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
 import {
   eventSummary,
   listEvents,
   type StoredEvent,
   storedEventId,
 } from "../../shared/upstream-events/stored-event.ts";
-import { type Delivery, deliveriesOwner, deliveryPk, deliverySchema } from "../../shared/webhooks/delivery.ts";
+import { type Delivery, deliverySchema } from "../../shared/webhooks/delivery.ts";
 import type { AdminContext } from "./context.ts";
 import { detailsText } from "./views/audit.ts";
 import { naira } from "./views/print.ts";
@@ -21,10 +22,10 @@ export const deliveriesOf = async (
   const range = { from: transaction.created_at, to: "9999" };
   const keys = await ownedKeys(ledger, deliveriesOwner(transaction.account_id), range);
   const [prefix = ""] = deliveryPk({ transaction: transaction.pk, status: "success" }).split(
-    transactionId(transaction),
+    transactionIdOf(transaction),
   );
-  const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionId(transaction)}#`));
-  return readItems(ledger, own, deliverySchema);
+  const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionIdOf(transaction)}#`));
+  return getItems(ledger, own, deliverySchema);
 };
 
 export type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };

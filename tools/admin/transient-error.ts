@@ -1,5 +1,5 @@
 import { isTransientError } from "@smithy/core/retry";
-import { UnprocessedKeysError } from "../../shared/ledger/batch-read.ts";
+import { UnprocessedKeysError } from "../../shared/ledger/get-item.ts";
 import { isContention } from "../../shared/platform/backoff.ts";
 
 type SdkError = Parameters<typeof isTransientError>[0];

@@ -12,8 +12,8 @@ import { budgets } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 import { times, usageOf } from "./request-usage.ts";
 
-/** The ways out that a stage can have. */
-export const stageKinds = {
+/** Every value of the setting `egress`. */
+export const egressSettings = {
   none: { kind: "none" },
   "1 zone": { kind: "nat-gateway", zones: 1 },
   "2 zones": { kind: "nat-gateway", zones: 2 },
@@ -24,36 +24,36 @@ const HOURS = 730;
 const MINUTES = HOURS * 60;
 
 /**
- * Lambda asks an empty queue with so many long polls at a time. Sources: AWS, "Configuring scaling behavior for SQS event source
+ * The concurrent long polls of Lambda at an empty queue. Sources: AWS, "Configuring scaling behavior for SQS event source
  * mappings" and "Amazon SQS short and long polling".
  */
 const POLLERS = 5;
 const POLL_S = 20;
-/** So often a connection to a table makes DynamoDB ask KMS. Source: AWS, "DynamoDB encryption at rest: How it works". */
+/** How often DynamoDB calls KMS for each table that is used. Source: AWS, "DynamoDB encryption at rest: How it works". */
 const KEY_REQUEST_MINUTES = 5;
 
-/** What a month of a stage uses that nobody calls, part by part: counted in its stacks, as they are deployed. */
-export const monthAtRest = (egress: StageSettings["egress"]): Readonly<Record<string, Usage>> => {
+/** The usage of a stage per month without any request, counted in its synthesised stacks. */
+export const monthlyUsageAtRest = (egress: StageSettings["egress"]): Readonly<Record<string, Usage>> => {
   const resources = resourcesOf(egress);
   const count = (type: string): number => resources.filter(({ cfnResourceType }) => cfnResourceType === type).length;
   const natGateways = count("AWS::EC2::NatGateway");
   const secrets = count("AWS::SecretsManager::Secret");
   const alarms = count("AWS::CloudWatch::Alarm");
-  const metrics = ownFigures(resources);
+  const metrics = minutelyMetrics(resources);
   return {
     "NAT gateways": { natHours: HOURS * natGateways },
-    "public addresses, also when left behind": { addressHours: HOURS * natGateways },
+    "public IPv4 addresses, also when left behind": { addressHours: HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     [`${alarms} alarms`]: { alarms },
-    [`${metrics} figures that the clock measures`]: { metrics },
+    [`${metrics} custom metrics of the scheduled functions`]: { metrics },
     dashboard: { dashboards: count("AWS::CloudWatch::Dashboard") },
-    "queues that are asked for messages": {
+    "polling of the queues": {
       queueRequests: Object.keys(queues).length * POLLERS * MINUTES * (60 / POLL_S),
     },
-    "functions that the clock calls": {
-      ...times(usageOf(budgets.minute), MINUTES),
+    "scheduled functions": {
+      ...times(usageOf(budgets.schedules), MINUTES),
       events: MINUTES * count("AWS::Events::Rule"),
-      keyRequests: tablesOfTheClock * (MINUTES / KEY_REQUEST_MINUTES),
+      keyRequests: scheduledTables * (MINUTES / KEY_REQUEST_MINUTES),
     },
   };
 };
@@ -64,19 +64,19 @@ const resourcesOf = (egress: StageSettings["egress"]): readonly CfnResource[] =>
   return stacks.flatMap((stack) => stack?.node.findAll() ?? []).filter((construct) => construct instanceof CfnResource);
 };
 
-/** Figures of ours that are there each minute; the others cost something only in the hours in which they occur. */
-const ownFigures = (resources: readonly CfnResource[]): number => {
+/** The custom metrics that have a value each minute; the others cost only in the hours in which they occur. */
+const minutelyMetrics = (resources: readonly CfnResource[]): number => {
   const names = resources
     .filter((resource) => resource instanceof CfnAlarm)
-    .filter(({ namespace, dimensions }) => namespace === METRICS_NAMESPACE && isOfStageAlone(dimensions))
+    .filter(({ namespace, dimensions }) => namespace === METRICS_NAMESPACE && hasOnlyStage(dimensions))
     .map(({ metricName }) => metricName);
   return new Set(names).size;
 };
 
-const isOfStageAlone = (dimensions: unknown): boolean =>
+const hasOnlyStage = (dimensions: unknown): boolean =>
   z.tuple([z.looseObject({ name: z.literal("Stage") })]).safeParse(dimensions).success;
 
-const tablesOfTheClock = scheduledFunctions.reduce((sum, name) => {
+const scheduledTables = scheduledFunctions.reduce((sum, name) => {
   const { tables = {} }: FunctionSpec = functionSpecs[name];
   return sum + Object.keys(tables).length;
 }, 0);

@@ -1,145 +1,147 @@
 import type { FunctionName } from "../../infra/functions.ts";
 import type { queues } from "../../infra/queues.ts";
 
-/** One function's part in a request. */
-export type Run = {
+/** One invocation of a function within a request. */
+export type Invocation = {
   readonly function: FunctionName;
-  /** DynamoDB calls, in this order. */
+  /** DynamoDB calls, in order. */
   readonly calls?: readonly string[];
-  /** A message that it leaves for the function that reads this queue. */
+  /** The queue to which it sends a message. */
   readonly sends?: keyof typeof queues;
-  /** Whom it asks, and waits for. */
-  readonly asks?: "upstream" | "app";
+  /** The outside party whose response it waits for. */
+  readonly waitsFor?: "upstream" | "endpoint";
 };
 
-/** What one request takes, at most: tests hold the service to it, and `npm run costs` turns it into dollars. */
+/** The most that one kind of request may use. Tests enforce it, and `npm run costs` prices it. */
 export type Budget = {
   readonly title: string;
-  readonly runs: readonly Run[];
+  readonly invocations: readonly Invocation[];
   readonly writeUnits: {
     readonly tables: number;
     readonly indexes: number;
-    /** Of a transaction that is refused: AWS charges for it too, but reports nothing that a test could count. */
-    readonly refused?: number;
+    /** Of a cancelled transaction: AWS charges for it too, but does not report it, so that no test can count it. */
+    readonly cancelled?: number;
   };
   readonly readUnits: number;
-  /** The events of its log lines, and how long they are together. */
+  /** The events of its log lines, and their total size. */
   readonly log: { readonly events: readonly string[]; readonly bytes: number };
-  /** Headers and body, where an API request is answered. */
-  readonly answerBytes?: number;
+  /** Headers and body of the response of an API request. */
+  readonly responseBytes?: number;
 };
 
-const nothing = { tables: 0, indexes: 0 };
-const counted = { tables: 1, indexes: 0 };
-/** One line, of at most 400 bytes, whatever the request. */
+const noWrites = { tables: 0, indexes: 0 };
+/** The write that authenticates a request and counts it. */
+const oneWrite = { tables: 1, indexes: 0 };
 const oneLine = { events: ["request.answered"], bytes: 400 };
 
 export const budgets = {
   purchase: {
     title: "live purchase",
-    runs: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], asks: "upstream" }],
+    invocations: [
+      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "UpdateItem"], waitsFor: "upstream" },
+    ],
     writeUnits: { tables: 6, indexes: 4 },
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
-  repeat: {
-    title: "repeat of a purchase",
-    runs: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],
-    writeUnits: { tables: 1, indexes: 0, refused: 4 },
+  replay: {
+    title: "replay of a purchase",
+    invocations: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],
+    writeUnits: { tables: 1, indexes: 0, cancelled: 4 },
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
   overLimit: {
     title: "request over the limit",
-    runs: [{ function: "purchase", calls: ["UpdateItem"] }],
-    writeUnits: counted,
+    invocations: [{ function: "purchase", calls: ["UpdateItem"] }],
+    writeUnits: oneWrite,
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
   malformedKey: {
     title: "malformed key",
-    runs: [{ function: "purchase" }],
-    writeUnits: nothing,
+    invocations: [{ function: "purchase" }],
+    writeUnits: noWrites,
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
-  check: {
-    title: "identity check, its result kept for repeats",
-    runs: [
+  identityCheck: {
+    title: "identity check with a stored result",
+    invocations: [
       {
         function: "check-identity",
         calls: ["UpdateItem", "TransactWriteItems", "PutItem", "UpdateItem"],
-        asks: "upstream",
+        waitsFor: "upstream",
       },
     ],
     writeUnits: { tables: 9, indexes: 4 },
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
   catalog: {
-    title: "catalog of 30 plans, warm",
-    runs: [{ function: "list-catalog", calls: ["UpdateItem"] }],
-    writeUnits: counted,
+    title: "catalog of 30 plans",
+    invocations: [{ function: "list-catalog", calls: ["UpdateItem"] }],
+    writeUnits: oneWrite,
     readUnits: 0,
     log: oneLine,
-    answerBytes: 1_000,
+    responseBytes: 1_000,
   },
   catalogUnchanged: {
-    title: "catalog, unchanged (304)",
-    runs: [{ function: "list-catalog", calls: ["UpdateItem"] }],
-    writeUnits: counted,
+    title: "unchanged catalog (304)",
+    invocations: [{ function: "list-catalog", calls: ["UpdateItem"] }],
+    writeUnits: oneWrite,
     readUnits: 0,
     log: oneLine,
-    answerBytes: 700,
+    responseBytes: 700,
   },
-  eventIn: {
-    title: "event of the provider",
-    runs: [
+  upstreamEvent: {
+    title: "upstream event",
+    invocations: [
       { function: "receive-upstream-event", sends: "outcomes" },
       { function: "apply-upstream-event", calls: ["Query", "UpdateItem"] },
     ],
     writeUnits: { tables: 1, indexes: 2 },
     readUnits: 0.5,
     log: { events: ["request.answered", "message.handled"], bytes: 450 },
-    answerBytes: 700,
+    responseBytes: 700,
   },
-  eventAgain: {
-    title: "its duplicate",
-    runs: [
+  duplicateEvent: {
+    title: "duplicate upstream event",
+    invocations: [
       { function: "receive-upstream-event", sends: "outcomes" },
       { function: "apply-upstream-event", calls: ["Query"] },
     ],
-    writeUnits: nothing,
+    writeUnits: noWrites,
     readUnits: 0.5,
     log: { events: ["request.answered", "message.handled"], bytes: 450 },
-    answerBytes: 700,
+    responseBytes: 700,
   },
-  webhookOut: {
-    title: "webhook to an app",
-    runs: [
+  webhook: {
+    title: "webhook",
+    invocations: [
       { function: "enqueue-webhooks", sends: "delivery" },
-      { function: "deliver-webhook", calls: ["GetItem", "GetItem", "GetItem", "PutItem"], asks: "app" },
+      { function: "deliver-webhook", calls: ["GetItem", "GetItem", "GetItem", "PutItem"], waitsFor: "endpoint" },
     ],
     writeUnits: { tables: 1, indexes: 1 },
     readUnits: 3,
     log: { events: ["change.handled", "webhook.attempted", "message.handled"], bytes: 600 },
   },
-  minute: {
-    title: "a minute of the clock, for one account",
-    runs: [
+  schedules: {
+    title: "scheduled functions, per minute, with one account",
+    invocations: [
       { function: "reconcile-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
-    writeUnits: nothing,
+    writeUnits: noWrites,
     readUnits: 3,
-    log: { events: ["figures", "reconcile-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
+    log: { events: ["metrics", "reconcile-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
   },
 } as const satisfies Record<string, Budget>;
 
-/** A function's bundle; serve-docs is left out, for it carries the page of documentation. */
+/** The most that a function's bundle may have. It excludes serve-docs, which contains the documentation page. */
 export const bundleBudget = { bytes: 500_000, gzipBytes: 150_000 };

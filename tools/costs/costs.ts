@@ -1,11 +1,11 @@
-import { monthAtRest, stageKinds } from "./at-rest.ts";
+import { egressSettings, monthlyUsageAtRest } from "./at-rest.ts";
 import { type Budget, budgets } from "./budgets.ts";
 import { dollarsOf, type Service, type Usage } from "./prices.ts";
 import { times, usageOf, usageOfWaiting } from "./request-usage.ts";
 
 const MILLION = 1_000_000;
 
-/** Those that requests pay; the others are paid by the month. */
+/** The services that are paid per request; the others are paid per month. */
 export const requestServices: readonly Service[] = [
   "API Gateway",
   "Lambda",
@@ -21,13 +21,13 @@ export type RequestCost = {
   /** By service. */
   readonly dollars: Readonly<Record<string, number>>;
   readonly total: number;
-  /** What each 100 ms add that the other side takes longer. */
+  /** For each 100 ms that an outside party takes longer. */
   readonly waiting: number;
 };
 
-/** USD for a million of each kind of request. */
+/** USD per million requests of each kind. */
 export const requestCosts = (): readonly RequestCost[] => {
-  const { minute: _minute, ...requests } = budgets;
+  const { schedules: _schedules, ...requests } = budgets;
   return Object.values<Budget>(requests).map((budget) => {
     const usage = times(usageOf(budget), MILLION);
     return {
@@ -46,10 +46,10 @@ export type RestCost = {
   readonly total: number;
 };
 
-/** USD for a month of each kind of stage, while nobody calls it. */
+/** USD per month of a stage without any request, for each value of `egress`. */
 export const restCosts = (): readonly RestCost[] =>
-  Object.entries(stageKinds).map(([egress, settings]) => {
-    const parts = Object.entries(monthAtRest(settings)).map(([title, usage]) => ({
+  Object.entries(egressSettings).map(([egress, settings]) => {
+    const parts = Object.entries(monthlyUsageAtRest(settings)).map(([title, usage]) => ({
       title,
       usage,
       dollars: dollarsOf(usage),

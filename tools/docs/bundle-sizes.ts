@@ -5,7 +5,7 @@ import type { FunctionName } from "../../infra/functions.ts";
 
 export type BundleSize = { readonly bytes: number; readonly gzipBytes: number };
 
-/** How large a function's bundle is, as it is and in gzip. */
+/** The size of a function's bundle, uncompressed and in gzip. */
 export const bundleSize = async (name: FunctionName): Promise<BundleSize> => {
   const { outputFiles } = await build({ ...bundleOptions, entryPoints: [functionEntry(name)], write: false });
   const contents = outputFiles[0]?.contents ?? new Uint8Array();

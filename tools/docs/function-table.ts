@@ -1,21 +1,21 @@
 import { type FunctionName, type FunctionSpec, functionNames, functionSpecs } from "../../infra/functions.ts";
 import { bundleBudget } from "../costs/budgets.ts";
 import { bundleSize } from "./bundle-sizes.ts";
-import { markdownTable } from "./markdown.ts";
+import { markdownTable, wrap } from "./markdown.ts";
 
-/** So far off a size may be: code that all bundles share changes often, and zlib's bytes are not the same on every processor. */
-const OFF_BYTES_MAX = 5_000;
+/** The tolerance of a size: code that all bundles share changes often, and zlib's output differs between processors. */
+const TOLERANCE_BYTES = 5_000;
 const KB = 1_000;
 
-const inKilobytes = (bytes: number, written: string | undefined): string =>
-  written !== undefined && Math.abs(Number(written) * KB - bytes) <= OFF_BYTES_MAX
-    ? written
+const inKilobytes = (bytes: number, stored: string | undefined): string =>
+  stored !== undefined && Math.abs(Number(stored) * KB - bytes) <= TOLERANCE_BYTES
+    ? stored
     : String(Math.round(bytes / KB));
 
-const rowOf = async (name: FunctionName, before: string): Promise<readonly string[]> => {
+const rowOf = async (name: FunctionName, current: string): Promise<readonly string[]> => {
   const { memoryMb, timeoutS, egress }: FunctionSpec = functionSpecs[name];
   const { bytes, gzipBytes } = await bundleSize(name);
-  const [, kilobytes, gzip] = new RegExp(`^\\| \`${name}\` .* (\\d+) \\| (\\d+) \\|$`, "m").exec(before) ?? [];
+  const [, kilobytes, gzip] = new RegExp(`^\\| \`${name}\` .* (\\d+) \\| (\\d+) \\|$`, "m").exec(current) ?? [];
   return [
     `\`${name}\``,
     `${memoryMb}`,
@@ -26,15 +26,16 @@ const rowOf = async (name: FunctionName, before: string): Promise<readonly strin
   ];
 };
 
-/** What each function gets on AWS, and how large it is. A size that is still right enough stays as it is written. */
-export const functionTable = async (before: string): Promise<string> => {
-  const rows = await Promise.all(functionNames.map((name) => rowOf(name, before)));
+/** Memory, time-out and bundle size of each function. A stored size within the tolerance does not change. */
+export const functionTable = async (current: string): Promise<string> => {
+  const rows = await Promise.all(functionNames.map((name) => rowOf(name, current)));
   const table = markdownTable([
-    ["function", "memory, MB", "time-out, s", "calls out", "bundle, KB", "in gzip, KB"],
+    ["function", "memory, MB", "time-out, s", "outbound calls", "bundle, KB", "in gzip, KB"],
     ...rows,
   ]);
   const { bytes, gzipBytes } = bundleBudget;
   return `${table}
 
-Sizes are right to ${OFF_BYTES_MAX / KB} KB. A test keeps them at or below ${bytes / KB} KB, and ${gzipBytes / KB} KB in gzip, except for \`serve-docs\`, which carries the page of documentation.`;
+${wrap(`Sizes are accurate to ${TOLERANCE_BYTES / KB} KB. A test limits them to ${bytes / KB} KB, and ${gzipBytes / KB} KB in
+    gzip, except for \`serve-docs\`, which contains the documentation page.`)}`;
 };

@@ -4,8 +4,8 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { markdownTable } from "./markdown.ts";
 
 /**
- * Which folders a folder may import, itself aside. `shared` stands for all of its rooms. test/ may import everything, and nothing
- * imports test/.
+ * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything, and nothing may
+ * import test/.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   "shared/contract": [],
@@ -38,7 +38,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
   functions: ["shared"],
   infra: ["shared", "functions"],
-  // Independent of the service, so that it can disagree with it.
+  // It imports nothing of the service, so that it does not share its mistakes.
   "tools/simulator": [],
   "tools/costs": ["shared", "infra", "tools/docs"],
   "tools/docs": ["shared", "infra", "tools/costs"],
@@ -49,7 +49,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 
 export type Violation = { readonly file: string; readonly imports: string };
 
-/** The folder of the table that holds a file; the whole path of a file that none holds. */
+/** The layer of a file; its own path if it is in none. */
 const folderOf = (file: string): string => Object.keys(layers).find((folder) => file.startsWith(`${folder}/`)) ?? file;
 
 const isAllowed = (from: string, to: string): boolean =>
@@ -58,7 +58,7 @@ const isAllowed = (from: string, to: string): boolean =>
 /** Relative imports, static and dynamic. */
 const IMPORT = /(?:from|import\(?)\s*"(\.{1,2}\/[^"]+)"/g;
 
-/** The imports among `files` (paths from the root, with their text) that the table does not allow. */
+/** The imports that the table forbids, among files given as path from the root and text. */
 export const violationsIn = (files: ReadonlyMap<string, string>): readonly Violation[] =>
   [...files].flatMap(([file, text]) =>
     [...text.matchAll(IMPORT)]
@@ -67,7 +67,7 @@ export const violationsIn = (files: ReadonlyMap<string, string>): readonly Viola
       .map((imports) => ({ file, imports })),
   );
 
-/** Every TypeScript file that the table speaks of. */
+/** Every TypeScript file of the layers, as path and text. */
 export const layeredFiles = (): ReadonlyMap<string, string> =>
   new Map(
     ["shared", "functions", "infra", "tools"].flatMap((top) =>

@@ -1,22 +1,22 @@
 import { type Budget, budgets } from "../costs/budgets.ts";
 import { markdownTable } from "./markdown.ts";
 
-const rowOf = ({ title, runs, writeUnits, readUnits, log, answerBytes }: Budget): readonly string[] => {
-  const { tables, indexes, refused = 0 } = writeUnits;
-  const calls = runs.flatMap((run) => run.calls ?? []).length;
+const rowOf = ({ title, invocations, writeUnits, readUnits, log, responseBytes }: Budget): readonly string[] => {
+  const { tables, indexes, cancelled = 0 } = writeUnits;
+  const callCount = invocations.flatMap(({ calls = [] }) => calls).length;
   return [
     title,
-    `${calls}`,
-    tables + indexes + refused === 0 ? "" : `${tables + refused} + ${indexes}`,
+    `${callCount}`,
+    tables + indexes + cancelled === 0 ? "" : `${tables + cancelled} + ${indexes}`,
     readUnits === 0 ? "" : `${readUnits}`,
-    `${runs.filter(({ sends }) => sends !== undefined).length || ""}`,
+    `${invocations.filter(({ sends }) => sends !== undefined).length || ""}`,
     `${log.events.length}`,
     `${log.bytes}`,
-    answerBytes === undefined ? "" : `${answerBytes}`,
+    responseBytes === undefined ? "" : `${responseBytes}`,
   ];
 };
 
-/** What each kind of request takes at most. */
+/** The budget of each kind of request. */
 export const requestTable = (): string =>
   markdownTable([
     [
@@ -27,7 +27,7 @@ export const requestTable = (): string =>
       "messages",
       "log lines",
       "log, bytes",
-      "answer, bytes",
+      "response, bytes",
     ],
     ...Object.values<Budget>(budgets).map(rowOf),
   ]);

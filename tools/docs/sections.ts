@@ -16,17 +16,17 @@ export const sections = {
   "cost at rest": { file: "deployment.md", render: restCostTable },
   "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
-} as const satisfies Record<string, { file: string; render: (before: string) => string | Promise<string> }>;
+} as const satisfies Record<string, { file: string; render: (current: string) => string | Promise<string> }>;
 export type SectionName = keyof typeof sections;
 
 export const sectionNames: readonly SectionName[] = Object.keys(sections).filter(
   (name): name is SectionName => name in sections,
 );
 
-/** A section's document, as it is and as it should be. */
+/** A section's document, as stored and with the section generated again. */
 export const documentOf = async (name: SectionName) => {
   const { file, render } = sections[name];
   const url = new URL(`../../docs/${file}`, import.meta.url);
-  const is = readFileSync(url, "utf8");
-  return { url, is, shouldBe: await withSection(is, name, render) };
+  const stored = readFileSync(url, "utf8");
+  return { url, stored, generated: await withSection(stored, name, render) };
 };

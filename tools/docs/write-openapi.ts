@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
 
-/** `npm run openapi`: makes docs/openapi.json anew. */
+/** `npm run openapi`: generates docs/openapi.json. */
 writeFileSync(
   new URL("../../docs/openapi.json", import.meta.url),
   `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { documentOf, sectionNames } from "./sections.ts";
 
-/** `npm run tables`: makes the tables of docs/ anew that are made from code. */
+/** `npm run tables`: generates the sections of docs/ that are made from code. */
 for (const name of sectionNames) {
-  const { url, shouldBe } = await documentOf(name);
-  writeFileSync(url, shouldBe);
+  const { url, generated } = await documentOf(name);
+  writeFileSync(url, generated);
 }

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
+import { transactionOwner, transactionPk } from "../../../shared/ledger/schema.ts";
 import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
-import { type Transaction, transactionOwner, transactionPk } from "../../../shared/ledger/transaction.ts";
+import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { aTransactionRow } from "../../builders/transaction.ts";
+import { aTransaction } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 /** The youngest; a proof's checkpoint reaches as far. */
@@ -65,7 +66,7 @@ const rowOf = (
 ) => {
   const createdMs = nowMs - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
-  const opened = aTransactionRow({
+  const opened = aTransaction({
     pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
     owner: transactionOwner(accountId, "live"),
     account_id: accountId,

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { readStatement } from "../../../shared/ledger/statement.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import {
   type Reconciliation,

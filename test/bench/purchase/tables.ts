@@ -77,11 +77,15 @@ const countTable = (lines: readonly Line[]): string =>
 const dollarsAMillion = (counts: Counts): number => {
   const budget: Budget = {
     title: "counted",
-    runs: [{ function: "purchase", calls: counts.calls, asks: "upstream" }],
-    writeUnits: { tables: counts.tableWriteUnits, indexes: counts.indexWriteUnits, refused: counts.refusedWriteUnits },
+    invocations: [{ function: "purchase", calls: counts.calls, waitsFor: "upstream" }],
+    writeUnits: {
+      tables: counts.tableWriteUnits,
+      indexes: counts.indexWriteUnits,
+      cancelled: counts.refusedWriteUnits,
+    },
     readUnits: counts.readUnits,
     log: { events: ["request.answered"], bytes: counts.logBytes },
-    answerBytes: counts.answerBytes,
+    responseBytes: counts.answerBytes,
   };
   return dollarsOf(times(usageOf(budget), MILLION));
 };

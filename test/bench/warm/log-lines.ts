@@ -4,7 +4,7 @@ import { observe, weigh } from "../../builders/observe.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
-import { anAnnouncement } from "../../builders/webhook-message.ts";
+import { aWebhookChange } from "../../builders/webhook-message.ts";
 
 const REPEATS = 5;
 const VERIFY_NIN = "/identity/nin/verify";
@@ -51,11 +51,11 @@ const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
   };
   return [
     { budget: budgets.purchase, prepare: () => after(newKey, (key) => buy(key)) },
-    { budget: budgets.repeat, prepare: () => after(newKey, (key) => buy(key, { reference: "twice" }), 1) },
+    { budget: budgets.replay, prepare: () => after(newKey, (key) => buy(key, { reference: "twice" }), 1) },
     { budget: budgets.overLimit, prepare: () => after(newKey, (key) => buy(key, { plan_id: 0 }), 121) },
     { budget: budgets.malformedKey, prepare: async () => () => buy("live_garbage") },
     {
-      budget: budgets.check,
+      budget: budgets.identityCheck,
       prepare: () => after(newKey, (key) => service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })),
     },
     { budget: budgets.catalog, prepare: () => after(newKey, (key) => list(key)) },
@@ -67,8 +67,8 @@ const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
         return () => list(key, headers.etag);
       },
     },
-    { budget: budgets.eventIn, prepare: report },
-    { budget: budgets.webhookOut, prepare: () => anAnnouncement(service, endpoint) },
+    { budget: budgets.upstreamEvent, prepare: report },
+    { budget: budgets.webhook, prepare: () => aWebhookChange(service, endpoint) },
   ];
 };
 

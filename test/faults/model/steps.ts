@@ -167,7 +167,7 @@ const addLedgerEntry = step({
     return runUntilEnded(session, command);
   },
   check: ({ caller: { expected } }, { entryId, amountKobo, isKnown, isCovered }, ending) => {
-    const kinds = isKnown || isCovered ? ["booked", "booked_before"] : ["insufficient_balance"];
+    const kinds = isKnown || isCovered ? ["recorded", "already_recorded"] : ["insufficient_balance"];
     expect(kinds).toContain(ending.kind === "returned" ? ending.result.kind : ending.kind);
     if (!isKnown && isCovered) expected.ledgerEntries.set(entryId, amountKobo);
   },

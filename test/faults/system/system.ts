@@ -7,7 +7,7 @@ import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
-import type { Ledger } from "../../../shared/ledger/transact.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
 import type { FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";

@@ -111,23 +111,17 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
     [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
     [["diff"], "Name the stage: npm run diff -- --stage NAME."],
-    [["deploy", "--stage"], "--stage needs the name of a stage of infra/stages.ts."],
+    [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
     [["deploy", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
-    [
-      ["deploy", "--stage=prod"],
-      "There are no AWS credentials here. Sign in first (aws sso login), or set AWS_PROFILE.",
-    ],
-    [
-      ["destroy", "--stage", "prod"],
-      "There are no AWS credentials here. Sign in first (aws sso login), or set AWS_PROFILE.",
-    ],
+    [["deploy", "--stage=prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
+    [["destroy", "--stage", "prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
   ])("%j", async (args, sentence) => {
     expect(await run(...args)).toEqual({ code: 1, stderr: `${sentence}\n` });
   });
 
   test("with credentials, but no region", async () => {
     const keys = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
-    const sentence = "There is no AWS region here. Set AWS_REGION, or a region in your profile.";
+    const sentence = "There is no AWS region. Set AWS_REGION, or a region in your profile.";
     expect(await runWith(keys, "deploy", "--stage", "prod")).toEqual({ code: 1, stderr: `${sentence}\n` });
   });
 });

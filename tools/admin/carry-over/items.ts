@@ -124,7 +124,7 @@ const write = async (
       await db.send(new PutCommand({ TableName: to, ...putOf(item, step) }));
       return step;
     } catch (error) {
-      const canRetry = classifyWriteError(error).kind === "refused" || isTransient(error);
+      const canRetry = classifyWriteError(error).kind === "condition_failed" || isTransient(error);
       if (!canRetry || !(await nextAttempt())) throw error;
       restored = (await readItemMap(db, to, [item.pk])).get(item.pk);
     }

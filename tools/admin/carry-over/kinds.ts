@@ -3,7 +3,8 @@ import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
-import { signedKobo, type Transaction, transactionSchema, transitions } from "../../../shared/ledger/transaction.ts";
+import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
+import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import type { Item } from "../table-scan.ts";
 
@@ -73,15 +74,14 @@ const ORDER_FIELDS = [
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
 
-const isFinal = ({ status }: Transaction): boolean => transitions[status].length === 0;
-
 /** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
 const compareTransaction = compareWith(transactionSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const otherOrder = differing(oldItem, restoredItem, ORDER_FIELDS);
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
   const fields = differing(oldItem, restoredItem, OUTCOME_FIELDS);
   if (fields.length === 0) return { kind: "present" };
-  if (isFinal(restored)) return isFinal(old) ? { kind: "differs", fields } : { kind: "present" };
+  if (isFinalStatus(restored.status))
+    return isFinalStatus(old.status) ? { kind: "differs", fields } : { kind: "present" };
   const claimed = restored.upstream_reference;
   if (claimed !== undefined && claimed !== old.upstream_reference) {
     return { kind: "differs", fields: ["upstream_reference"] };
@@ -190,7 +190,7 @@ const compareDelivery = compareWith(deliverySchema, ({ old, restored }, oldItem)
 });
 
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
-const kinds: Readonly<Record<string, ItemKind>> = {
+const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
@@ -208,8 +208,8 @@ const kinds: Readonly<Record<string, ItemKind>> = {
 };
 
 export const kindOf = (pk: string): ItemKind | undefined => {
-  const prefix = pk.slice(0, pk.indexOf("#"));
-  return Object.hasOwn(kinds, prefix) ? kinds[prefix] : undefined;
+  const kind = itemKindOf(pk);
+  return kind && kinds[kind];
 };
 
 /** A change of an account's balance, in signed kobo. */
@@ -231,11 +231,12 @@ export const balanceChangeProjection = {
 
 /** How an item changes its account's balance; undefined if it does not. */
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
-  if (item.pk.startsWith("funding#") || item.pk.startsWith("adjustment#")) {
+  const kind = itemKindOf(item.pk);
+  if (kind === "funding" || kind === "adjustment") {
     const { account_id, amount_kobo, created_at } = entry.parse(item);
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
-  if (!item.pk.startsWith("transaction#") || item.mode !== "live") return undefined;
+  if (kind !== "transaction" || item.mode !== "live") return undefined;
   const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
   return {
     accountId: account_id,

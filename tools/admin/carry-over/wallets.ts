@@ -1,9 +1,11 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { type AuditEntry, auditPut } from "../../../shared/ledger/audit.ts";
-import { readItems } from "../../../shared/ledger/batch-read.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
-import { type Ledger, transactWithRetry } from "../../../shared/ledger/transact.ts";
-import { type Wallet, walletPk, walletSchema } from "../../../shared/ledger/wallet.ts";
+import { getItems } from "../../../shared/ledger/get-item.ts";
+import type { Ledger } from "../../../shared/ledger/ledger.ts";
+import { walletPk } from "../../../shared/ledger/schema.ts";
+import { transactWithRetry } from "../../../shared/ledger/transact.ts";
+import { type Wallet, walletSchema } from "../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
@@ -43,7 +45,7 @@ export const recomputeWallets = async (
 ): Promise<readonly WalletResult[]> => {
   // Read before the scan: any later change of a balance raises the wallet's version and fails its correction.
   const keys = [...accountIds].map((accountId) => ({ pk: walletPk(accountId) }));
-  const wallets = new Map((await readItems(ledger, keys, walletSchema)).map((wallet) => [wallet.account_id, wallet]));
+  const wallets = new Map((await getItems(ledger, keys, walletSchema)).map((wallet) => [wallet.account_id, wallet]));
   const checkpoints = new Map<string, Checkpoint>();
   for (const accountId of accountIds) checkpoints.set(accountId, await readCheckpoint(ledger, accountId));
   const sums = new Map<string, Sums>();

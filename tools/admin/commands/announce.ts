@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
-import { timeRange } from "../../../shared/ledger/find-transactions.ts";
+import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";

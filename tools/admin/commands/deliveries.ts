@@ -1,13 +1,14 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { readItems } from "../../../shared/ledger/batch-read.ts";
 import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/owner-index.ts";
+import { getItems } from "../../../shared/ledger/get-item.ts";
+import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/query-index.ts";
+import { deliveriesOwner } from "../../../shared/ledger/schema.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { type Delivery, deliveriesOwner, deliverySchema } from "../../../shared/webhooks/delivery.ts";
+import { type Delivery, deliverySchema } from "../../../shared/webhooks/delivery.ts";
 import { deliveryQueue, finalStatus } from "../../../shared/webhooks/delivery-queue.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
@@ -60,7 +61,7 @@ const view = (delivery: Delivery) => ({
 const list = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(context.accounts, account);
   const keys = await ownedKeys(context.ledger, deliveriesOwner(account), ALL_TIMES);
-  const deliveries = await readItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
+  const deliveries = await getItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
   const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
   const references = new Map((await readTransactions(context.ledger, pks)).map((each) => [each.pk, referenceOf(each)]));
   const views = deliveries.map((delivery) => ({

@@ -109,7 +109,7 @@ const list = async (context: AdminContext, { state }: z.output<typeof listInput>
       })),
     },
     text: table(
-      ["event", "at", "reason", "upstream reference", "says", "type", "amount", "phone number", "transaction"],
+      ["event", "at", "reason", "upstream reference", "reports", "type", "amount", "phone number", "transaction"],
       views.map((view) => [
         view.event,
         view.at,

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { accountIds, requireAccount } from "../../../shared/access/account-store.ts";
-import { adjustWallet } from "../../../shared/ledger/adjustment.ts";
-import { timeRange } from "../../../shared/ledger/find-transactions.ts";
-import { type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
+import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
+import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
 import { readStatement } from "../../../shared/ledger/statement.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
@@ -137,7 +136,7 @@ const entryReport = async (
       `The balance of ${account} is ${naira(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
     );
   }
-  const isReplay = result.kind === "booked_before";
+  const isReplay = result.kind === "already_recorded";
   if (isReplay) assertSameEntry(result.entry, account, kobo);
   return {
     json: {

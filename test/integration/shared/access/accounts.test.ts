@@ -4,7 +4,6 @@ import { AccountError, findAccount } from "../../../../shared/access/account-sto
 import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { type AccessFixture, admissionCode, OFFICE, openAccess } from "../../../builders/access.ts";
 
-/** Goal: accounts and keys change as a whole or not at all, and no key is kept. */
 let access: AccessFixture;
 beforeAll(async () => {
   access = await openAccess();
@@ -12,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-test("nothing of a key's text is in any table", async () => {
+test("no part of a key's secret is in any table", async () => {
   const { key } = await access.anAccount();
   const secretPart = key.slice(5, 37);
   for (const TableName of [access.tables.accessTable, access.tables.ledgerTable]) {
@@ -37,7 +36,7 @@ test("of 10 changes at once, each that succeeded is in the account, and its key 
   expect((await access.keyItem(key)).whitelist?.size).toBe(2);
 });
 
-test("an account or a key that does not exist is an AccountError, and no account is made by it", async () => {
+test("a change of an account or a key that does not exist is an AccountError and creates nothing", async () => {
   const { accountId } = await access.anAccount();
   await expect(createKey(access.store, "acc_none", { mode: "live" })).rejects.toThrow(AccountError);
   await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);

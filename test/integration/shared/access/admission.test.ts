@@ -22,7 +22,6 @@ import {
   openAccess,
 } from "../../../builders/access.ts";
 
-/** Goal: who may not come in is refused at the first gate that knows it, at the least cost. */
 let access: AccessFixture;
 beforeAll(async () => {
   access = await openAccess();
@@ -30,7 +29,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-describe("a request without a good key costs no DynamoDB call", () => {
+describe("a request without a well-formed key costs no DynamoDB call:", () => {
   const good = newApiKey("live");
   const misspelt = `${good.slice(0, 20)}${good[20] === "A" ? "B" : "A"}${good.slice(21)}`;
   const bad: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
@@ -70,7 +69,7 @@ describe("a request without a good key costs no DynamoDB call", () => {
     ["a quoted key", { authorization: `Bearer "${good}"` }, true],
     ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, false],
     ["a key without Bearer, and garbage in X-API-KEY", { authorization: good, "x-api-key": "x" }, false],
-  ] as const)("%s is refused with the right form of the header: %s", async ([, headers, isExplained]) => {
+  ] as const)("%s is refused, with the form of the header in the message: %s", async ([, headers, isExplained]) => {
     const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
     await expect(access.admit({ headers })).rejects.toMatchObject({
       code: "invalid_api_key",
@@ -79,7 +78,7 @@ describe("a request without a good key costs no DynamoDB call", () => {
   });
 });
 
-test("a well-formed key that nobody was given is 401 after 1 call, and leaves nothing in the table", async () => {
+test("an unknown well-formed key is 401 after 1 call and leaves nothing in the table", async () => {
   const key = newApiKey("live");
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(access.proxy.calls).toHaveLength(1);
@@ -89,8 +88,8 @@ test("a well-formed key that nobody was given is 401 after 1 call, and leaves no
   expect(Item).toBeUndefined();
 });
 
-describe("a good key is admitted", () => {
-  test("in 1 call of 1 write unit, as its account and its mode, with 59 of 60 left", async () => {
+describe("a valid key is admitted", () => {
+  test("in 1 call of 1 write unit, with its account, its mode and 59 of 60 requests left", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     expect(await access.withKey(key)).toEqual({
       rate: { limit: 60, remaining: 59 },
@@ -101,7 +100,7 @@ describe("a good key is admitted", () => {
     ]);
   });
 
-  test("by X-API-KEY, by bearer in lower case and by Bearer with 2 blanks or a tab", async () => {
+  test("in X-API-KEY, after bearer in lower case and after Bearer with 2 spaces or a tab", async () => {
     const { key } = await access.anAccount();
     const ways: readonly Readonly<Record<string, string>>[] = [
       { "x-api-key": key },
@@ -115,8 +114,8 @@ describe("a good key is admitted", () => {
   });
 });
 
-describe("the gates stand in this order", () => {
-  test("a revoked key is 401 from the next request on; the account's other key goes on", async () => {
+describe("the order of checks:", () => {
+  test("a revoked key is 401 from the next request on, and the account's other key is admitted", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const other = await createKey(access.store, accountId, { mode: "live" });
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
@@ -127,7 +126,7 @@ describe("the gates stand in this order", () => {
     expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   });
 
-  test("a rotated key is admitted up to its end, in 1 call, and 401 from then on; the new one goes on", async () => {
+  test("a rotated key is admitted in 1 call until its end and 401 from then on, and the new one is admitted", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const fresh = await rotateKey(access.store, accountId, keyId, 5 * MINUTE_MS);
     access.nowMs = NOON + 5 * MINUTE_MS - 1;
@@ -139,7 +138,7 @@ describe("the gates stand in this order", () => {
     expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
   });
 
-  test("a restricted account is 403 for its 2 keys at once, and no longer once that is lifted", async () => {
+  test("both keys of a restricted account are 403 at once, and admitted when the restriction is lifted", async () => {
     const { key, accountId } = await access.anAccount();
     const probe = await createKey(access.store, accountId, { mode: "test" });
     await setAccountStatus(access.store, accountId, "restricted");
@@ -149,14 +148,14 @@ describe("the gates stand in this order", () => {
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
   });
 
-  test("a key made while its account is restricted is 403 too", async () => {
+  test("a key that is created while its account is restricted is 403", async () => {
     const { accountId } = await access.anAccount();
     await setAccountStatus(access.store, accountId, "restricted");
     const { key } = await createKey(access.store, accountId, { mode: "live" });
     expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("restricted comes before permission, permission before address, address before rate", async () => {
+  test("a restriction precedes the permission, the permission the address, the address the rate", async () => {
     const { key, accountId } = await access.anAccount({ permissions: ["identity"] });
     await setAccountStatus(access.store, accountId, "restricted");
     expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("account_restricted");
@@ -174,13 +173,13 @@ describe("the gates stand in this order", () => {
   });
 });
 
-describe("permissions", () => {
-  test("of a new key are vtu and identity", async () => {
+describe("the permissions of a key", () => {
+  test("are vtu and identity by default", async () => {
     const { key } = await access.anAccount();
     expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
   });
 
-  test("without vtu leave the catalog, the wallet and the lookup", async () => {
+  test("without vtu allow the catalog, the wallet and the lookups, and no purchase", async () => {
     const { key } = await access.anAccount({ permissions: ["identity"] });
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
     for (const route of [routes.listCatalog, routes.getWallet, routes.getTransaction, routes.listTransactions]) {
@@ -188,15 +187,15 @@ describe("permissions", () => {
     }
   });
 
-  test("may be none at all: the catalog is still there, a purchase is 403", async () => {
+  test("can be empty: the catalog is allowed and a purchase is 403", async () => {
     const { key } = await access.anAccount({ permissions: [] });
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
     expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
   });
 });
 
-describe("the whitelist", () => {
-  test("of another account lets nobody in here: 403, and it names the address that we saw", async () => {
+describe("the whitelist of an account", () => {
+  test("does not admit an address of another account's: 403 with a message that names the address", async () => {
     const { key } = await access.anAccount();
     await access.anAccount({ whitelist: [NEIGHBOUR] });
     const admission = await access.withKey(key, { sourceIp: NEIGHBOUR });
@@ -207,31 +206,25 @@ describe("the whitelist", () => {
     ]);
   });
 
-  test("that is empty means nobody", async () => {
+  test("admits no address if it is empty", async () => {
     const { key } = await access.anAccount({ whitelist: [] });
     expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
   });
 
-  test("holds for test keys too", async () => {
+  test("applies to test keys too", async () => {
     const { key } = await access.anAccount({ mode: "test" });
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
     expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
   });
 
-  test("with one IPv6 address keeps its neighbour out, and with a /64 the neighbouring /64", async () => {
+  test("with an IPv6 address and a /64 admits neither the neighbouring address nor the neighbouring /64", async () => {
     const { key } = await access.anAccount({ whitelist: ["2001:db8::1", "2001:db8:1:2::/64"] });
     const asked = ["2001:db8::1", "2001:db8::2", "2001:db8:1:2:ffff::1", "2001:db8:1:3::", "2001:db8:1:1:ffff::"];
-    const verdicts = await Promise.all(asked.map((sourceIp) => admissionCode(access.withKey(key, { sourceIp }))));
-    expect(verdicts).toEqual([
-      "admitted",
-      "ip_not_whitelisted",
-      "admitted",
-      "ip_not_whitelisted",
-      "ip_not_whitelisted",
-    ]);
+    const codes = await Promise.all(asked.map((sourceIp) => admissionCode(access.withKey(key, { sourceIp }))));
+    expect(codes).toEqual(["admitted", "ip_not_whitelisted", "admitted", "ip_not_whitelisted", "ip_not_whitelisted"]);
   });
 
-  test("is not fooled by X-Forwarded-For, X-Real-IP or Forwarded", async () => {
+  test("ignores X-Forwarded-For, X-Real-IP and Forwarded", async () => {
     const { key } = await access.anAccount();
     const headers = {
       authorization: `Bearer ${key}`,
@@ -242,7 +235,7 @@ describe("the whitelist", () => {
     expect(await admissionCode(access.admit({ headers, sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
   });
 
-  test("is replaced for all 2 keys at once, also by an empty one", async () => {
+  test("is replaced for both keys at once, also by an empty one", async () => {
     const { key, accountId } = await access.anAccount();
     const other = await createKey(access.store, accountId, { mode: "test" });
     await setWhitelist(access.store, accountId, ["198.51.100.0/24", "2001:db8::/32"]);
@@ -256,14 +249,14 @@ describe("the whitelist", () => {
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
   });
 
-  test("may name the same range twice, in 2 spellings", async () => {
+  test("can contain the same range in 2 spellings", async () => {
     const { key, accountId } = await access.anAccount({ whitelist: [OFFICE, `${OFFICE}/32`] });
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
     await setWhitelist(access.store, accountId, ["198.51.100.1/24", "198.51.100.2/24", "2001:db8::1", "2001:DB8:0::1"]);
     expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
   });
 
-  test("of 21 entries, or with one that is no address, is refused and changes nothing", async () => {
+  test("with 21 entries or an invalid one is an AccountError and changes nothing", async () => {
     const { key, accountId } = await access.anAccount();
     const tooMany = Array.from({ length: 21 }, (_, index) => `198.51.100.${index}`);
     for (const whitelist of [tooMany, ["198.51.100.1", "127.1"], [""], ["office.example.com"]]) {
@@ -275,7 +268,7 @@ describe("the whitelist", () => {
   });
 });
 
-test("a table that cannot be written is an error, not an unknown key", async () => {
+test("a failed write is an unexpected error, not an unknown key", async () => {
   const { key } = await access.anAccount();
   access.proxy.fault = () => "throttled";
   await expect(access.withKey(key)).rejects.toSatisfy((error) => !(error instanceof ServiceError));

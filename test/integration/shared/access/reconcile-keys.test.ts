@@ -11,8 +11,8 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
-import { accountPk } from "../../../../shared/ledger/account-index.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { accountPk } from "../../../../shared/ledger/schema.ts";
 import {
   type AccessFixture,
   admissionCode,
@@ -23,10 +23,7 @@ import {
   openAccess,
 } from "../../../builders/access.ts";
 
-/**
- * Goal: where ledger or access table was restored to an earlier moment, no command admits what was refused, and a reconciliation
- * makes them agree. A restore is the item as it was: read before a change, and put back after it.
- */
+/** After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it read before. */
 let access: AccessFixture;
 beforeAll(async () => {
   access = await openAccess();
@@ -34,7 +31,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-/** What an item is now; the returned function puts it back in its place, or deletes it where there was none. */
+/** Reads an item; the returned function restores it, or deletes it if there was none. */
 const remember = async (TableName: string, pk: string): Promise<() => Promise<unknown>> => {
   const { db } = access.tables;
   const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
@@ -56,12 +53,12 @@ const disallow = (accountId: string, range: string) =>
 
 const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON);
 const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
-/** The findings about one account, for the tables hold other tests' accounts as well. */
+/** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>
   findings.filter(({ account_id }) => account_id === accountId).map(({ found, result }) => [found, result]);
 
-describe("without a reconciliation, after the ledger was restored", () => {
-  test("a revoked key stays refused through every change of its account", async () => {
+describe("after a restore of the ledger and before a reconciliation", () => {
+  test("a revoked key stays refused after every change of its account", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
     await revokeKey(access.store, accountId, keyId);
@@ -75,7 +72,7 @@ describe("without a reconciliation, after the ledger was restored", () => {
     expect((await access.keyItem(key)).status).toBe("revoked");
   });
 
-  test("a rotated key keeps its end through every change of its account, and no rotation puts it off", async () => {
+  test("a rotated key keeps its end after every change of its account, and no rotation delays it", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
     const { expiresAt } = await rotateKey(access.store, accountId, keyId, MINUTE_MS);
@@ -90,7 +87,7 @@ describe("without a reconciliation, after the ledger was restored", () => {
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("an address that was disallowed stays out when another one is allowed or disallowed", async () => {
+  test("an address that was removed stays refused when another one is added or removed", async () => {
     const { key, accountId } = await access.anAccount({ whitelist: [OFFICE, NEIGHBOUR] });
     const restore = await rememberAccount(accountId);
     await disallow(accountId, NEIGHBOUR);
@@ -102,7 +99,7 @@ describe("without a reconciliation, after the ledger was restored", () => {
     expect(await isAdmitted(key, "198.51.100.1")).toBe(false);
   });
 
-  test("a restricted account stays restricted when an address is allowed", async () => {
+  test("a restricted account stays restricted when an address is added", async () => {
     const { key, accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
     await setAccountStatus(access.store, accountId, "restricted");
@@ -111,7 +108,7 @@ describe("without a reconciliation, after the ledger was restored", () => {
     expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("a key that the account's list lost can be revoked, and is listed as revoked from then on", async () => {
+  test("a key that is missing from the account's list can be revoked, and is listed as revoked", async () => {
     const { accountId } = await access.anAccount();
     const restore = await rememberAccount(accountId);
     const { key, keyId } = await createKey(access.store, accountId, { mode: "live" });
@@ -124,8 +121,8 @@ describe("without a reconciliation, after the ledger was restored", () => {
   });
 });
 
-describe("without a reconciliation, after the access table was restored", () => {
-  test("a key that the ledger says is revoked already is revoked again", async () => {
+describe("after a restore of the access table and before a reconciliation", () => {
+  test("a key that the ledger has as revoked can be revoked again", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberItem(key);
     await revokeKey(access.store, accountId, keyId);
@@ -135,7 +132,7 @@ describe("without a reconciliation, after the access table was restored", () => 
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("a restriction reaches every listed key, one that the ledger says has ended too, and can be repeated", async () => {
+  test("a restriction can be repeated and reaches every listed key, also one that the ledger has as revoked", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const restore = await rememberItem(key);
     await revokeKey(access.store, accountId, keyId);
@@ -146,7 +143,7 @@ describe("without a reconciliation, after the access table was restored", () => 
     expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
   });
 
-  test("a key without an item makes a change fail with a sentence that says what to do, and stops no restriction", async () => {
+  test("a key without an item makes a change fail with instructions, but not a restriction", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const other = await createKey(access.store, accountId, { mode: "live" });
     await deleteItem(key);
@@ -167,7 +164,7 @@ describe("without a reconciliation, after the access table was restored", () => 
   });
 });
 
-test("a restriction reaches 120 keys of one account, most of which have ended", async () => {
+test("a restriction reaches all 120 keys of an account, most of which are revoked", async () => {
   const { key, keyId, accountId } = await access.anAccount();
   const restore = await rememberItem(key);
   await revokeKey(access.store, accountId, keyId);
@@ -186,15 +183,15 @@ test("a restriction reaches 120 keys of one account, most of which have ended", 
   expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
 });
 
-describe("a reconciliation", () => {
-  test("finds nothing, and writes nothing, where the tables agree", async () => {
+describe("a reconciliation of the keys", () => {
+  test("finds and writes nothing if the tables agree", async () => {
     const { accountId } = await access.anAccount();
     const { version } = await accountOf(accountId);
     expect(about(await reconcile(), accountId)).toEqual([]);
     expect((await accountOf(accountId)).version).toBe(version);
   });
 
-  test("revokes in the ledger what the access table has revoked, and keeps an end that only the access table knows", async () => {
+  test("takes a revocation and an end that only the access table has into the ledger", async () => {
     const { keyId, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const restore = await rememberAccount(accountId);
@@ -216,7 +213,7 @@ describe("a reconciliation", () => {
     await allow(accountId, NEIGHBOUR);
   });
 
-  test("revokes in the access table what the ledger has revoked, and gives a rotated key its end again", async () => {
+  test("takes a revocation and an end that only the ledger has into the access table", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const [restoreFirst, restoreSecond] = [await rememberItem(key), await rememberItem(second.key)];
@@ -233,7 +230,7 @@ describe("a reconciliation", () => {
     expect(about(await reconcile(), accountId)).toEqual([]);
   });
 
-  test("makes the item of a listed key anew, with its mode, permissions and addresses", async () => {
+  test("restores the missing item of a listed key with its mode, permissions and addresses, except in a dry run", async () => {
     const { key, accountId } = await access.anAccount({ permissions: ["identity"], mode: "test" });
     const before = await access.keyItem(key);
     await deleteItem(key);
@@ -243,7 +240,7 @@ describe("a reconciliation", () => {
     expect(await access.keyItem(key)).toEqual(before);
   });
 
-  test("restricts the account in both tables where one of them says so, and leaves only addresses that both allow", async () => {
+  test("restricts the account in both tables if one has it restricted, and keeps only addresses that both allow", async () => {
     const { key, accountId } = await access.anAccount({ whitelist: ["10.0.0.0/8", OFFICE] });
     const restore = await rememberAccount(accountId);
     await setAccountStatus(access.store, accountId, "restricted");
@@ -264,7 +261,7 @@ describe("a reconciliation", () => {
     expect(inside).toEqual([true, false, false]);
   });
 
-  test("revokes the keys of an account that the ledger does not have, on record, and changes nothing in a dry run", async () => {
+  test("revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const { db, ledgerTable } = access.tables;
     await db.send(new DeleteCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) } }));
@@ -273,12 +270,12 @@ describe("a reconciliation", () => {
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await isAdmitted(key)).toBe(false);
     expect(about(await reconcile(), accountId)).toEqual([]);
-    const acts = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
-    expect(acts).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
+    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
+    expect(audit).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
     expect((await access.keyItem(key)).key_id).toBe(keyId);
   });
 
-  test("makes nothing active that was revoked while it was at work", async () => {
+  test("activates no key that is revoked during the reconciliation", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     await deleteItem(key);
     const [findings] = await Promise.all([reconcile(), revokeKey(access.store, accountId, keyId)]);
@@ -287,7 +284,7 @@ describe("a reconciliation", () => {
     expect(await isAdmitted(key)).toBe(false);
   });
 
-  test("keeps the counters of the keys that it restricts", async () => {
+  test("keeps the counters of a key that it restricts", async () => {
     const { key, accountId } = await access.anAccount();
     await isAdmitted(key);
     const counters = await access.countersOf(key);
@@ -305,9 +302,9 @@ describe("a reconciliation", () => {
   });
 });
 
-test("all keys of the access table are read, with what they allow", async () => {
+test("scanKeyItems reads every key of the access table", async () => {
   const { key, keyId } = await access.anAccount();
-  const rows = new Map<string, string>();
-  for await (const { pk, key_id } of scanKeyItems(access.store)) rows.set(pk, key_id);
-  expect(rows.get(keyHash(key))).toBe(keyId);
+  const keyIds = new Map<string, string>();
+  for await (const { pk, key_id } of scanKeyItems(access.store)) keyIds.set(pk, key_id);
+  expect(keyIds.get(keyHash(key))).toBe(keyId);
 });

@@ -1,12 +1,13 @@
+import { randomUUID } from "node:crypto";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
-import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
-import { getWallet } from "../../../../shared/ledger/read-account.ts";
+import { auditEntry } from "../../../../shared/ledger/audit.ts";
+import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 
-/** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
+/** Goal: a funding or an adjustment changes its wallet once, or is refused, whatever its write meets. */
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -14,61 +15,66 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
-const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
-  const act = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
-  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), act);
-};
+const itemAt = async (pk: string): Promise<unknown> =>
+  (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }))).Item;
 
-const walletOf = async (accountId: string, mode: "live" | "test" = "live") =>
-  (await getWallet(ledger)({ caller: { accountId, keyId: "key_1", mode } })).data.wallet;
+describe("recordEntry", () => {
+  const amountKobo = koboFromNaira(100);
+  const anEntry = (account_id: string, amount_kobo: number) =>
+    ({ kind: "adjustment", account_id, entry_id: randomUUID(), amount_kobo }) as const;
 
-test("a wallet is shown in NGN, read strongly, with either mode's key", async () => {
-  const accountId = await ledger.aWallet(99_500.5);
-  const reads: string[] = [];
-  ledger.proxy.fault = ({ body }) => void reads.push(body);
-  for (const mode of ["live", "test"] as const) {
-    expect(await walletOf(accountId, mode)).toEqual({
-      currency: "NGN",
-      balance: 99_500.5,
-      low_balance_threshold: null,
-      updated_at: isoTime(NOON_MS),
+  test("an entry that meets a conflict is recorded by the next attempt, once", async () => {
+    const accountId = await ledger.aWallet(0);
+    ledger.firstWrites(1, "conflict");
+    const fundingId = randomUUID();
+    expect(await fundWallet(ledger, { accountId, fundingId, amountKobo })).toEqual({ kind: "recorded" });
+    expect(await fundWallet(ledger, { accountId, fundingId, amountKobo })).toMatchObject({
+      kind: "already_recorded",
+      entry: { entry_id: fundingId, amount_kobo: amountKobo, created_at: isoTime(NOON_MS) },
     });
-  }
-  expect(reads).toHaveLength(2);
-  for (const read of reads) expect(read).toContain('"ConsistentRead":true');
-});
-
-describe("a threshold", () => {
-  test("is shown from when the operator set it until it is taken away, on record; balance and time stay", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const before = await walletOf(accountId);
-    ledger.nowMs += 60_000;
-    await setThreshold(accountId, 250.5);
-    expect(await walletOf(accountId)).toEqual({ ...before, low_balance_threshold: 250.5 });
-    await setThreshold(accountId, undefined);
-    expect(await walletOf(accountId)).toEqual(before);
-    expect(await readAudit(ledger, accountId)).toHaveLength(2);
+    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 
-  test("waits for purchases that hold the wallet", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const seen = ledger.firstWrites(3, "conflict");
-    await setThreshold(accountId, 10);
-    expect(seen.writes).toBe(4);
-    expect(await walletOf(accountId)).toMatchObject({ balance: 1_000, low_balance_threshold: 10 });
-  });
-
-  test("is given up after 10 s with an error where the wallet is never free", async () => {
-    const accountId = await ledger.aWallet(1_000);
+  test("an entry that meets only conflicts is given up after 10 s with an error", async () => {
+    const accountId = await ledger.aWallet(0);
     const seen = ledger.neverFree();
-    await expect(setThreshold(accountId, 10)).rejects.toThrow("TransactionCanceledException");
+    await expect(fundWallet(ledger, { accountId, fundingId: randomUUID(), amountKobo })).rejects.toThrow();
     expect(seen.writes).toBe(3);
+    ledger.proxy.fault = () => undefined;
+    expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 
-  test("of a wallet that is not there is refused at once, and nothing is on record", async () => {
+  test("a negative adjustment takes the last kobo, and not a kobo more than the balance", async () => {
+    const accountId = await ledger.aWallet(100);
     const seen = ledger.firstWrites(0, "conflict");
-    await expect(setThreshold("acc_none", 10)).rejects.toThrow("ConditionalCheckFailed");
+    expect(await recordEntry(ledger, anEntry(accountId, -10_001))).toEqual({ kind: "insufficient_balance" });
     expect(seen.writes).toBe(1);
-    expect(await readAudit(ledger, "acc_none")).toEqual([]);
+    expect(await recordEntry(ledger, anEntry(accountId, -10_000))).toEqual({ kind: "recorded" });
+    expect(await ledger.balanceOf(accountId)).toBe(0);
+  });
+
+  test("an entry is recorded with its reason and its audit entry, or neither is", async () => {
+    const accountId = await ledger.aWallet(100);
+    const act = auditEntry({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    const entry = { ...anEntry(accountId, -10_000), why: "ticket 88" };
+    expect(await recordEntry(ledger, entry, act)).toEqual({ kind: "recorded" });
+    expect(await itemAt(act.pk)).toEqual(act);
+    expect(await recordEntry(ledger, entry)).toMatchObject({ kind: "already_recorded", entry });
+    const refused = auditEntry({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    expect(await recordEntry(ledger, anEntry(accountId, -1), refused)).toEqual({ kind: "insufficient_balance" });
+    expect(await itemAt(refused.pk)).toBeUndefined();
+  });
+
+  test("an entry for a wallet that does not exist is an error, not an insufficient balance", async () => {
+    await expect(recordEntry(ledger, anEntry("acc_without_wallet", 1))).rejects.toThrow();
+  });
+
+  test("an entry whose write never arrives is an error, not an insufficient balance", async () => {
+    const accountId = await ledger.aWallet(100);
+    const seen = ledger.firstWrites(99, "never_arrives");
+    await expect(recordEntry(ledger, anEntry(accountId, -1))).rejects.toThrow();
+    expect(seen.writes).toBe(TRIES);
+    ledger.proxy.fault = () => undefined;
+    expect(await ledger.balanceOf(accountId)).toBe(100);
   });
 });

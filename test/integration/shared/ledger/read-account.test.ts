@@ -5,20 +5,17 @@ import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
 import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
 import type { Caller } from "../../../../shared/lambda/api-handler.ts";
-import { encodeCursor, readTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
 import { getTransaction, getTransactions } from "../../../../shared/ledger/read-account.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import {
-  referenceOf,
-  type Transaction,
-  transactionOwner,
-  transactionPk,
-} from "../../../../shared/ledger/transaction.ts";
+import { transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { startTestService, type TestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: an account finds all of its transactions and nobody else's, however many they are. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -46,7 +43,7 @@ const newCaller = (mode: Caller["mode"] = "live"): Caller => {
 };
 
 const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
-  aTransactionRow({
+  aTransaction({
     pk: transactionPk(keyedHashes.transactionId(caller)),
     owner: transactionOwner(caller.accountId, caller.mode),
     account_id: caller.accountId,
@@ -92,8 +89,8 @@ const pagesOf = async (caller: Caller, input: TransactionQuery = {}): Promise<st
 
 const refused = (fields: FieldErrors) => ({ code: "validation_failed", details: { fields } });
 
-describe("a list", () => {
-  test("has what the account made with keys of this mode, newest first, and nobody else's", async () => {
+describe("GET /transactions", () => {
+  test("a list has the account's transactions of the key's mode, newest first, and no others", async () => {
     const caller = newCaller();
     const transactions = await keepMany(caller, 3);
     await keepMany({ ...caller, mode: "test" }, 2);
@@ -101,11 +98,11 @@ describe("a list", () => {
     expect(await list(caller)).toEqual({ references: transactions.map(referenceOf), next: null });
   });
 
-  test("is empty for an account that has bought nothing", async () => {
+  test("the list of an account without transactions is empty", async () => {
     expect(await list(newCaller())).toEqual({ references: [], next: null });
   });
 
-  test("shows each transaction as its lookup does", async () => {
+  test("a list shows each transaction as its lookup does", async () => {
     const caller = newCaller();
     const transaction = rowOf(caller, {
       status: "failed",
@@ -122,7 +119,7 @@ describe("a list", () => {
     expect(data.transactions).toMatchObject([{ status: "failed", error_code: "delivery_failed", amount: 500 }]);
   });
 
-  test("comes in pages of 50, whose cursors lead through all of it once", async () => {
+  test("a list comes in pages of 50, whose cursors lead through all of it once", async () => {
     const caller = newCaller();
     const rows = await keepMany(caller, 120);
     const pages = await pagesOf(caller);
@@ -130,7 +127,7 @@ describe("a list", () => {
     expect(pages.flat()).toEqual(rows.map(referenceOf));
   });
 
-  test("of transactions made in the same millisecond loses none between its pages and repeats none", async () => {
+  test("a list of transactions of the same millisecond loses and repeats none between its pages", async () => {
     const caller = newCaller();
     const rows = await keepMany(caller, 75, { created_at: isoTime(NOON_MS) });
     const seen = (await pagesOf(caller)).flat();
@@ -138,7 +135,7 @@ describe("a list", () => {
     expect(new Set(seen)).toEqual(new Set(rows.map(referenceOf)));
   });
 
-  test("goes on where it was when something is bought between two pages", async () => {
+  test("a new transaction between two pages does not shift the list", async () => {
     const caller = newCaller();
     const rows = await keepMany(caller, 60);
     const first = await list(caller);
@@ -148,8 +145,8 @@ describe("a list", () => {
   });
 });
 
-describe("filters", () => {
-  test("keep what has the status, the type, or both", async () => {
+describe("GET /transactions with filters", () => {
+  test("filters by status and type combine", async () => {
     const caller = newCaller();
     const kinds = [
       { status: "success", type: "data" },
@@ -171,7 +168,7 @@ describe("filters", () => {
     expect(await kept({ status: "failed", type: "airtime" })).toEqual([]);
   });
 
-  test("that fit few fill their page from further back", async () => {
+  test("a filter that few transactions pass fills its page from older ones", async () => {
     const caller = newCaller();
     const rows = Array.from({ length: 130 }, (_, age) =>
       rowOf(caller, { created_at: isoTime(NOON_MS - age), type: age % 2 === 0 ? "airtime" : "data" }),
@@ -182,7 +179,7 @@ describe("filters", () => {
     expect(pages.flat()).toEqual(rows.filter(({ type }) => type === "airtime").map(referenceOf));
   });
 
-  test("that fit almost none look at 500 transactions a request, and say where to go on", async () => {
+  test("a filter that almost none pass reads 500 transactions a request and returns a cursor", async () => {
     const caller = newCaller();
     await keepMany(caller, 500);
     const old = rowOf(caller, { type: "airtime", created_at: isoTime(NOON_MS - 600_000) });
@@ -211,14 +208,14 @@ describe("filters", () => {
     [{ to: "2026-11-20T00:30:00+01:00" }, []],
     [{ from: "2026-11-22" }, []],
     [{ to: "2026-11-18" }, []],
-  ] as const)("of time are inclusive, a date being its whole day in UTC: %j", async ([input, expected]) => {
+  ] as const)("`from` and `to` are inclusive, and a date is its whole day in UTC: %j", async ([input, expected]) => {
     const caller = newCaller();
     await keep(times.map((createdAt) => rowOf(caller, { created_at: createdAt })));
     const { data } = await getTransactions(ledger)({ input, caller });
     expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
   });
 
-  test("of time hold on every page", async () => {
+  test("a time range holds on every page", async () => {
     const caller = newCaller();
     const rows = await keepMany(caller, 120);
     const pages = await pagesOf(caller, { from: isoTime(NOON_MS - 89_000), to: isoTime(NOON_MS - 10_000) });
@@ -226,24 +223,24 @@ describe("filters", () => {
   });
 });
 
-describe("a list is refused, with the field that is wrong, where", () => {
-  test("it ends before it begins", async () => {
+describe("GET /transactions with a wrong value", () => {
+  test("a list whose `to` is before `from` is refused", async () => {
     const listed = list(newCaller(), { from: "2026-11-21", to: "2026-11-20" });
     await expect(listed).rejects.toMatchObject(refused({ to: ["Must not be before from"] }));
   });
 
   const stranger = "transaction#0123456789ABCDEFGHJKMNPQRS";
   test.for([
-    ["is none of ours", { cursor: "next" }],
-    ["is empty", { cursor: "" }],
-    ["lies before the list", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-19T12:00:00.000Z" }) }],
-    ["lies behind the list", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-21T12:00:00.000Z" }) }],
-  ] as const)("its cursor %s", async ([, { cursor }]) => {
+    ["that is not a cursor", { cursor: "next" }],
+    ["that is empty", { cursor: "" }],
+    ["before the range", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-19T12:00:00.000Z" }) }],
+    ["after the range", { cursor: encodeCursor({ pk: stranger, created_at: "2026-11-21T12:00:00.000Z" }) }],
+  ] as const)("a cursor %s is refused", async ([, { cursor }]) => {
     const listed = list(newCaller(), { from: "2026-11-20", to: "2026-11-20", cursor });
     await expect(listed).rejects.toMatchObject(refused({ cursor: ["Is no cursor of this list"] }));
   });
 
-  test("but not where its cursor is at the first or the last moment of the list", async () => {
+  test("a cursor at the first and last moment of the range is accepted", async () => {
     const moment = isoTime(NOON_MS);
     const cursor = encodeCursor({ pk: stranger, created_at: moment });
     expect(await list(newCaller(), { from: moment, to: moment, cursor })).toEqual({ references: [], next: null });
@@ -261,7 +258,7 @@ test("another account's cursor leads to none of that account's transactions", as
   expect(own).toEqual(expect.arrayContaining(references));
 });
 
-describe("a lookup", () => {
+describe("GET /transactions/{reference}", () => {
   const lookUp = (caller: Caller, reference: string) =>
     getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
   /** One that was bought under a reference of the caller's. */
@@ -272,7 +269,7 @@ describe("a lookup", () => {
       ...changes,
     });
 
-  test("finds a transaction by our reference and by the caller's, read strongly, and says ours in the header", async () => {
+  test("a transaction is found by our reference and by the caller's, read strongly, with ours in the header", async () => {
     const caller = newCaller();
     const transaction = named(caller, "order-1");
     await keep([transaction]);
@@ -286,9 +283,9 @@ describe("a lookup", () => {
   });
 
   test.for([
-    ["another account's", { accountId: "acc_other" }],
-    ["another mode's", { mode: "test" }],
-  ] as const)("does not find %s, by either reference", async ([, changes]) => {
+    ["another account", { accountId: "acc_other" }],
+    ["the other mode", { mode: "test" }],
+  ] as const)("a transaction of %s is not found, by either reference", async ([, changes]) => {
     const caller = newCaller();
     const row = named(caller, "order-1");
     await keep([row]);
@@ -297,7 +294,7 @@ describe("a lookup", () => {
     }
   });
 
-  test("does not find a transaction under our reference for another product", async () => {
+  test("a transaction is not found by our reference with another product's prefix", async () => {
     const caller = newCaller();
     const row = named(caller, "order-1");
     await keep([row]);
@@ -306,7 +303,7 @@ describe("a lookup", () => {
     await expect(lookUp(caller, other)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("takes what looks like our reference for the caller's own, where it is not ours", async () => {
+  test("a caller's reference that has the form of ours finds the caller's transaction", async () => {
     const caller = newCaller();
     const theirs = referenceOf(named(newCaller(), "order-1"));
     const row = named(caller, theirs);
@@ -315,7 +312,7 @@ describe("a lookup", () => {
   });
 });
 
-describe("where DynamoDB is busy and leaves keys of a batch out", () => {
+describe("a batch from which DynamoDB leaves out keys", () => {
   /** Answers a batch as if it had left out the last so many keys, for the first so many times. */
   const leavingOut = (count: number, times: number): { batches: number } => {
     const send = db.send.bind(db);
@@ -334,7 +331,7 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
     return seen;
   };
 
-  test("the rest is asked for again, and the order stays", async () => {
+  test("keys that a batch leaves out are read again, and the order stays", async () => {
     const caller = newCaller();
     const transactions = await keepMany(caller, 10);
     const seen = leavingOut(4, 2);
@@ -345,7 +342,7 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(38);
   });
 
-  test("for ever, an error is better than a list with holes", async () => {
+  test("keys that are left out for ever are an error, not a list with gaps", async () => {
     const caller = newCaller();
     await keepMany(caller, 3);
     const seen = leavingOut(1, Number.POSITIVE_INFINITY);
@@ -356,7 +353,7 @@ describe("where DynamoDB is busy and leaves keys of a batch out", () => {
   });
 });
 
-test("250 transactions are read strongly, in batches of 100, in the order of their keys, without what is not there", async () => {
+test("250 transactions are read strongly, in batches of 100, in the order of their keys, without missing ones", async () => {
   const transactions = await keepMany(newCaller(), 250);
   const send = vi.spyOn(db, "send");
   const keys = [...transactions.slice(0, 120), { pk: transactionPk("NOT_THERE") }, ...transactions.slice(120)];
@@ -368,14 +365,14 @@ test("250 transactions are read strongly, in batches of 100, in the order of the
   for (const request of requests) expect(request).toMatchObject({ ConsistentRead: true });
 });
 
-describe("over HTTP", () => {
+describe("GET /transactions over HTTP", () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService();
   });
   afterAll(() => service.stop());
 
-  test("filters and cursor go through the query, and what is wrong with them is a 422 with its field", async () => {
+  test("filters and cursor are taken from the query, and a wrong one is a 422 with its field", async () => {
     const { accountId, key } = await service.newCaller();
     const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
     const transactions = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));

@@ -8,7 +8,7 @@ import { koboSchema } from "../../../../shared/platform/money.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 
-/** Goal: what is learnt about a transaction is in the queue when `send` says so, and never later than its request can wait. */
+/** Goal: a settlement or an event is in the queue once `send` resolves, and `send` ends before its request has to. */
 const settlement: OutcomeMessage = {
   kind: "settlement",
   mode: "live",
@@ -42,8 +42,8 @@ beforeAll(async () => {
 });
 afterAll(() => sqs.stop());
 
-describe("a message", () => {
-  test("is in the queue as it was sent, and is read as that", async () => {
+describe("the outcomes queue", () => {
+  test("a message of the outcomes queue is received and parsed as it was sent", async () => {
     for (const message of [settlement, event, unreadable]) {
       await outcomeQueue(sqs.client, sqs.url("outcomes")).send(message, 0, deadlineIn(5_000));
       const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("outcomes") }));
@@ -51,7 +51,7 @@ describe("a message", () => {
     }
   });
 
-  test("is held back as long as was asked", async () => {
+  test("a message is delayed by as much as is asked for", async () => {
     await outcomeQueue(sqs.client, sqs.url("outcomes")).send(settlement, 900, deadlineIn(5_000));
     const { Attributes } = await sqs.client.send(
       new GetQueueAttributesCommand({
@@ -63,16 +63,16 @@ describe("a message", () => {
   });
 
   test.for([
-    ["of another kind", { ...settlement, kind: "rumour" }],
-    ["of another mode than live, from the upstream", { ...event, mode: "test" }],
-    ["that says neither success nor failed", { ...event, status: "processing" }],
-    ["of an amount that is no whole number of kobo", { ...event, amount_kobo: 0.5 }],
-    ["with a phone number that is not masked", { ...event, phone: { hmac: "h" } }],
-    ["with a problem that holds control characters", { ...unreadable, problem: "status \u001b[2J" }],
+    ["of an unknown kind", { ...settlement, kind: "rumour" }],
+    ["that is an event of test mode", { ...event, mode: "test" }],
+    ["that is an event whose status is neither success nor failed", { ...event, status: "processing" }],
+    ["with half a kobo", { ...event, amount_kobo: 0.5 }],
+    ["with a phone number that has no masked form", { ...event, phone: { hmac: "h" } }],
+    ["with control characters in its problem", { ...unreadable, problem: "status \u001b[2J" }],
     ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
     ["with a digest of another length", { ...unreadable, digest: "d" }],
-    ["without the attempt that it speaks of", { ...settlement, attempt: undefined }],
-  ] as const)("%s is not read", ([, message]) => {
+    ["without the write token", { ...settlement, attempt: undefined }],
+  ] as const)("a message %s is not parsed", ([, message]) => {
     expect(outcomeMessage.safeParse(message).success).toBe(false);
   });
 });
@@ -81,7 +81,7 @@ test.for([
   ["with 900 ms left, after 400 ms", 900, 400],
   ["with nothing left, at once", 0, 0],
 ] as const)(
-  "a queue that does not answer is given up %s: half a second is kept for the answer",
+  "a send that gets no answer is aborted half a second before the deadline: %s",
   async ([, leftMs, expectedMs]) => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
@@ -90,7 +90,7 @@ test.for([
     const client = new SQSClient(localClient(url));
     try {
       const begunMs = performance.now();
-      await expect(outcomeQueue(client, `${url}/status`).send(settlement, 0, deadlineIn(leftMs))).rejects.toThrow(
+      await expect(outcomeQueue(client, `${url}/outcomes`).send(settlement, 0, deadlineIn(leftMs))).rejects.toThrow(
         "abort",
       );
       const tookMs = performance.now() - begunMs;

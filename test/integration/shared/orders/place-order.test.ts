@@ -7,8 +7,9 @@ import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { OrderDeps, OrderRequest } from "../../../../shared/orders/order.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { type OrderDeps, type OrderRequest, placeOrder } from "../../../../shared/orders/place-order.ts";
+import { placeOrder } from "../../../../shared/orders/place-order.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
@@ -106,7 +107,7 @@ describe("what is kept of an order", () => {
   test("stands beside the records that come with it", async () => {
     const pk = `consent#${randomUUID()}`;
     const { transaction } = await place(
-      aWish(await ledger.aWallet(1_000), { alongside: (about) => [{ pk, about: about.pk }] }),
+      aWish(await ledger.aWallet(1_000), { records: (about) => [{ pk, about: about.pk }] }),
     );
     const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
     expect(Item).toEqual({ pk, about: transaction.pk });

@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { BatchWriteCommand, PutCommand, ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { listTransactions, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
-import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
@@ -20,7 +22,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamo
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed by it. */
 const DAY_MS = 24 * 3_600_000;
@@ -47,7 +49,7 @@ const anAccount = async (): Promise<string> =>
   (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
 
 const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
-  const { open: _open, ...transaction } = aTransactionRow();
+  const { open: _open, ...transaction } = aTransaction();
   const at = isoTime(OLD_MS);
   return {
     ...transaction,

@@ -5,12 +5,13 @@ import * as z from "zod";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../../../shared/ledger/wallet.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -123,7 +124,7 @@ test("the checkpoint passes over an open transaction by its key, and the proofs 
   const stillOpen = await open(accountId, NOON_MS + 3 * hourMs);
   const later = ledgerAt(NOON_MS + 24 * hourMs);
   const keep = async () => reconcileAndCheckpoint(later, await readCheckpoint(later, accountId));
-  expect(await keep()).toMatchObject({ kind: "proved", proof: { difference_kobo: 0 } });
+  expect(await keep()).toMatchObject({ kind: "reconciled", reconciliation: { difference_kobo: 0 } });
   expect(await readCheckpoint(later, accountId)).toMatchObject({
     up_to: isoTime(NOON_MS + 4 * hourMs),
     sum_kobo: 300_000,
@@ -133,7 +134,7 @@ test("the checkpoint passes over an open transaction by its key, and the proofs 
   const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
   await settleTransaction(later, stillOpen, failed, deadlineIn(9_000));
   expect(await reconcileWallet(later, accountId)).toMatchObject({ expected_kobo: 350_000, difference_kobo: 0 });
-  expect(await keep()).toMatchObject({ kind: "proved", proof: { difference_kobo: 0 } });
+  expect(await keep()).toMatchObject({ kind: "reconciled", reconciliation: { difference_kobo: 0 } });
   expect(await readCheckpoint(later, accountId)).toMatchObject({
     up_to: isoTime(NOON_MS + 4 * hourMs),
     sum_kobo: 350_000,

@@ -2,10 +2,11 @@ import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../../../shared/ledger/wallet.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -39,14 +40,14 @@ afterAll(() => proxy.stop());
 const enough = (): Deadline => deadlineIn(120_000);
 
 const anAccount = () => ledger.anAccount(2_000);
-const anOrder = (accountId: string, changes?: Partial<Transaction>) => ledger.anOrder(accountId, changes);
+const anOrder = (accountId: string, changes?: Partial<Transaction>) => ledger.anOpenTransaction(accountId, changes);
 const aDelivery = async (accountId: string): Promise<void> => {
   await settleTransaction(ledger, await anOrder(accountId), { status: "success" }, enough());
 };
 const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountId, "balance_kobo", kobo);
 const keepProof = async (accountId: string): Promise<void> => {
   const reading = await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
-  expect(reading.kind).toBe("proved");
+  expect(reading.kind).toBe("reconciled");
 };
 
 describe("a proof", () => {

@@ -1,33 +1,41 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
-import type {
-  EventMessage,
-  OutcomeMessage,
-  SettlementMessage,
-  UnreadableMessage,
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import {
+  type EventMessage,
+  type OutcomeMessage,
+  outcomeMessage,
+  type SettlementMessage,
+  type UnreadableMessage,
 } from "../../../../shared/orders/outcome-queue.ts";
-import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
-import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
-import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
-import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { findEvent, listEvents, recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
-import type { Fault } from "../../../builders/dynamodb-proxy.ts";
+import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
+import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
+import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
+import {
+  anEvent,
+  anOpenOrder,
+  anUnauthenticatedEvent,
+  aPhoneNumber,
+  aTransactionPk,
+  authenticated,
+  keyedHashes,
+} from "../../../builders/event-message.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
-import { emulatorClient } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
-/** Goal: what the outcomes queue says is applied to the very order that it speaks of, and what is not applied is kept. */
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+/** Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored. */
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -35,150 +43,329 @@ beforeAll(async () => {
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
-const apply = (message: OutcomeMessage, deadline: Deadline = deadlineIn(20_000)) =>
+const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
   applyOutcome({ ledger, keyedHashes })(message, deadline);
+const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
+const storedEvents = async (reference: string) =>
+  (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
 
-/** An order of the sandbox has no wallet, and so nothing but itself. */
-const anOrder = async (changes: Partial<Transaction> = {}): Promise<Transaction> => {
-  const transaction = aTransactionRow({
-    pk: transactionPk(randomUUID()),
-    mode: "test",
-    attempt: randomUUID(),
+/** What the ledger's table is asked while the message is applied. */
+const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
+  ledger.proxy.calls.length = 0;
+  await apply(message);
+  return ledger.proxy.calls.map(({ operation }) => operation);
+};
+
+const logLine = z.looseObject({ event: z.string() });
+/** The lines that are logged while the messages are applied, one after another. */
+const logOf = async (...messages: readonly OutcomeMessage[]): Promise<readonly z.infer<typeof logLine>[]> => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
+  for (const message of messages) await apply(message);
+  const lines = log.mock.calls.map(([line]) => logLine.parse(JSON.parse(String(line))));
+  log.mockRestore();
+  return lines;
+};
+const amountsAlerted = async (...messages: readonly OutcomeMessage[]): Promise<readonly unknown[]> =>
+  (await logOf(...messages)).flatMap(({ event, theirs }) => (event === "transaction.amount_differs" ? [theirs] : []));
+
+const conflictOnUpdates = (): void => {
+  ledger.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
+};
+
+describe("settlements of the service", () => {
+  const settlementOf = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
+    kind: "settlement",
+    mode: transaction.mode,
+    transaction: transaction.pk,
+    attempt: transaction.attempt,
+    settlement: { status: "success" },
     ...changes,
   });
-  expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return transaction;
-};
-const aVerdict = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
-  kind: "settlement",
-  mode: transaction.mode,
-  transaction: transaction.pk,
-  attempt: transaction.attempt,
-  settlement: { status: "success" },
-  ...changes,
-});
-const stands = async (transaction: Transaction) => (await readTransaction(ledger, transaction.pk))?.status;
-const isSettling = ({ operation }: { operation: string }): boolean => operation === "UpdateItem";
-const noTime = (): Deadline => deadlineIn(0);
 
-describe("our own verdict", () => {
-  test("ends its order, and again it is a duplicate", async () => {
-    const transaction = await anOrder();
-    expect(await apply(aVerdict(transaction))).toEqual({ kind: "done", outcome: "applied" });
-    expect(await stands(transaction)).toBe("success");
-    expect(await apply(aVerdict(transaction))).toEqual({ kind: "done", outcome: "duplicate" });
+  test("a settlement settles its order, and its copy is a duplicate that writes nothing", async () => {
+    const { transaction, stored } = await anOrder();
+    expect(await apply(settlementOf(transaction))).toEqual({ kind: "done", outcome: "applied" });
+    expect((await stored())?.status).toBe("success");
+    expect(await apply(settlementOf(transaction))).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await callsOf(settlementOf(transaction))).toEqual(["GetItem"]);
   });
 
   test.each([
-    ["no order", { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") }],
-    ["another attempt", { attempt: "another" }],
-    ["the other mode", { mode: "live" as const }],
-  ])("on %s is dropped", async (_name, changes) => {
-    const row = await anOrder();
-    expect(await apply(aVerdict(row, changes))).toEqual({ kind: "done", outcome: "no_such_transaction" });
-    expect(await stands(row)).toBe("processing");
+    ["an unknown order", { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") }],
+    ["another write token", { attempt: "another" }],
+    ["the other mode", { mode: "test" as const }],
+  ])("a settlement of %s is dropped", async (_name, changes) => {
+    const { transaction, stored } = await anOrder();
+    expect(await apply(settlementOf(transaction, changes))).toEqual({ kind: "done", outcome: "no_such_transaction" });
+    expect((await stored())?.status).toBe("processing");
   });
 
-  test("on an order that has ended writes nothing", async () => {
-    const row = await anOrder();
-    await apply(aVerdict(row));
-    ledger.proxy.calls.length = 0;
-    await apply(aVerdict(row));
-    expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["GetItem"]);
+  test("a settlement that only has an upstream reference is a duplicate once its order is final", async () => {
+    const { transaction } = await anOrder();
+    await apply(settlementOf(transaction));
+    const settlement = { status: "processing", upstream_reference: "U1" } as const;
+    expect(await apply(settlementOf(transaction, { settlement }))).toEqual({ kind: "done", outcome: "duplicate" });
   });
 
-  test("that comes after the end with nothing but a name is a duplicate", async () => {
-    const row = await anOrder();
-    await apply(aVerdict(row));
-    const named = aVerdict(row, { settlement: { status: "processing", upstream_reference: "U1" } });
-    expect(await apply(named)).toEqual({ kind: "done", outcome: "duplicate" });
+  test("a settlement that contradicts a final status is not applied and raises an alarm", async () => {
+    const { transaction, stored } = await anOrder();
+    await apply(settlementOf(transaction));
+    const contrary = settlementOf(transaction, {
+      settlement: { status: "failed", failure: { code: "delivery_failed" } },
+    });
+    expect(JSON.stringify(await logOf(contrary))).toContain(transaction.pk);
+    expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect((await stored())?.status).toBe("success");
   });
 
-  test("against the end is not applied, and said aloud", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const row = await anOrder();
-    await apply(aVerdict(row));
-    const against = aVerdict(row, { settlement: { status: "failed", failure: { code: "delivery_failed" } } });
-    expect(await apply(against)).toEqual({ kind: "done", outcome: "contradiction" });
-    expect(await stands(row)).toBe("success");
-    expect(said.mock.calls.flat().map(String).join()).toContain(row.pk);
-  });
-
-  test("whose write is not known to have happened comes again", async () => {
-    const row = await anOrder();
-    ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
-    expect(await apply(aVerdict(row), noTime())).toEqual({ kind: "retry", reason: "write_indeterminate" });
+  test("a settlement whose write meets conflicts until the deadline is retried", async () => {
+    const { transaction } = await anOrder();
+    conflictOnUpdates();
+    expect(await apply(settlementOf(transaction), deadlineIn(0))).toEqual({
+      kind: "retry",
+      reason: "write_indeterminate",
+    });
   });
 });
 
-const anEvent = (changes: Partial<UnsignedEvent> = {}): UnsignedEvent => ({
-  kind: "event",
-  mode: "live",
-  received_at: isoTime(ledger.nowMs),
-  reference: `U-${randomUUID()}`,
-  status: "success",
-  amount_kobo: koboFromNaira(500),
-  type: "data",
-  ...changes,
-});
-const vouchedFor = async (event: UnsignedEvent): Promise<EventMessage> => ({
-  ...event,
-  mac: eventMac(await keyedHashes(), event),
-});
-/** An order of the sandbox that the upstream calls so. */
-const anOrderCalled = (upstreamReference: string): Promise<Transaction> =>
-  anOrder({ upstream_reference: upstreamReference });
-const aLiveOrderCalled = async (upstreamReference: string): Promise<Transaction> => {
-  const accountId = await ledger.aWallet(500);
-  return anOrder({ mode: "live", account_id: accountId, upstream_reference: upstreamReference });
-};
-
-describe("an event about a known reference", () => {
-  test("of a sandbox order is about nothing that is live", async () => {
-    const event = anEvent();
-    const transaction = await anOrderCalled(event.reference);
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
-    expect(await stands(transaction)).toBe("processing");
+describe("events under an upstream reference", () => {
+  test("an event settles its order in 2 calls, and its copy is a duplicate in 1", async () => {
+    const event = await anEvent();
+    const order = await anOrder({ upstream_reference: event.reference });
+    expect(await callsOf(event)).toEqual(["Query", "UpdateItem"]);
+    expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+    expect(await callsOf(event)).toEqual(["Query"]);
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
   });
 
-  test("that two orders bear is left to the operator, aloud", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const event = anEvent();
-    const transactions = [await anOrderCalled(event.reference), await anOrderCalled(event.reference)];
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
-    for (const row of transactions) expect(await stands(row)).toBe("processing");
-    expect(said.mock.calls.flat().map(String).join()).toContain(event.reference);
+  test("a failed refunds its order once, in 2 calls", async () => {
+    const event = await anEvent({ status: "failed" });
+    const order = await anOrder({ upstream_reference: event.reference });
+    expect(await order.balance()).toBe(1_500);
+    expect(await callsOf(event)).toEqual(["Query", "TransactWriteItems"]);
+    await apply(event);
+    expect(await order.balance()).toBe(2_000);
   });
 
   test.each([
     ["success", undefined],
     ["failed", { code: "delivery_failed" }],
-  ] as const)("that says %s is applied with all that it says, and nothing is said aloud", async (status, failure) => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const event = anEvent({ status });
-    const row = await aLiveOrderCalled(event.reference);
-    expect(await apply(await vouchedFor(event))).toEqual({ kind: "done", outcome: "applied" });
-    const settled = await readTransaction(ledger, row.pk);
+  ] as const)("a %s is applied with its reference and its amount, and logs nothing", async (status, failure) => {
+    const event = await anEvent({ status });
+    const order = await anOrder({ upstream_reference: event.reference });
+    expect(await logOf(event)).toEqual([]);
+    const settled = await order.stored();
     expect(settled).toMatchObject({ status, upstream_reference: event.reference, upstream_amount_kobo: 50_000 });
     expect(settled?.failure).toEqual(failure);
-    expect(said).not.toHaveBeenCalled();
   });
 
-  test("that says success needs nobody to vouch for it", async () => {
-    const event = anEvent();
-    await aLiveOrderCalled(event.reference);
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+  test("an event without an amount and a type is applied, and records no amount", async () => {
+    const event = await anEvent({ amount_kobo: undefined, type: undefined });
+    const order = await anOrder({ upstream_reference: event.reference });
+    expect(await amountsAlerted(event, event)).toEqual([]);
+    const settled = await order.stored();
+    expect(settled).toMatchObject({ status: "success" });
+    expect(settled?.upstream_amount_kobo).toBeUndefined();
   });
 
-  test("whose write is not known to have happened comes again", async () => {
-    const event = anEvent();
-    await aLiveOrderCalled(event.reference);
-    ledger.proxy.fault = (call) => (isSettling(call) ? "conflict" : undefined);
-    expect(await apply(event, noTime())).toEqual({ kind: "retry", reason: "write_indeterminate" });
+  test("an event about an order of the sandbox goes to the operator", async () => {
+    const event = await anEvent();
+    const order = await anOrder({ upstream_reference: event.reference, mode: "test", open: undefined });
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect((await order.stored())?.status).toBe("processing");
+  });
+
+  test("an event whose reference two orders have goes to the operator with an alarm", async () => {
+    const event = await anEvent();
+    const orders = [
+      await anOrder({ upstream_reference: event.reference }),
+      await anOrder({ upstream_reference: event.reference }),
+    ];
+    expect(await logOf(event)).toMatchObject([
+      { event: "upstream_event.escalated", reason: "several_candidates", upstream_reference: event.reference },
+    ]);
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
+    for (const order of orders) expect((await order.stored())?.status).toBe("processing");
+  });
+
+  test("an event whose write meets conflicts until the deadline is retried", async () => {
+    const event = await anEvent();
+    await anOrder({ upstream_reference: event.reference });
+    conflictOnUpdates();
+    expect(await apply(event, deadlineIn(0))).toEqual({ kind: "retry", reason: "write_indeterminate" });
+  });
+
+  test("of 20 copies of an event and 20 of its contradiction one is applied, and the contradiction is stored once", async () => {
+    const success = await anEvent();
+    const failed = await anEvent({ reference: success.reference, status: "failed" });
+    const order = await anOrder({ upstream_reference: success.reference });
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => apply(index % 2 === 0 ? success : failed)),
+    );
+    expect(results.filter((result) => result.kind === "done" && result.outcome === "applied")).toHaveLength(1);
+    const status = (await order.stored())?.status;
+    expect(await order.balance()).toBe(status === "success" ? 1_500 : 2_000);
+    expect(await storedEvents(success.reference)).toMatchObject([
+      { reason: "contradiction", says: status === "success" ? "failed" : "success", state: "open" },
+    ]);
   });
 });
 
-describe("an event about a reference never seen", () => {
+describe("authentication", () => {
+  test("a success that only the path token authenticates is applied", async () => {
+    const event = await anUnauthenticatedEvent();
+    await anOrder({ upstream_reference: event.reference });
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+  });
+
+  test("a failed that only the path token authenticates is stored and not applied", async () => {
+    const event = await anUnauthenticatedEvent({ status: "failed" });
+    const order = await anOrder({ upstream_reference: event.reference });
+    await apply(event);
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+    expect(await storedEvents(event.reference)).toMatchObject([{ reason: "unauthenticated" }]);
+  });
+
+  test("a failed refunds nothing if its MAC is absent, another event's, or made for other fields", async () => {
+    const { mac } = await anEvent({ status: "failed" });
+    const event = await anUnauthenticatedEvent({ status: "failed" });
+    const order = await anOrder({ upstream_reference: event.reference });
+    const own = await authenticated(event);
+    const success = await authenticated({ ...event, status: "success" });
+    const forged: readonly EventMessage[] = [
+      event,
+      { ...event, mac: "" },
+      { ...event, mac },
+      { ...own, mac: `${own.mac}A` },
+      { ...own, amount_kobo: koboFromNaira(1) },
+      { ...own, received_at: isoTime(NOON_MS - 1) },
+      { ...own, phone: undefined },
+      { ...own, type: undefined },
+      { ...own, amount_kobo: undefined },
+      { ...success, status: "failed" },
+    ];
+    for (const message of forged) {
+      expect(await apply(message)).toEqual({ kind: "done", outcome: "unauthenticated" });
+    }
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+    expect(await order.balance()).toBe(1_500);
+    expect(await apply(own)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.balance()).toBe(2_000);
+  });
+});
+
+describe("the upstream's amount", () => {
+  test("another amount is applied, recorded as our cost, and raises one alarm however often it arrives", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(480) });
+    const order = await anOrder({ upstream_reference: event.reference });
+    expect(await amountsAlerted(event, event, event)).toEqual([48_000]);
+    expect(await order.stored()).toMatchObject({
+      status: "success",
+      upstream_amount_kobo: 48_000,
+      amount_kobo: 50_000,
+    });
+  });
+
+  test("another amount raises the alarm for an order that its own request settled too", async () => {
+    for (const [status, settled] of [
+      ["success", { status: "success", upstream_amount_kobo: koboFromNaira(500) }],
+      ["failed", { status: "failed", failure: { code: "delivery_failed" } }],
+    ] as const) {
+      const event = await anEvent({ status, amount_kobo: koboFromNaira(520) });
+      const { transaction } = await anOrder({ upstream_reference: event.reference });
+      await settleTransaction(ledger, transaction, settled, deadlineIn(9_000));
+      expect(await amountsAlerted(event), status).toEqual([52_000]);
+      expect(await amountsAlerted(await anEvent({ reference: event.reference, status }))).toEqual([]);
+    }
+  });
+
+  test("an amount that the upstream's response had already raises no second alarm, and a third amount does", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(520) });
+    const { transaction } = await anOrder({ upstream_reference: event.reference });
+    const settlement = { status: "processing", upstream_amount_kobo: koboFromNaira(520) } as const;
+    await settleTransaction(ledger, transaction, settlement, deadlineIn(9_000));
+    expect(await amountsAlerted(event)).toEqual([]);
+    const other = await anEvent({ reference: event.reference, amount_kobo: koboFromNaira(530) });
+    expect(await amountsAlerted(other)).toEqual([53_000]);
+  });
+
+  test("another amount of a failed that is not authenticated raises the alarm", async () => {
+    const event = await anUnauthenticatedEvent({ status: "failed", amount_kobo: koboFromNaira(520) });
+    await anOrder({ upstream_reference: event.reference });
+    expect(await amountsAlerted(event)).toEqual([52_000]);
+  });
+});
+
+describe("events under our own reference", () => {
+  const anOwnOrder = async (changes: Partial<Transaction> = {}) => {
+    const order = await anOrder({ pk: await aTransactionPk(), ...changes });
+    return { ...order, reference: referenceOf(order.transaction) };
+  };
+
+  test("an event under our own reference settles its order in 3 calls and records no upstream reference", async () => {
+    const order = await anOwnOrder();
+    const event = await anEvent({ reference: order.reference });
+    expect(await callsOf(event)).toEqual(["Query", "GetItem", "UpdateItem"]);
+    const settled = await order.stored();
+    expect(settled).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+    expect(settled?.upstream_reference).toBeUndefined();
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
+  });
+
+  test("an event under our own reference keeps the recorded upstream reference", async () => {
+    const upstreamReference = `U-${randomUUID()}`;
+    const order = await anOwnOrder({ upstream_reference: upstreamReference });
+    expect(await apply(await anEvent({ reference: order.reference }))).toMatchObject({ outcome: "applied" });
+    expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: upstreamReference });
+  });
+
+  test("a failed under our own reference refunds once, and only if it is authenticated", async () => {
+    const order = await anOwnOrder();
+    const event = await anUnauthenticatedEvent({ reference: order.reference, status: "failed" });
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "unauthenticated" });
+    expect(await order.balance()).toBe(1_500);
+    expect(await apply(await authenticated(event))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(await authenticated(event))).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await order.balance()).toBe(2_000);
+  });
+
+  test("another amount under our own reference raises the alarm, and a contradiction goes to the operator", async () => {
+    const order = await anOwnOrder();
+    const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
+    expect(await amountsAlerted(event)).toEqual([52_000]);
+    expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 52_000 });
+    const contrary = await anEvent({ reference: order.reference, status: "failed" });
+    expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
+  });
+
+  test("an event under the reference of a sandbox order goes to the operator", async () => {
+    const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
+    const event = await anEvent({ reference: order.reference });
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+  });
+
+  test("our own reference with the prefix of another type is an unknown reference", async () => {
+    const order = await anOwnOrder();
+    const reference = order.reference.replace("DATA_", "AIRTIME_");
+    expect(await apply(await anEvent({ reference }))).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+  });
+
+  test("an upstream reference that only looks like ours is retried and then matched like any unknown reference", async () => {
+    const phoneNumber = aPhoneNumber();
+    const order = await anOrder({ phone_number: phoneNumber });
+    const reference = `DATA_${(await aTransactionPk()).slice("transaction#".length)}`;
+    const event = await anEvent({ reference, phoneNumber });
+    expect(await apply(event)).toMatchObject({ kind: "retry", reason: "reference_unknown" });
+    ledger.nowMs += 180_000;
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: reference });
+  });
+});
+
+describe("events under an unknown reference", () => {
   test.each([
     [0, 5],
     [4_500, 1],
@@ -186,93 +373,69 @@ describe("an event about a reference never seen", () => {
     [5_000, 25],
     [29_999, 1],
     [30_000, 150],
+    [179_000, 1],
     [179_999, 1],
-  ])("at the age of %i ms is looked at again in %i s", async (ageMs, afterS) => {
-    const event = anEvent();
+  ])("an event of %i ms with an unknown reference is retried after %i s", async (ageMs, afterS) => {
+    const event = await anEvent();
     ledger.nowMs += ageMs;
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
   });
+
+  test("an event of 3 minutes with an unknown reference goes to the operator", async () => {
+    const event = await anEvent();
+    ledger.nowMs += 180_000;
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
+  });
+
+  test("an event that arrives before our own write of its reference is applied at the first retry", async () => {
+    const event = await anEvent();
+    expect(await apply(event)).toMatchObject({ kind: "retry", afterS: 5 });
+    const order = await anOrder({ upstream_reference: event.reference });
+    ledger.nowMs += 5_000;
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.stored()).toMatchObject({ status: "success" });
+  });
 });
 
-describe("an event that is kept for the operator", () => {
-  const REASON = "no_candidate";
-  const kept = async (reference: string) =>
-    (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
-
-  test("has what it says, why it is kept and what it is about", async () => {
-    const event = anEvent({ phone: { hmac: "h", masked: "0803****567" } });
-    await recordEvent(ledger, event, REASON, "transaction#1");
-    const [row, ...others] = await kept(event.reference);
-    expect(others).toEqual([]);
-    expect(row).toEqual({
-      pk: row?.pk,
-      owner: "events",
-      reason: REASON,
-      state: "open",
-      reference: event.reference,
-      says: "success",
-      type: "data",
-      amount_kobo: 50_000,
-      phone_masked: "0803****567",
-      transaction: "transaction#1",
-      created_at: isoTime(NOON_MS),
+test("in any sequence a settlement and events of one order, each twice, set one final status, and the balance agrees", async () => {
+  for (const sequence of permutations([0, 1, 2, 3])) {
+    const { transaction, balance, stored } = await anOrder({
+      pk: await aTransactionPk(),
+      phone_number: aPhoneNumber(),
     });
-  });
-
-  test("without an amount, a type, a phone number or a transaction has none", async () => {
-    const { amount_kobo: _amount, type: _type, ...event } = anEvent();
-    await recordEvent(ledger, event, REASON);
-    const [row] = await kept(event.reference);
-    expect(new Set(Object.keys(row ?? {}))).toEqual(
-      new Set(["pk", "owner", "reason", "state", "reference", "says", "created_at"]),
-    );
-  });
-
-  test("is one however often it came, and stays as the operator left it", async () => {
-    const event = anEvent();
-    await recordEvent(ledger, event, REASON);
-    await recordEvent(ledger, { ...event, received_at: isoTime(NOON_MS + 1_000) }, "several_candidates");
-    expect(await kept(event.reference)).toMatchObject([{ reason: REASON }]);
-  });
-
-  test("is another where it says something else", async () => {
-    const event = anEvent({ phone: { hmac: "one", masked: "0803****567" } });
-    const { amount_kobo: _amount, phone: _phone, ...bare } = event;
-    const events: readonly EventMessage[] = [
-      event,
-      bare,
-      { ...event, status: "failed" },
-      { ...event, type: "airtime" },
-      { ...event, type: undefined },
-      { ...event, amount_kobo: koboFromNaira(501) },
-      { ...event, phone: { hmac: "other", masked: "0803****567" } },
+    const upstreamReference = `U-${randomUUID()}`;
+    const messages: readonly OutcomeMessage[] = [
+      {
+        kind: "settlement",
+        mode: "live",
+        transaction: transaction.pk,
+        attempt: transaction.attempt,
+        settlement: { status: "processing", upstream_reference: upstreamReference },
+      },
+      await anEvent({ reference: upstreamReference }),
+      await anEvent({ reference: referenceOf(transaction) }),
+      await anEvent({ reference: upstreamReference, status: "failed" }),
     ];
-    for (const one of events) await recordEvent(ledger, one, REASON);
-    expect(await kept(event.reference)).toHaveLength(events.length);
-  });
-
-  test("is found by the name that the operator reads", async () => {
-    const event = anEvent();
-    await recordEvent(ledger, event, REASON);
-    const [row] = await kept(event.reference);
-    const id = row ? storedEventId(row) : "";
-    const reads: string[] = [];
-    ledger.proxy.fault = ({ operation, body }) => void (operation === "GetItem" && reads.push(body));
-    expect(id).toMatch(/^event_[\w-]{32}$/);
-    expect(await findEvent(ledger, id)).toEqual(row);
-    expect(await findEvent(ledger, `other_${id.slice("event_".length)}`)).toBeUndefined();
-    expect(await findEvent(ledger, "event_0")).toBeUndefined();
-    expect(reads).toHaveLength(2);
-    for (const read of reads) expect(read).toContain('"ConsistentRead":true');
-  });
-
-  test("and that cannot be written is not lost: the message fails", async () => {
-    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
-    await expect(recordEvent(ledger, anEvent(), REASON)).rejects.toThrow();
-  });
+    const queue = sequence.flatMap((position) => [messages[position], messages[position]]);
+    const statuses: (string | undefined)[] = [];
+    // A message that is to be retried comes again when it is too old for another retry.
+    for (const nowMs of [NOON_MS, NOON_MS + 180_000]) {
+      ledger.nowMs = nowMs;
+      for (const message of queue.splice(0)) {
+        if (message === undefined) continue;
+        if ((await apply(message)).kind === "retry") queue.push(message);
+        statuses.push((await stored())?.status);
+      }
+    }
+    expect(queue, String(sequence)).toEqual([]);
+    const [final, ...changes] = [...new Set(statuses)].filter((status) => status !== "processing");
+    expect(changes, String(sequence)).toEqual([]);
+    expect(final, String(sequence)).toMatch(/^(success|failed)$/);
+    expect(await balance(), String(sequence)).toBe(final === "success" ? 1_500 : 2_000);
+  }
 });
 
-describe("an event that cannot be read", () => {
+describe("unreadable events", () => {
   const anUnreadable = (changes: Partial<UnreadableMessage> = {}): UnreadableMessage => ({
     kind: "unreadable_event",
     mode: "live",
@@ -281,177 +444,94 @@ describe("an event that cannot be read", () => {
     problem: "status reversed",
     ...changes,
   });
-  const kept = async ({ digest }: UnreadableMessage) => findEvent(ledger, `event_${digest.slice(0, 32)}`);
+  const storedFor = async ({ digest }: UnreadableMessage) => findEvent(ledger, `event_${digest.slice(0, 32)}`);
 
-  test("is kept once, with its problem and its order, and raises an alarm", async () => {
+  test("an unreadable event is stored with its order, raises an alarm with the order's reference, and settles nothing", async () => {
     const message = anUnreadable();
-    const transaction = await anOrderCalled(message.reference ?? "");
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
-    for (let copy = 0; copy < 2; copy += 1) {
-      expect(await apply(message)).toEqual({ kind: "done", outcome: "unreadable" });
-    }
-    const lines = said.mock.calls.map(([line]) => JSON.parse(String(line)));
-    expect(lines[0]).toMatchObject({
-      event: "upstream_event.escalated",
-      Alarms: 1,
-      reason: "unreadable",
-      problem: "status reversed",
-      upstream_reference: message.reference,
-      transaction: referenceOf(transaction),
-    });
-    said.mockRestore();
-    expect(await kept(message)).toEqual({
-      pk: `event#${message.digest.slice(0, 32)}`,
-      owner: "events",
-      state: "open",
-      reason: "unreadable",
-      reference: message.reference,
-      problem: "status reversed",
-      transaction: transaction.pk,
-      created_at: isoTime(NOON_MS),
-    });
-    expect(await stands(transaction)).toBe("processing");
+    const { transaction, stored } = await anOrder({ upstream_reference: message.reference });
+    expect(await logOf(message)).toMatchObject([
+      {
+        event: "upstream_event.escalated",
+        Alarms: 1,
+        reason: "unreadable",
+        problem: "status reversed",
+        upstream_reference: message.reference,
+        transaction: referenceOf(transaction),
+      },
+    ]);
+    expect(await apply(message)).toEqual({ kind: "done", outcome: "unreadable" });
+    expect(await storedFor(message)).toMatchObject({ state: "open", transaction: transaction.pk });
+    expect((await stored())?.status).toBe("processing");
   });
 
-  test("under our own reference is kept with its order", async () => {
-    const { transactionId } = await keyedHashes();
-    const row = await anOrder({ pk: transactionPk(transactionId({ accountId: "any", mode: "test" })) });
-    const message = anUnreadable({ reference: referenceOf(row) });
+  test("an unreadable event under our own reference is stored with its order", async () => {
+    const { transaction } = await anOrder({ pk: await aTransactionPk() });
+    const message = anUnreadable({ reference: referenceOf(transaction) });
     await apply(message);
-    expect(await kept(message)).toMatchObject({ transaction: row.pk });
+    expect(await storedFor(message)).toMatchObject({ transaction: transaction.pk });
   });
 
-  test.each([undefined, "U-nobody"])("about the reference %s is kept without an order", async (reference) => {
-    const message = anUnreadable({ reference });
-    await apply(message);
-    const row = await kept(message);
-    expect(row).toMatchObject({ reason: "unreadable", state: "open" });
-    expect(row?.transaction).toBeUndefined();
-  });
+  test.each([undefined, "U-unknown"])(
+    "an unreadable event with the reference %s is stored alone",
+    async (reference) => {
+      const message = anUnreadable({ reference });
+      await apply(message);
+      const event = await storedFor(message);
+      expect(event).toMatchObject({ reason: "unreadable", state: "open" });
+      expect(event?.transaction).toBeUndefined();
+    },
+  );
 
-  test("about a reference that two orders bear is kept without an order", async () => {
+  test("an unreadable event whose reference two orders have is stored alone", async () => {
     const message = anUnreadable();
-    for (let copy = 0; copy < 2; copy += 1) await anOrderCalled(message.reference ?? "");
+    for (let copy = 0; copy < 2; copy += 1) await anOrder({ upstream_reference: message.reference });
     await apply(message);
-    expect((await kept(message))?.transaction).toBeUndefined();
+    expect((await storedFor(message))?.transaction).toBeUndefined();
   });
 
-  test("and that cannot be written is not lost: the message fails", async () => {
+  test("an unreadable event that cannot be stored rejects, so that its message is retried", async () => {
     ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
     await expect(apply(anUnreadable())).rejects.toThrow();
   });
 });
 
-describe("an event about an order that nobody named", () => {
-  const phoneNumber = "08039999999";
-  const aGuess = async (changes: Partial<EventMessage> = {}) => {
-    const { hashSubject } = await keyedHashes();
-    return anEvent({ phone: { hmac: hashSubject("phone_number", phoneNumber), masked: "0803****999" }, ...changes });
-  };
-  /** Put as the sandbox's, so that it needs no wallet, but listed among what is open and live. */
-  const anUnnamed = (createdAt: string): Promise<Transaction> =>
-    anOrder({ phone_number: phoneNumber, open: "live", created_at: createdAt, updated_at: createdAt });
-
-  test("is matched with one of exactly 30 minutes before, and then with no other", async () => {
-    const event = await aGuess();
-    const transaction = await anUnnamed(isoTime(NOON_MS - 30 * 60_000));
-    ledger.nowMs += 180_000;
-    expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
-    expect(await stands(transaction)).toBe("success");
-    expect(await apply(await aGuess({ received_at: event.received_at }))).toMatchObject({ outcome: "no_candidate" });
+test("of ten messages nine are applied, and an invalid one becomes a dead letter", { timeout: 20_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "outcomes-"));
+  const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
+  const queues = await startQueues({ outcomes: shape }, folder);
+  const events = await Promise.all(Array.from({ length: 9 }, () => anEvent()));
+  const orders = await Promise.all(events.map(({ reference }) => anOrder({ upstream_reference: reference })));
+  const bodies = [...events.map((event) => JSON.stringify(event)), '{"kind":"event","status":"junk"}'];
+  for (const MessageBody of bodies) {
+    await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("outcomes"), MessageBody }));
+  }
+  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const consumer = consumeQueue({
+    client: queues.client,
+    queueName: "outcomes",
+    queueUrl: queues.url("outcomes"),
+    batchSize: 10,
+    functionName: "apply-upstream-event",
+    invoke: (_name, batch) => handler(batch, aLambdaContext()),
   });
-
-  test("does not fit an order without a phone number, and without one of its own fits none", async () => {
-    const receivedAt = isoTime(NOON_MS);
-    const nobody = await anOrder({ phone_number: undefined, open: "live", created_at: receivedAt });
-    const somebody = await anOrder({ phone_number: phoneNumber, open: "live", created_at: receivedAt });
-    ledger.nowMs += 180_000;
-    expect(await apply(anEvent({ received_at: receivedAt }))).toMatchObject({ outcome: "no_candidate" });
-    for (const row of [nobody, somebody]) {
-      expect(await stands(row)).toBe("processing");
-      await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
-    }
-  });
-
-  test("that gets a name in the same moment comes again a second later", async () => {
-    const event = await aGuess();
-    const row = await anUnnamed(isoTime(NOON_MS));
-    ledger.nowMs += 180_000;
-    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "conflict" : undefined);
-    const result = apply(event, noTime());
-    expect(await result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
-    ledger.proxy.fault = () => undefined;
-    await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
-  });
-
-  test.each([
-    ["by a copy of it, which the index does not show yet", "copy"],
-    ["by our own verdict", "settlement"],
-  ])("whose order got its name just now %s, ends no other", async (_name, by) => {
-    const event = await aGuess();
-    const first = await anUnnamed(isoTime(NOON_MS));
-    ledger.nowMs += 60_000;
-    const second = await anUnnamed(isoTime(ledger.nowMs));
-    const late = { ...event, received_at: isoTime(ledger.nowMs) };
-    ledger.nowMs += 180_000;
-    const settlement = { status: "success", upstream_reference: event.reference } as const;
-    const nameFirst = () =>
-      by === "copy" ? apply(event) : settleTransaction(ledger, first, settlement, deadlineIn(20_000));
-
-    const db = emulatorClient(ledger.proxy.endpoint);
-    db.middlewareStack.add(
-      (next) => async (args) => {
-        const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
-        // The name was looked for and is nobody's; when open orders are listed next, only the second one is left.
-        if (index === "by_open") await nameFirst();
-        const answer = await next(args);
-        if (index === "by_upstream_reference" && by === "copy") Object.assign(answer.output, { Items: [] });
-        return answer;
-      },
-      { step: "initialize", priority: "high" },
+  const depth = async (name: string) => {
+    const { Attributes } = await queues.client.send(
+      new GetQueueAttributesCommand({ QueueUrl: queues.url(name), AttributeNames: ["ApproximateNumberOfMessages"] }),
     );
-    const result = await applyOutcome({ ledger: { ...ledger, db }, keyedHashes })(late, deadlineIn(20_000));
-    expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
-    expect([await stands(first), await stands(second)]).toEqual(["success", "processing"]);
-    await settleTransaction(ledger, second, { status: "success" }, deadlineIn(20_000));
+    return Number(Attributes?.ApproximateNumberOfMessages);
+  };
+  await vi.waitFor(async () => expect(await depth(deadLettersOf("outcomes"))).toBe(1), {
+    timeout: 15_000,
+    interval: 200,
   });
+  for (const order of orders) expect(await order.stored()).toMatchObject({ status: "success" });
+  await consumer.stop();
+  await queues.stop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
-describe("an operator's decision", () => {
-  const decision = { by: "ada", why: "ticket 88" };
-  const later = (): void => {
-    ledger.nowMs += 3_600_000;
-  };
-  /** Its writes that came, of which the first `count` meet the fault. */
-  const firstDecisions = (count: number, fault: Fault): { readonly writes: number } => {
-    const seen = { writes: 0 };
-    ledger.proxy.fault = ({ operation }) => {
-      if (operation !== "TransactWriteItems") return undefined;
-      seen.writes += 1;
-      return seen.writes <= count ? fault : undefined;
-    };
-    return seen;
-  };
-
-  test("that meets a conflict is made in the next round", async () => {
-    const transaction = await anOrder();
-    later();
-    const seen = firstDecisions(1, "conflict");
-    await resolveTransaction(ledger, transaction, "failed", decision);
-    expect(seen.writes).toBe(2);
-    expect(await stands(transaction)).toBe("failed");
-  });
-
-  test.each([
-    ["nothing but conflicts for 10 s is given up", () => ledger.neverFree(), 3],
-    ["no answer is not made again: it may have been made", () => firstDecisions(99, "never_arrives"), 2],
-  ] as const)("that meets %s", async (_name, meet, writes) => {
-    const row = await anOrder();
-    later();
-    const seen = meet();
-    await expect(resolveTransaction(ledger, row, "failed", decision)).rejects.not.toBeInstanceOf(OperatorError);
-    expect(seen.writes).toBe(writes);
-    expect(await stands(row)).toBe("processing");
-  });
-});
+/** All sequences of some values. */
+const permutations = <Value>(values: readonly Value[]): readonly (readonly Value[])[] =>
+  values.length === 0
+    ? [[]]
+    : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));

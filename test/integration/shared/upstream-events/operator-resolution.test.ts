@@ -1,19 +1,19 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findAccount } from "../../../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../../../shared/access/accounts.ts";
 import { keyHash } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
-import { adjustWallet } from "../../../../shared/ledger/adjustment.ts";
 import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { referenceOf, type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -34,10 +34,12 @@ import {
   recordUnreadable,
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
+import { anOpenOrder } from "../../../builders/event-message.ts";
+import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: what an operator decides happens once, together with its record, and nothing happens where it cannot. The clock is the test's. */
+/** Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the test's. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const decision = { by: "ada", why: "ticket 88" };
 
@@ -62,16 +64,16 @@ const anAccount = async () => {
   return { accountId, balance, isProved };
 };
 
-/** One order of 500 NGN, open for a minute. */
+/** An order of 500 NGN, open for a minute. */
 const anOrder = async (changes: Partial<Transaction> = {}) => {
   const account = await anAccount();
   const transaction = await openFor(account.accountId, changes);
-  return { ...account, transaction, stands: () => readTransaction(ledgerAt(), transaction.pk) };
+  return { ...account, transaction, stored: () => readTransaction(ledgerAt(), transaction.pk) };
 };
 
 const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
   const at = isoTime(NOON_MS - 60_000);
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
@@ -84,25 +86,25 @@ const openFor = async (accountId: string, changes: Partial<Transaction> = {}): P
   return transaction;
 };
 
-/** An event that nobody could apply. */
+/** A stored event. */
 const anEvent = async (
-  says: "success" | "failed",
+  status: "success" | "failed",
   reference = `U-${randomUUID()}`,
-  stated: Partial<Pick<EventMessage, "type" | "amount_kobo" | "phone">> = { amount_kobo: koboFromNaira(500) },
+  fields: Partial<Pick<EventMessage, "type" | "amount_kobo" | "phone">> = { amount_kobo: koboFromNaira(500) },
 ): Promise<ReadableEvent> => {
   const receivedAt = isoTime(NOON_MS);
-  const event = { kind: "event", mode: "live", received_at: receivedAt, status: says, type: "data" } as const;
-  await recordEvent(ledgerAt(), { ...event, reference, ...stated }, "no_candidate");
-  const row = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
-  if (row === undefined || row.reason === "unreadable") throw new Error("The event was not kept");
-  return row;
+  const event = { kind: "event", mode: "live", received_at: receivedAt, status, type: "data" } as const;
+  await recordEvent(ledgerAt(), { ...event, reference, ...fields }, "no_candidate");
+  const stored = (await listEvents(ledgerAt(), "0000")).find((found) => found.reference === reference);
+  if (stored === undefined || stored.reason === "unreadable") throw new Error("The event was not stored");
+  return stored;
 };
 
 const refusals = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 
-describe("a resolution", () => {
-  test("of 10 at once, 5 success and 5 failed, is 1; the balance and the record agree with it", async () => {
+describe("resolveTransaction", () => {
+  test("of 10 concurrent resolutions, 5 as success and 5 as failed, one takes effect, and balance and audit agree with it", async () => {
     const order = await anOrder();
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
@@ -111,15 +113,15 @@ describe("a resolution", () => {
     );
     expect(refusals(results)).toHaveLength(9);
     for (const refusal of refusals(results)) expect(refusal).toBeInstanceOf(OperatorError);
-    const stands = await order.stands();
-    expect(await order.balance()).toBe(stands?.status === "failed" ? 1_000 : 500);
+    const stored = await order.stored();
+    expect(await order.balance()).toBe(stored?.status === "failed" ? 1_000 : 500);
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
-      { by: "ada", why: "ticket 88", action: "transactions resolve", details: { status: stands?.status } },
+      { by: "ada", why: "ticket 88", action: "transactions resolve", details: { status: stored?.status } },
     ]);
     expect(await order.isProved()).toBe(true);
   });
 
-  test("as failed gives 500 NGN back, as success keeps them; both are gone from the open ones", async () => {
+  test("a resolution as failed refunds the order, as success it does not, and both close it", async () => {
     for (const [status, balance] of [
       ["failed", 1_000],
       ["success", 500],
@@ -127,12 +129,12 @@ describe("a resolution", () => {
       const order = await anOrder();
       await resolveTransaction(ledgerAt(), order.transaction, status, decision);
       expect(await order.balance()).toBe(balance);
-      expect(await order.stands()).toMatchObject({ status });
-      expect(await order.stands()).not.toHaveProperty("open");
+      expect(await order.stored()).toMatchObject({ status });
+      expect(await order.stored()).not.toHaveProperty("open");
     }
   });
 
-  test("meets an end that came meanwhile: it is refused, and leaves no record", async () => {
+  test("a resolution of an order that was settled meanwhile is refused and leaves no audit entry", async () => {
     const order = await anOrder();
     await settleTransaction(ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
     await expect(resolveTransaction(ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
@@ -142,7 +144,7 @@ describe("a resolution", () => {
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toEqual([]);
   });
 
-  test("waits until no request can be under way: refused at 31 s, taken at 32 s", async () => {
+  test("an order whose request may be in flight is not resolved at 31 s, and is at 32 s", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: at });
     const resolve = (ageMs: number) =>
@@ -152,33 +154,33 @@ describe("a resolution", () => {
     expect(await order.balance()).toBe(1_000);
   });
 
-  test("need not wait once the request has told what it learnt", async () => {
+  test("an order is resolved at once if its request has recorded an outcome", async () => {
     const at = isoTime(NOON_MS);
     const order = await anOrder({ created_at: at, updated_at: isoTime(NOON_MS + 500) });
     await resolveTransaction(ledgerAt(NOON_MS + 1_000), order.transaction, "failed", decision);
-    expect(await order.stands()).toMatchObject({ status: "failed" });
+    expect(await order.stored()).toMatchObject({ status: "failed" });
   });
 
-  test("of a check whose result nobody got can only be failed", async () => {
+  test("a check without a result can only be resolved as failed", async () => {
     const order = await anOrder({ type: "nin_verification" });
     await expect(resolveTransaction(ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(OperatorError);
     await resolveTransaction(ledgerAt(), order.transaction, "failed", decision);
     expect(await order.balance()).toBe(1_000);
   });
 
-  test("of a sandbox order touches no wallet", async () => {
+  test("a resolution of a sandbox order changes no wallet", async () => {
     const order = await anOrder({ mode: "test" });
     await resolveTransaction(ledgerAt(), order.transaction, "failed", decision);
-    expect(await order.stands()).toMatchObject({ status: "failed" });
+    expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await order.balance()).toBe(1_000);
   });
 });
 
-describe("a match", () => {
-  test("ends the order as the event says, with what the upstream calls it and charged, and closes the event", async () => {
+describe("matchEvent", () => {
+  test("a match settles the order with the event's status, reference and amount, and closes the event", async () => {
     const [order, event] = [await anOrder(), await anEvent("success")];
     await matchEvent(ledgerAt(), event, order.transaction, decision);
-    expect(await order.stands()).toMatchObject({
+    expect(await order.stored()).toMatchObject({
       status: "success",
       upstream_reference: event.reference,
       upstream_amount_kobo: 500_00,
@@ -188,53 +190,53 @@ describe("a match", () => {
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([{ action: "events match", by: "ada" }]);
   });
 
-  test("with a failure gives the money back", async () => {
+  test("a match with a failed refunds the order", async () => {
     const [order, event] = [await anOrder(), await anEvent("failed")];
     await matchEvent(ledgerAt(), event, order.transaction, decision);
     expect(await order.balance()).toBe(1_000);
     expect(await order.isProved()).toBe(true);
   });
 
-  test("with an order that bears the event's own reference is taken, with another's refused", async () => {
-    const [named, event] = [await anOrder({ upstream_reference: "U-named" }), await anEvent("failed", "U-named")];
+  test("an event is matched with the order of its upstream reference, and refused for one with another", async () => {
+    const [own, event] = [await anOrder({ upstream_reference: "U-own" }), await anEvent("failed", "U-own")];
     const other = await anOrder({ upstream_reference: "U-other" });
     await expect(matchEvent(ledgerAt(), event, other.transaction, decision)).rejects.toThrow(/calls .* U-other/);
-    expect(await other.stands()).toMatchObject({ status: "processing" });
-    await matchEvent(ledgerAt(), event, named.transaction, decision);
-    expect(await named.stands()).toMatchObject({ status: "failed" });
+    expect(await other.stored()).toMatchObject({ status: "processing" });
+    await matchEvent(ledgerAt(), event, own.transaction, decision);
+    expect(await own.stored()).toMatchObject({ status: "failed" });
   });
 
-  test("of an event under our own reference leaves the upstream's reference as it is", async () => {
-    for (const upstream of [undefined, "U-known"]) {
+  test("a match of an event under our own reference keeps the upstream reference", async () => {
+    for (const upstreamReference of [undefined, "U-known"]) {
       const order = await anOrder({
         pk: transactionPk(`0${randomUUID().replaceAll("-", "").slice(0, 25).toUpperCase()}`),
-        ...(upstream !== undefined && { upstream_reference: upstream }),
+        ...(upstreamReference !== undefined && { upstream_reference: upstreamReference }),
       });
       const event = await anEvent("failed", referenceOf(order.transaction), { amount_kobo: koboFromNaira(490) });
       await matchEvent(ledgerAt(), event, order.transaction, decision);
-      const ended = await order.stands();
-      expect(ended).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
-      expect(ended?.upstream_reference).toBe(upstream);
+      const settled = await order.stored();
+      expect(settled).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
+      expect(settled?.upstream_reference).toBe(upstreamReference);
     }
   });
 
-  test("with an order that has ended, or was named since it was read, is refused; the event stays open", async () => {
+  test("an order that was settled or got another upstream reference since it was read is not matched, and the event stays open", async () => {
     const event = await anEvent("success");
-    const ended = await anOrder();
-    await settleTransaction(ledgerAt(), ended.transaction, { status: "success" }, deadlineIn(9_000));
-    await expect(matchEvent(ledgerAt(), event, ended.transaction, decision)).rejects.toThrow(/is success since/);
-    const named = await anOrder();
-    const name = { status: "processing", upstream_reference: "U-late" } as const;
-    await settleTransaction(ledgerAt(), named.transaction, name, deadlineIn(9_000));
-    await expect(matchEvent(ledgerAt(), event, named.transaction, decision)).rejects.toThrow(/U-late by now/);
+    const settled = await anOrder();
+    await settleTransaction(ledgerAt(), settled.transaction, { status: "success" }, deadlineIn(9_000));
+    await expect(matchEvent(ledgerAt(), event, settled.transaction, decision)).rejects.toThrow(/is success since/);
+    const other = await anOrder();
+    const settlement = { status: "processing", upstream_reference: "U-late" } as const;
+    await settleTransaction(ledgerAt(), other.transaction, settlement, deadlineIn(9_000));
+    await expect(matchEvent(ledgerAt(), event, other.transaction, decision)).rejects.toThrow(/U-late by now/);
     expect(await findEvent(ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({ state: "open" });
   });
 
-  test("of an event that differs from the order is refused with the differences, until the operator accepts them", async () => {
+  test("an event that differs from the order is refused with the differences, until the operator accepts them", async () => {
     const order = await anOrder();
     const phone = { hmac: "another", masked: "0805****555" };
     const event = await anEvent("failed", undefined, { type: "airtime", amount_kobo: koboFromNaira(777), phone });
-    const wanted = [
+    const differences = [
       { field: "type", event: "airtime", transaction: "data" },
       { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
       { field: "phone number", event: "0805****555", transaction: "08031234567" },
@@ -242,56 +244,59 @@ describe("a match", () => {
     await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
       /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
     );
-    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(500);
     const accepted = await matchEvent(ledgerAt(), event, order.transaction, decision, { acceptsDifferences: true });
-    expect(accepted).toEqual(wanted);
-    expect(await order.stands()).toMatchObject({ status: "failed" });
+    expect(accepted).toEqual(differences);
+    expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { action: "events match", details: { differs_in: "type,amount,phone number" } },
     ]);
   });
 
   test.for([
-    { stated: {}, isSame: true },
-    { stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
-    { stated: { phone: { hmac: "", masked: "0803****568" } }, isSame: false },
-    { stated: { phone: { hmac: "", masked: "0805****567" } }, isSame: false },
-    { phoneNumber: "*********67", stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
-    { phoneNumber: "*********68", stated: { phone: { hmac: "", masked: "0803****567" } }, isSame: false },
-    { stated: { phone: { hmac: "", masked: "*********67" } }, isSame: true },
-    { stated: { phone: { hmac: "", masked: "*********68" } }, isSame: false },
-    { stated: { amount_kobo: koboFromNaira(490) }, isSame: false },
-    { stated: { type: "airtime" }, isSame: false },
-  ])("compares what the event states with what the order shows: %j", async ({ phoneNumber, stated, isSame }) => {
-    const order = await anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
-    const event = await anEvent("success", undefined, stated);
-    const matched = matchEvent(ledgerAt(), event, order.transaction, decision);
-    await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
-  });
+    { fields: {}, isSame: true },
+    { fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
+    { fields: { phone: { hmac: "", masked: "0803****568" } }, isSame: false },
+    { fields: { phone: { hmac: "", masked: "0805****567" } }, isSame: false },
+    { phoneNumber: "*********67", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
+    { phoneNumber: "*********68", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: false },
+    { fields: { phone: { hmac: "", masked: "*********67" } }, isSame: true },
+    { fields: { phone: { hmac: "", masked: "*********68" } }, isSame: false },
+    { fields: { amount_kobo: koboFromNaira(490) }, isSame: false },
+    { fields: { type: "airtime" }, isSame: false },
+  ])(
+    "only fields that both have, and digits that both show, are compared: %j",
+    async ({ phoneNumber, fields, isSame }) => {
+      const order = await anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
+      const event = await anEvent("success", undefined, fields);
+      const matched = matchEvent(ledgerAt(), event, order.transaction, decision);
+      await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
+    },
+  );
 
-  test("by 2 operators with 2 orders at once ends 1 of them", async () => {
+  test("of two concurrent matches of one event with two orders one takes effect", async () => {
     const event = await anEvent("failed");
     const orders = [await anOrder(), await anOrder()];
     const results = await Promise.allSettled(
       orders.map(({ transaction }) => matchEvent(ledgerAt(), event, transaction, decision)),
     );
     expect(refusals(results)).toEqual([expect.any(OperatorError)]);
-    const ends = await Promise.all(orders.map(async ({ stands }) => (await stands())?.status));
-    expect(ends.toSorted()).toEqual(["failed", "processing"]);
+    const statuses = await Promise.all(orders.map(async ({ stored }) => (await stored())?.status));
+    expect(statuses.toSorted()).toEqual(["failed", "processing"]);
   });
 
-  test("of an event that cannot be read is refused; it can be discarded, and the record says what it was", async () => {
+  test("an unreadable event cannot be matched; it can be discarded, and the audit entry has its problem", async () => {
     const order = await anOrder();
     const digest = randomBytes(32).toString("base64url");
     const message = { kind: "unreadable_event", mode: "live", digest, problem: "status reversed" } as const;
     await recordUnreadable(ledgerAt(), message, order.transaction.pk);
     const event = await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`);
-    if (event === undefined) throw new Error("The event was not kept");
+    if (event === undefined) throw new Error("The event was not stored");
     await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
       /cannot be read \(status reversed\): settle its transaction with transactions resolve/,
     );
-    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.stored()).toMatchObject({ status: "processing" });
     await discardEvent(ledgerAt(), event, decision);
     expect(await findEvent(ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
@@ -299,43 +304,42 @@ describe("a match", () => {
     ]);
   });
 
-  test("of a discarded event is refused, and so is discarding it again", async () => {
+  test("a discarded event cannot be matched or discarded, also by an operator who read it before", async () => {
     const [order, event] = [await anOrder(), await anEvent("success")];
     await discardEvent(ledgerAt(), event, decision);
-    // As somebody sees it who read it before.
     await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(OperatorError);
     await expect(discardEvent(ledgerAt(), event, decision)).rejects.toThrow(OperatorError);
-    expect(await order.stands()).toMatchObject({ status: "processing" });
+    expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
-  test("with a sandbox order is refused", async () => {
+  test("an event is not matched with a sandbox order", async () => {
     const [order, event] = [await anOrder({ mode: "test" }), await anEvent("success")];
     await expect(matchEvent(ledgerAt(), event, order.transaction, decision)).rejects.toThrow(/sandbox/);
   });
 });
 
-describe("what an operator decides", () => {
-  test("waits, also with an event in hand, until no request can be under way", async () => {
+describe("every decision", () => {
+  test("an event is not matched while the order's request may be in flight", async () => {
     const order = await anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
     const event = await anEvent("success");
     await expect(matchEvent(ledgerAt(NOON_MS + 31_999), event, order.transaction, decision)).rejects.toThrow("in 1 s");
     await matchEvent(ledgerAt(NOON_MS + 32_000), event, order.transaction, decision);
-    expect(await order.stands()).toMatchObject({ status: "success" });
+    expect(await order.stored()).toMatchObject({ status: "success" });
   });
 
-  test("is refused with the reason: decided before, ended before, or about another reference", async () => {
+  test("a refusal says that the event is closed, or which reference it has", async () => {
     const event = await anEvent("success");
     await discardEvent(ledgerAt(), event, decision);
-    const decided = { ...event, state: "discarded" } as const;
+    const closed = { ...event, state: "discarded" } as const;
     const order = await anOrder();
-    await expect(discardEvent(ledgerAt(), decided, decision)).rejects.toThrow("is discarded already");
-    await expect(matchEvent(ledgerAt(), decided, order.transaction, decision)).rejects.toThrow("is discarded already");
-    const named = { ...order.transaction, upstream_reference: "U-other" };
+    await expect(discardEvent(ledgerAt(), closed, decision)).rejects.toThrow("is discarded already");
+    await expect(matchEvent(ledgerAt(), closed, order.transaction, decision)).rejects.toThrow("is discarded already");
+    const transaction = { ...order.transaction, upstream_reference: "U-other" };
     const other = await anEvent("success");
-    await expect(matchEvent(ledgerAt(), other, named, decision)).rejects.toThrow(`about ${other.reference}`);
+    await expect(matchEvent(ledgerAt(), other, transaction, decision)).rejects.toThrow(`about ${other.reference}`);
   });
 
-  test("is on record beside what it is about, with the event", async () => {
+  test("a decision about an event has an audit entry on its transaction, or on the event if it has none", async () => {
     const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
     const order = await anOrder();
     await discardEvent(ledgerAt(), discarded, decision);
@@ -346,18 +350,63 @@ describe("what an operator decides", () => {
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toMatchObject([
       { by: "ada", action: "events match", details: { event: storedEventId(matched), says: "success" } },
     ]);
-    const about = { ...(await anEvent("failed")), transaction: order.transaction.pk };
-    await discardEvent(ledgerAt(), about, decision);
+    const withTransaction = { ...(await anEvent("failed")), transaction: order.transaction.pk };
+    await discardEvent(ledgerAt(), withTransaction, decision);
     expect(await readAudit(ledgerAt(), order.transaction.pk)).toHaveLength(2);
   });
 
-  test("to be a failure leaves its code, and to be a success none, for airtime as for data", async () => {
+  test("a resolution as failed records the failure's code, and as success none", async () => {
     const failed = await anOrder({ type: "airtime" });
     await resolveTransaction(ledgerAt(), failed.transaction, "failed", decision);
-    expect(await failed.stands()).toMatchObject({ failure: { code: "delivery_failed" } });
+    expect(await failed.stored()).toMatchObject({ failure: { code: "delivery_failed" } });
     const delivered = await anOrder({ type: "airtime" });
     await resolveTransaction(ledgerAt(), delivered.transaction, "success", decision);
-    expect(await delivered.stands()).not.toHaveProperty("failure");
+    expect(await delivered.stored()).not.toHaveProperty("failure");
+  });
+});
+
+describe("with a faulty table", () => {
+  let ledger: FaultyLedger;
+  beforeAll(async () => {
+    ledger = await openFaultyLedger();
+  });
+  beforeEach(() => ledger.reset());
+  afterEach(() => ledger.reset());
+  afterAll(() => ledger.proxy.stop());
+
+  /** An order whose request has certainly ended. */
+  const anOldOrder = async () => {
+    const order = await anOpenOrder(ledger);
+    ledger.nowMs += 3_600_000;
+    return order;
+  };
+
+  test("a resolution that meets a conflict is retried", async () => {
+    const order = await anOldOrder();
+    const seen = ledger.firstWrites(1, "conflict");
+    await resolveTransaction(ledger, order.transaction, "failed", decision);
+    expect(seen.writes).toBe(2);
+    expect((await order.stored())?.status).toBe("failed");
+  });
+
+  test("a resolution that meets conflicts for 10 s fails", async () => {
+    const order = await anOldOrder();
+    const seen = ledger.neverFree();
+    await expect(resolveTransaction(ledger, order.transaction, "failed", decision)).rejects.not.toBeInstanceOf(
+      OperatorError,
+    );
+    expect(seen.writes).toBe(3);
+    expect((await order.stored())?.status).toBe("processing");
+  });
+
+  test("a resolution without an answer fails and is not retried, because it may have been written", async () => {
+    const order = await anOldOrder();
+    const seen = ledger.firstWrites(99, "never_arrives");
+    await expect(resolveTransaction(ledger, order.transaction, "failed", decision)).rejects.not.toBeInstanceOf(
+      OperatorError,
+    );
+    expect(seen.writes).toBe(TRIES);
+    expect((await order.stored())?.status).toBe("processing");
   });
 });
 
@@ -368,9 +417,9 @@ describe("an entry of a wallet", () => {
   test("of 10 with one id at once moves the balance once; another amount under it is told apart", async () => {
     const { accountId, balance, isProved } = await anAccount();
     const bookings = await Promise.all(Array.from({ length: 10 }, () => adjust(accountId, -300, "case-1")));
-    expect(bookings.filter(({ kind }) => kind === "booked")).toHaveLength(1);
+    expect(bookings.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
     expect(await adjust(accountId, -301, "case-1")).toMatchObject({
-      kind: "booked_before",
+      kind: "already_recorded",
       entry: { amount_kobo: -300_00 },
     });
     expect(await balance()).toBe(700);
@@ -386,12 +435,12 @@ describe("an entry of a wallet", () => {
     const bookings = await Promise.all(
       Array.from({ length: 10 }, (_, index) => fund(accounts[index % 2]?.accountId ?? "", id)),
     );
-    expect(bookings.filter(({ kind }) => kind === "booked")).toHaveLength(1);
+    expect(bookings.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
     const balances = await Promise.all(accounts.map(({ balance }) => balance()));
     expect(balances.toSorted((one, other) => one - other)).toEqual([1_000, 1_300]);
     const [credited, other] = balances[0] === 1_300 ? accounts : accounts.toReversed();
     expect(await fund(other?.accountId ?? "", id)).toMatchObject({
-      kind: "booked_before",
+      kind: "already_recorded",
       entry: { account_id: credited?.accountId, amount_kobo: 300_00, created_at: isoTime(NOON_MS) },
     });
     for (const { isProved } of accounts) expect(await isProved()).toBe(true);
@@ -400,8 +449,11 @@ describe("an entry of a wallet", () => {
   test("a bank transfer whose reference is typed in another case is the same transfer", async () => {
     const { accountId, balance } = await anAccount();
     const id = `gtb-${randomUUID()}`;
-    expect(await fund(accountId, id)).toEqual({ kind: "booked" });
-    expect(await fund(accountId, id.toUpperCase())).toMatchObject({ kind: "booked_before", entry: { entry_id: id } });
+    expect(await fund(accountId, id)).toEqual({ kind: "recorded" });
+    expect(await fund(accountId, id.toUpperCase())).toMatchObject({
+      kind: "already_recorded",
+      entry: { entry_id: id },
+    });
     expect(await balance()).toBe(1_300);
   });
 
@@ -417,24 +469,24 @@ describe("an entry of a wallet", () => {
     };
     await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: former }));
     for (const { accountId } of [first, other]) {
-      expect(await fund(accountId, id)).toMatchObject({ kind: "booked_before", entry: former });
+      expect(await fund(accountId, id)).toMatchObject({ kind: "already_recorded", entry: former });
     }
     expect(await Promise.all([first.balance(), other.balance()])).toEqual([1_000, 1_000]);
   });
 
   test("an adjustment's id is its account's own: the same id of another account is another adjustment", async () => {
     const [one, other] = [await anAccount(), await anAccount()];
-    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "booked" });
-    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "booked" });
+    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
+    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
   });
 
   test("never makes a balance negative: of 3 adjustments of -600 at once 1 is booked", async () => {
     const { accountId, balance } = await anAccount();
     const bookings = await Promise.all(["a", "b", "c"].map((id) => adjust(accountId, -600, id)));
     expect(bookings.map(({ kind }) => kind).toSorted()).toEqual([
-      "booked",
       "insufficient_balance",
       "insufficient_balance",
+      "recorded",
     ]);
     expect(await balance()).toBe(400);
   });

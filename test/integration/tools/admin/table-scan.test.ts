@@ -1,7 +1,7 @@
 import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { UnprocessedKeysError } from "../../../../shared/ledger/batch-read.ts";
+import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
 import { type Item, readItemMap, scanTable } from "../../../../tools/admin/table-scan.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
@@ -16,14 +16,14 @@ const serviceError = (name: string, httpStatusCode: number): DynamoDBServiceExce
   });
 const networkError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Errors that the same call meets again. */
+/** Errors that a retry would get again. */
 const permanent: readonly (readonly [string, Error])[] = [
   ["AccessDeniedException", serviceError("AccessDeniedException", 400)],
   ["ValidationException", serviceError("ValidationException", 400)],
   ["ExpiredTokenException", serviceError("ExpiredTokenException", 400)],
   ["a programming error", new TypeError("undefined is not a function")],
 ];
-/** Errors after which the same call may succeed. */
+/** Errors after which a retry may succeed. */
 const transient: readonly (readonly [string, Error])[] = [
   ["ThrottlingException", serviceError("ThrottlingException", 400)],
   ["ProvisionedThroughputExceededException", serviceError("ProvisionedThroughputExceededException", 400)],
@@ -31,13 +31,13 @@ const transient: readonly (readonly [string, Error])[] = [
   ["a time-out", Object.assign(new Error("timed out"), { name: "TimeoutError" })],
   ["a broken connection", networkError("ECONNRESET")],
   ["a name that is not resolved", networkError("EAI_AGAIN")],
-  ["keys that DynamoDB kept leaving out", new UnprocessedKeysError()],
+  ["unprocessed keys", new UnprocessedKeysError()],
 ];
 
 let db: DynamoDBDocumentClient;
 let from: string;
 let to: string;
-/** The first calls of the command `failing` meet these errors, in this order. */
+/** The first calls of the command `failing` throw these errors, in this order. */
 let errors: Error[];
 let failing: string;
 let calls: number;
@@ -61,9 +61,9 @@ beforeEach(async () => {
 });
 afterEach(() => db.destroy());
 
-const meet = (command: string, ...met: readonly Error[]): void => {
+const failWith = (command: string, ...thrown: readonly Error[]): void => {
   failing = command;
-  errors = [...met];
+  errors = [...thrown];
 };
 const scan = async (): Promise<readonly string[]> => {
   const pks: string[] = [];
@@ -82,15 +82,15 @@ describe.each([
   { name: "a scan of a table", command: "ScanCommand", run: scan, callsOnce: SEGMENTS },
   { name: "a batch of reads", command: "BatchGetItemCommand", run: read, callsOnce: 1 },
   { name: "a write of a carry-over", command: "PutItemCommand", run: carry, callsOnce: 1 },
-])("$name", ({ command, run, callsOnce }) => {
-  test.each(permanent)("that meets %s fails at once with that error", async (_name, error) => {
-    meet(command, error);
+])("$name", ({ name, command, run, callsOnce }) => {
+  test.each(permanent)(`${name} that gets %s fails at once with that error`, async (_title, error) => {
+    failWith(command, error);
     await expect(run()).rejects.toBe(error);
     expect(calls).toBe(callsOnce);
   });
 
-  test.each(transient)("that meets %s is tried again", async (_name, error) => {
-    meet(command, error);
+  test.each(transient)(`${name} that gets %s is retried`, async (_title, error) => {
+    failWith(command, error);
     expect(await run()).toEqual(["audit#1"]);
     expect(calls).toBe(callsOnce + 1);
   });

@@ -19,9 +19,9 @@ import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
-import { anAnnouncement } from "../../../builders/webhook-message.ts";
+import { aWebhookChange } from "../../../builders/webhook-message.ts";
 
-/** Goal: a request stays as cheap as tools/costs/budgets.ts says. Method: calls and capacity units are counted on the wire. */
+/** Goal: every kind of request is within its budget. Method: calls and capacity units are counted on the wire. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();
@@ -34,7 +34,7 @@ afterAll(() => service.stop());
 
 const VERIFY_NIN = "/identity/nin/verify";
 
-/** As long as everything may be: 100 characters of reference and 20 addresses. */
+/** Fields of the greatest length: a reference of 100 characters and 20 whitelisted addresses. */
 const longest = {
   reference: "r".repeat(100),
   whitelist: [
@@ -43,8 +43,8 @@ const longest = {
   ],
 };
 
-/** A request of an app's. */
-const asked = (
+/** A caller's request. */
+const send = (
   method: "GET" | "POST",
   path: string,
   { key, body, etag = "" }: { readonly key: string; readonly body?: unknown; readonly etag?: string },
@@ -53,74 +53,76 @@ const asked = (
   return weigh(method, `${service.baseUrl}${path}`, headers, body === undefined ? "" : JSON.stringify(body));
 };
 
-/** Expects a request to be answered within its budget, the size of its answer included. */
-const answered = async (budget: Budget, status: number, request: () => Promise<WeighedAnswer>) => {
-  const { result: answer, lines } = await expectWithin(service.proxy, budget, request);
-  expect(answer.status).toBe(status);
-  expect(answer.bytes).toBeLessThanOrEqual(budget.answerBytes ?? 0);
-  return { ...answer, lines };
+/** Expects a request to be answered within its budget, the size of the response included. */
+const expectAnswered = async (budget: Budget, status: number, request: () => Promise<WeighedAnswer>) => {
+  const { result: response, lines } = await expectWithin(service.proxy, budget, request);
+  expect(response.status).toBe(status);
+  expect(response.bytes).toBeLessThanOrEqual(budget.responseBytes ?? 0);
+  return { ...response, lines };
 };
 
-describe("within its budget is", () => {
-  test("a live purchase, also with the longest fields, and its log names no person and no key", async () => {
+describe("the budget holds for", () => {
+  test("a live purchase with the longest fields, whose log contains neither the phone number nor the key", async () => {
     const { key } = await service.newCaller({ whitelist: longest.whitelist });
     const body = anOrder({ reference: longest.reference });
-    const { lines } = await answered(budgets.purchase, 200, () => asked("POST", BUY_DATA, { key, body }));
+    const { lines } = await expectAnswered(budgets.purchase, 200, () => send("POST", BUY_DATA, { key, body }));
     expect(lines.join()).not.toMatch(/08031234567|live_/);
   });
 
-  test("a repeat", async () => {
+  test("a replay of a purchase", async () => {
     const { key } = await service.newCaller();
-    const buy = () => asked("POST", BUY_DATA, { key, body: anOrder({ reference: "twice" }) });
+    const buy = () => send("POST", BUY_DATA, { key, body: anOrder({ reference: "replayed" }) });
     await buy();
-    const { headers } = await answered(budgets.repeat, 200, buy);
+    const { headers } = await expectAnswered(budgets.replay, 200, buy);
     expect(headers["idempotent-replayed"]).toBe("true");
   });
 
-  test("a request over the limit", async () => {
+  test("a request over the rate limit", async () => {
     const { key } = await service.newCaller({ naira: 0 });
-    const request = () => asked("POST", BUY_DATA, { key, body: {} });
+    const request = () => send("POST", BUY_DATA, { key, body: {} });
     await Promise.all(Array.from({ length: 130 }, request));
-    await answered(budgets.overLimit, 429, request);
+    await expectAnswered(budgets.overLimit, 429, request);
   });
 
   test("a request with a malformed key", async () => {
-    const request = () => asked("POST", BUY_DATA, { key: "live_garbage", body: anOrder() });
-    await answered(budgets.malformedKey, 401, request);
+    const request = () => send("POST", BUY_DATA, { key: "live_garbage", body: anOrder() });
+    await expectAnswered(budgets.malformedKey, 401, request);
   });
 
-  test("an identity check whose result is kept for repeats, and its log names no person", async () => {
+  test("an identity check with a stored result, whose log does not contain the NIN", async () => {
     const { key } = await service.newCaller({ whitelist: longest.whitelist });
     const body = aNinCheck({ reference: longest.reference, purpose: "p".repeat(100) });
-    const { lines } = await answered(budgets.check, 200, () => asked("POST", VERIFY_NIN, { key, body }));
+    const { lines } = await expectAnswered(budgets.identityCheck, 200, () => send("POST", VERIFY_NIN, { key, body }));
     expect(lines.join()).not.toContain(body.nin);
   });
 
-  test("the warm catalog, and a 304, which has no body", async () => {
+  test("the catalog, and an unchanged one (304), which has no body", async () => {
     const { key } = await service.newCaller();
-    const { headers } = await answered(budgets.catalog, 200, () => asked("GET", "/vtu/data", { key }));
+    const { headers } = await expectAnswered(budgets.catalog, 200, () => send("GET", "/vtu/data", { key }));
     expect(headers["content-encoding"]).toBe("gzip");
     const { etag = "" } = headers;
-    const again = await answered(budgets.catalogUnchanged, 304, () => asked("GET", "/vtu/data", { key, etag }));
-    expect(again.bodyBytes).toBe(0);
+    const unchanged = await expectAnswered(budgets.catalogUnchanged, 304, () =>
+      send("GET", "/vtu/data", { key, etag }),
+    );
+    expect(unchanged.bodyBytes).toBe(0);
   });
 
-  test("an event of the upstream's, and its duplicate", async () => {
+  test("an upstream event and its duplicate", async () => {
     const { url, headers, body } = await anUpstreamEvent(service);
-    const report = () => weigh("POST", url, headers, body);
-    await answered(budgets.eventIn, 200, report);
-    await answered(budgets.eventAgain, 200, report);
+    const sendEvent = () => weigh("POST", url, headers, body);
+    await expectAnswered(budgets.upstreamEvent, 200, sendEvent);
+    await expectAnswered(budgets.duplicateEvent, 200, sendEvent);
   });
 
-  test("a webhook to an app", async () => {
+  test("a webhook", async () => {
     const receiver = await startReceiver();
-    const announce = await anAnnouncement(service, receiver.url);
-    await expectWithin(service.proxy, budgets.webhookOut, announce);
+    const announce = await aWebhookChange(service, receiver.url);
+    await expectWithin(service.proxy, budgets.webhook, announce);
     expect(receiver.received).toHaveLength(1);
     await receiver.stop();
   });
 
-  test("a minute in which nothing happens", async () => {
+  test("a minute of the scheduled functions without any request", async () => {
     const tables = await freshTables();
     const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
     const db = emulatorClient(proxy.endpoint);
@@ -130,22 +132,22 @@ describe("within its budget is", () => {
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const minute = async (): Promise<void> => {
-      const watch = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
+      const reconcile = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),
         phones_masked: await maskOldPhones(ledger, 400, deadline),
       }));
-      await watch({}, aLambdaContext(300_000));
+      await reconcile({}, aLambdaContext(300_000));
       const deps = { store, upstream, clock: systemClock };
       await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };
-    // The first proves the account's wallet and masks old phone numbers, which is done once a day.
+    // The first run reconciles the wallet and masks old phone numbers, which happens once a day.
     await minute();
-    await expectWithin(proxy, budgets.minute, minute);
+    await expectWithin(proxy, budgets.schedules, minute);
     await proxy.stop();
   });
 });
 
-test("two of the three calls of a purchase come before the upstream is asked", async () => {
+test("two of the three DynamoDB calls of a purchase come before the upstream request", async () => {
   const { key } = await service.newCaller();
   service.proxy.calls.length = 0;
   service.simulator.state.faults.add({ kind: "drop_before_reading", path: BUY_DATA, times: 1 });
@@ -154,7 +156,7 @@ test("two of the three calls of a purchase come before the upstream is asked", a
 });
 
 const bundles = functionNames.filter((name) => name !== "serve-docs");
-test.each(bundles)("the bundle of %s is within its budget", async (name) => {
+test.each(bundles)("the bundle of %s is within the budget", async (name) => {
   const { bytes, gzipBytes } = await bundleSize(name);
   expect(bytes).toBeGreaterThan(100_000);
   expect(bytes).toBeLessThanOrEqual(bundleBudget.bytes);

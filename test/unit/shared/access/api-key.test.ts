@@ -7,15 +7,15 @@ describe("a new key", () => {
     expect(newApiKey("test")).toMatch(/^test_[A-Za-z0-9_-]{38}$/);
   });
 
-  test("is well-formed, in 200 of 200 tries", () => {
+  test("is well-formed and unique in 200 of 200 tries", () => {
     const keys = Array.from({ length: 200 }, (_, index) => newApiKey(index % 2 === 0 ? "live" : "test"));
     expect(keys.filter(isWellFormedKey)).toHaveLength(200);
     expect(new Set(keys).size).toBe(200);
   });
 });
 
-describe("a key that is not well-formed", () => {
-  test("is one with any of its 43 characters changed", () => {
+describe("a key is not well-formed", () => {
+  test("if any of its 43 characters is changed", () => {
     const key = newApiKey("live");
     const changed = [...key].map(
       (character, at) => `${key.slice(0, at)}${character === "A" ? "B" : "A"}${key.slice(at + 1)}`,
@@ -24,7 +24,7 @@ describe("a key that is not well-formed", () => {
     expect(changed.filter(isWellFormedKey)).toEqual([]);
   });
 
-  test("is a test key that says it is live: the checksum covers the prefix", () => {
+  test("if it is a test key with the prefix live_, because the checksum covers the prefix", () => {
     const key = newApiKey("test");
     expect(isWellFormedKey(key.replace("test_", "live_"))).toBe(false);
   });
@@ -34,11 +34,11 @@ describe("a key that is not well-formed", () => {
     ["only a prefix", "live_"],
     ["of another prefix", "prod_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
     ["right in its form but not in its checksum", `live_${"a".repeat(38)}`],
-  ] as const)("is one that is %s", ([, key]) => {
+  ] as const)("if it is %s", ([, key]) => {
     expect(isWellFormedKey(key)).toBe(false);
   });
 
-  test("is one whose checksum is right but whose form is not: another prefix, 31 or 33 characters, a blank", () => {
+  test("if its checksum is right but its form is not: another prefix, 31 or 33 characters, a space", () => {
     const a = (count: number): string => "a".repeat(count);
     const unchecked = [
       `prod_${a(32)}`,
@@ -53,7 +53,7 @@ describe("a key that is not well-formed", () => {
     expect(keys.map(isWellFormedKey)).toEqual([true, false, false, false, false, false, false]);
   });
 
-  test("is a good one that is cut short by 1, or that has 1 character, a blank or a line break more", () => {
+  test("if it lacks 1 character or has 1 character, a space or a line break more", () => {
     const key = newApiKey("live");
     const spoilt = [key.slice(0, -1), key.slice(1), `${key}a`, `${key} `, ` ${key}`, `${key}\n`, key.toUpperCase()];
     expect(spoilt.filter(isWellFormedKey)).toEqual([]);
@@ -61,7 +61,7 @@ describe("a key that is not well-formed", () => {
   });
 });
 
-test("a key is found by its SHA-256, 43 characters of base64url", () => {
+test("the hash of a key is its SHA-256 as 43 characters of base64url", () => {
   // `printf abc | openssl sha256 -binary | base64`
   expect(keyHash("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
 });

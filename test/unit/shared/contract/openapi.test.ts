@@ -7,13 +7,14 @@ import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
 import { builtInPlans } from "../../../../shared/catalog/built-in.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { openApiDocument } from "../../../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
 import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 import { readDocument } from "../../../contract/document.ts";
 
 const text = JSON.stringify(openApiDocument());
@@ -156,10 +157,17 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   const judge = closed.judge(schema);
   expect(judge(example)).toBeUndefined();
   for (const status of ["success", "failed"] as const) {
-    expect(judge(JSON.parse(webhookBody(aTransactionRow({ status }), status)))).toBeUndefined();
+    expect(judge(JSON.parse(webhookBody(aTransaction({ status }), status)))).toBeUndefined();
   }
-  const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
+  const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
   expect(judge(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
+});
+
+test("every rate group is a tag of the document, which names its requests per minute", () => {
+  const tags = new Map(openApiDocument().tags.map(({ name, description }) => [name, description]));
+  for (const [group, { requestsPerMinute }] of Object.entries(rateGroups)) {
+    expect(tags.get(group)).toContain(` ${requestsPerMinute} requests per minute and key.`);
+  }
 });
 
 test("every component of the document is used, and every $ref has one", () => {

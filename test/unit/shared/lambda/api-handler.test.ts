@@ -18,7 +18,7 @@ type Purchase = OperationOf<"buyData">;
 const refuse = () => Promise.reject(new Error("Another route's operation was called"));
 const bought: Purchase = async () => ({ message: "Delivered", data: { transaction } });
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   statusCode: z.number(),
   headers: z.record(z.string(), z.string()),
   body: z.string().optional(),
@@ -35,13 +35,13 @@ const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
       body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08031234567" }),
       ...changes,
     });
-    const answer = answerSchema.parse(await handler(event, aLambdaContext()));
+    const answer = responseSchema.parse(await handler(event, aLambdaContext()));
     return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
   };
 };
 const ask = (run?: Purchase, admit?: Admit) => purchaseHandler(run, admit)();
 
-describe("a success", () => {
+describe("a successful response", () => {
   test("is 200 with status, message and data, the rate of the key and the request's id", async () => {
     const { statusCode, headers, json } = await ask();
     expect(statusCode).toBe(200);
@@ -63,7 +63,7 @@ describe("a success", () => {
     expect(headers).toMatchObject({ "x-transaction-reference": "DATA_1", "x-ratelimit-remaining": "41" });
   });
 
-  test("hands the operation the parsed input, the caller and the time that is left", async () => {
+  test("comes from an operation that got the parsed input, the caller and the time that is left", async () => {
     const calls: Parameters<Purchase>[0][] = [];
     await ask(async (call) => {
       calls.push(call);
@@ -81,16 +81,16 @@ describe("a success", () => {
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
   });
 
-  test("of an order that the route's schema does not allow is not answered: the order is charged", async () => {
-    const answered = ask(async () => ({
+  test("of an order that breaks the route's schema is never sent: the invocation fails, because the order is charged", async () => {
+    const response = ask(async () => ({
       message: "Delivered",
       data: { transaction: { ...transaction, amount: Number.NaN } },
     }));
-    await expect(answered).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(response).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 });
 
-test("a prepared answer is sent byte by byte, with its own headers and the common ones; a 304 has no body", async () => {
+test("a prepared response is sent as it is with its own and the common headers, and a 304 has no body", async () => {
   const zipped = await ask(async () => ({
     statusCode: 200,
     body: "H4sI",
@@ -106,7 +106,7 @@ test("a prepared answer is sent byte by byte, with its own headers and the commo
   expect(unchanged.headers).toMatchObject({ "x-ratelimit-limit": "60", "x-request-id": "req-0001" });
 });
 
-describe("each of the table's errors, thrown by an operation, is the error envelope with its code", () => {
+describe("an error of the table that an operation throws becomes the error envelope with its code:", () => {
   test.for(errorCodes)("%s", async (code) => {
     const { statusCode, headers, json } = await ask(async () => {
       throw new ServiceError(code);
@@ -124,7 +124,7 @@ describe("each of the table's errors, thrown by an operation, is the error envel
   });
 });
 
-test("an error's fields, wait, reference and replay become `errors` and 3 headers", async () => {
+test("the details of an error become `errors`, Retry-After, X-Transaction-Reference and Idempotent-Replayed", async () => {
   const { headers, json } = await ask(async () => {
     throw new ServiceError("validation_failed", {
       fields: { phone_number: ["Was refused by the upstream"] },
@@ -141,7 +141,7 @@ test("an error's fields, wait, reference and replay become `errors` and 3 header
   });
 });
 
-test("an unknown route is 404 not_found with the catalog group's 120 of 120, and nobody is admitted", async () => {
+test("an unknown route is 404 not_found with the unused rate of the catalog group, without a check of the key", async () => {
   const admit = vi.fn(admitted);
   const send = purchaseHandler(bought, admit);
   const { statusCode, headers } = await send({ routeKey: "$default" });
@@ -155,7 +155,7 @@ test("an unknown route is 404 not_found with the catalog group's 120 of 120, and
   expect(admit).not.toHaveBeenCalled();
 });
 
-test("a key that was not recognised gets 401 with the route's own 60 of 60", async () => {
+test("a request without a recognised key is 401 with the unused rate of the route's group", async () => {
   const { statusCode, headers } = await ask(bought, async () => {
     throw new ServiceError("invalid_api_key");
   });
@@ -163,7 +163,7 @@ test("a key that was not recognised gets 401 with the route's own 60 of 60", asy
   expect(headers).toMatchObject({ "x-ratelimit-limit": "60", "x-ratelimit-remaining": "60" });
 });
 
-test("a refusal by the gate is answered with the rate that was counted, and its body is not looked at", async () => {
+test("a refused request gets the counted rate, and its body is not parsed", async () => {
   const run = vi.fn(bought);
   const send = purchaseHandler(run, async () => ({
     rate: { limit: 60, remaining: 3 },
@@ -176,7 +176,7 @@ test("a refusal by the gate is answered with the rate that was counted, and its 
   expect(run).not.toHaveBeenCalled();
 });
 
-test("a bad body is 400 and a wrong field 422, both with the rate that was counted", async () => {
+test("a body that is not JSON is 400 and a wrong field 422, both with the counted rate", async () => {
   const send = purchaseHandler();
   const bad = await send({ body: "{" });
   expect([bad.statusCode, bad.headers["x-error-code"]]).toEqual([400, "invalid_json"]);
@@ -186,7 +186,7 @@ test("a bad body is 400 and a wrong field 422, both with the rate that was count
   expect(Object.keys(errorEnvelope.parse(wrong.json()).errors ?? {})).toEqual(["phone_number"]);
 });
 
-describe("an error that nobody foresaw", () => {
+describe("an unexpected error", () => {
   const secret = "08031234567 of Ada";
   const thrown: readonly (readonly [string, unknown])[] = [
     ["an Error", new Error(secret)],
@@ -202,7 +202,7 @@ describe("an error that nobody foresaw", () => {
       getTransaction: refuse,
       listTransactions: refuse,
     });
-    const answer = answerSchema.parse(
+    const answer = responseSchema.parse(
       await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
     );
     return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
@@ -216,9 +216,9 @@ describe("an error that nobody foresaw", () => {
   };
 
   test.for(thrown)(
-    "%s is 500 internal_error, and its message is neither in the answer nor in the log",
+    "that is %s is 500 internal_error, and its message is neither in the response nor in the log",
     async ([, error]) => {
-      const said = await linesOf(async () => {
+      const logged = await linesOf(async () => {
         const { statusCode, headers, body } = await readWallet(async () => {
           throw error;
         });
@@ -226,46 +226,49 @@ describe("an error that nobody foresaw", () => {
         expect(headers).toMatchObject({ "x-error-code": "internal_error", "x-request-id": "req-0001" });
         expect(body).not.toContain("Ada");
       });
-      expect(said).not.toContain("Ada");
+      expect(logged).not.toContain("Ada");
     },
   );
 
-  test.for(thrown)("%s of an order is not answered, and its message leaves in no way", async ([, error]) => {
-    const said = await linesOf(async () => {
-      const answered = ask(async () => {
-        throw error;
+  test.for(thrown)(
+    "that is %s fails the invocation of an order, and its message is neither in the error nor in the log",
+    async ([, error]) => {
+      const logged = await linesOf(async () => {
+        const response = ask(async () => {
+          throw error;
+        });
+        await expect(response).rejects.toMatchObject({
+          name: "OutcomeUnknown",
+          message: expect.not.stringContaining("Ada"),
+        });
       });
-      await expect(answered).rejects.toMatchObject({
-        name: "OutcomeUnknown",
-        message: expect.not.stringContaining("Ada"),
-      });
-    });
-    expect(said).toContain("request.outcome_unknown");
-    expect(said).not.toContain("Ada");
-  });
+      expect(logged).toContain("request.outcome_unknown");
+      expect(logged).not.toContain("Ada");
+    },
+  );
 
-  test("in the gate is 500 too, and not answered before an order", async () => {
+  test("of the admission is 500 too, and fails the invocation of an order", async () => {
     vi.spyOn(console, "log").mockImplementation(() => {});
     const gate: Admit = async () => {
-      throw new Error("DynamoDB is away");
+      throw new Error("DynamoDB is unavailable");
     };
     const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), gate);
     expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
     await expect(ask(bought, gate)).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 
-  test("before the debit of an order, where nothing was written, is internal_error and an alarm", async () => {
-    const said = await linesOf(async () => {
+  test("of an order that the operation reports as internal_error is 500 and an alarm", async () => {
+    const logged = await linesOf(async () => {
       const { statusCode, headers } = await ask(async () => {
         throw new ServiceError("internal_error", {}, { cause: new Error(secret) });
       });
       expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
     });
-    expect(said).not.toContain("Ada");
+    expect(logged).not.toContain("Ada");
   });
 });
 
-test("a write whose outcome is not known rejects the invocation: no error of ours leaves", async () => {
+test("an operation whose outcome is unknown fails the invocation, so that no response is sent", async () => {
   const unknown = new OutcomeUnknown("in doubt");
   await expect(
     ask(async () => {
@@ -274,7 +277,7 @@ test("a write whose outcome is not known rejects the invocation: no error of our
   ).rejects.toBe(unknown);
 });
 
-test("nothing of one request is left in the next one of the same process", async () => {
+test("a request gets nothing from the previous one of the same process", async () => {
   const send = purchaseHandler();
   const first = await send();
   const second = await send({ routeKey: "GET /v1/nothing", requestId: "req-0002" });
@@ -282,7 +285,7 @@ test("nothing of one request is left in the next one of the same process", async
   expect(second.headers).toMatchObject({ "x-ratelimit-limit": "120", "x-ratelimit-remaining": "120" });
 });
 
-test("one request is one log line of at most 400 bytes, without its body, key or phone number", async () => {
+test("a request is one log line of at most 400 bytes without body, key or phone number", async () => {
   const lines = vi.spyOn(console, "log").mockImplementation(() => {});
   await purchaseHandler()({ headers: { authorization: "Bearer live_secret" } });
   expect(lines).toHaveBeenCalledTimes(1);

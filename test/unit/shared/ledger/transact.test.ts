@@ -2,10 +2,10 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from "@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
 import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const $metadata = {};
-const transaction = aTransactionRow();
+const transaction = aTransaction();
 const Item = marshall(transaction);
 const REFUSED = { Code: "ConditionalCheckFailed" };
 const PASSED = { Code: "None" };
@@ -16,18 +16,21 @@ const named = (name: string): Error => Object.assign(new Error("The write was no
 describe("an error of a ledger write", () => {
   test("a single write's failed condition is a refusal, with the item as it was found", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
-    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
   test("a failed condition without an item is a refusal without a row", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "" });
-    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", row: undefined });
-    expect(classifyWriteError(cancelled(REFUSED, PASSED))).toMatchObject({ kind: "refused", row: undefined });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction: undefined });
+    expect(classifyWriteError(cancelled(REFUSED, PASSED))).toMatchObject({
+      kind: "condition_failed",
+      transaction: undefined,
+    });
   });
 
   test("that the transaction exists decides before a conflict on the wallet", () => {
     const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
-    expect(classifyWriteError(error)).toMatchObject({ kind: "refused", transaction });
+    expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
   test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(
@@ -43,7 +46,10 @@ describe("an error of a ledger write", () => {
   });
 
   test("a failed condition on the wallet alone is a refusal without a row", () => {
-    expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({ kind: "refused", row: undefined });
+    expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({
+      kind: "condition_failed",
+      transaction: undefined,
+    });
   });
 
   test.each([
@@ -64,6 +70,6 @@ describe("an error of a ledger write", () => {
     ["something that is not an error", { name: "ThrottlingException" }],
     ["nothing at all", undefined],
   ])("%s says nothing about the write", (_name, error) => {
-    expect(classifyWriteError(error)).toEqual({ kind: "lost", error });
+    expect(classifyWriteError(error)).toEqual({ kind: "indeterminate", error });
   });
 });

@@ -8,7 +8,7 @@ import {
   signedNairaField,
 } from "../../../../tools/admin/fields.ts";
 
-test("an amount of NGN as people type it is the same in kobo, with no decimals, one or two", () => {
+test("an amount of NGN with no, one or two decimals is parsed as the same amount in kobo", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), (kobo) => {
       const text = `${Math.floor(kobo / 100)}.${String(kobo % 100).padStart(2, "0")}`;
@@ -21,13 +21,13 @@ test("an amount of NGN as people type it is the same in kobo, with no decimals, 
 });
 
 test.for(["0", "0.00", "-5", "+5", "1.005", "1e3", "0x10", "5,000", " 5", "NaN", "12345678901", ""])(
-  "'%s' is no amount to fund with",
+  "wallet fund refuses the amount '%s'",
   (text) => {
     expect(nairaField.safeParse(text).success).toBe(false);
   },
 );
 
-test("an amount or none is in kobo, 0 being none, and nothing else is taken", () => {
+test("an optional amount is parsed as kobo, 0 as undefined, and anything else is refused", () => {
   expect(["500.5", "0", "0.00"].map((text) => nairaOrNoneField.parse(text))).toEqual([500_50, undefined, undefined]);
   for (const text of ["-5", "1.005", "none", ""]) expect(nairaOrNoneField.safeParse(text).success).toBe(false);
 });
@@ -38,11 +38,11 @@ test.for([
   ["30m", 1_800_000],
   ["24h", 86_400_000],
   ["7d", 604_800_000],
-] as const)("%s are %i ms", ([text, ms]) => {
+] as const)("the duration %s is %i ms", ([text, ms]) => {
   expect(durationField.parse(text)).toBe(ms);
 });
 
-test("permissions are those of the contract, each once", () => {
+test("permissions are parsed without duplicates, and unknown ones are refused", () => {
   expect(permissionsField.parse("vtu, identity,vtu")).toEqual(["vtu", "identity"]);
   for (const text of ["", "vtu,", "all"]) expect(permissionsField.safeParse(text).success).toBe(false);
 });

@@ -18,7 +18,7 @@ vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => 
   };
 });
 
-test("a command is declared to read only exactly if it takes no --why, except for webhook test, which is on record without one", () => {
+test("every command is either readOnly or takes --why, except webhook test, which writes an audit entry without a reason", () => {
   adminProgram();
   expect(definitions.length).toBeGreaterThan(40);
   const undeclared = definitions.filter(({ isReadOnly, takesWhy }) => isReadOnly === takesWhy);

@@ -9,7 +9,7 @@ import { dollarsOf, type PriceName, priceNames, prices } from "../../../../tools
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
 describe("a price", () => {
-  test.each(priceNames)("of %s names where and when it was read", (name) => {
+  test.each(priceNames)("of %s has a source with its date and the date of reading", (name) => {
     const { dollars, per, unit, source } = prices[name];
     expect(dollars).toBeGreaterThan(0);
     expect(per).toBeGreaterThan(0);
@@ -20,22 +20,22 @@ describe("a price", () => {
   });
 });
 
-/** Costs that a hand can follow: one function of 1 GB that calls out, and leaves a message for an app. */
+/** Costs that can be checked by hand: one function of 1 GB that waits for the upstream and sends a message. */
 const budget: Budget = {
   title: "an order",
-  runs: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", asks: "upstream" }],
-  writeUnits: { tables: 2, indexes: 1, refused: 4 },
+  invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", waitsFor: "upstream" }],
+  writeUnits: { tables: 2, indexes: 1, cancelled: 4 },
   readUnits: 0.5,
   log: { events: ["request.answered"], bytes: 400 },
-  answerBytes: 1_000,
+  responseBytes: 1_000,
 };
 
 describe("a request", () => {
-  test("uses what its budget says, and the platform's part", () => {
+  test("uses its budget, and what Lambda and API Gateway add", () => {
     expect(usageOf(budget)).toMatchObject({
       apiRequests: 1,
       lambdaRequests: 1,
-      // 10 ms of its own, 3 calls of 5 ms, 1 s of waiting.
+      // 10 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
       lambdaGbSeconds: 1.025,
       writeUnits: 7,
       readUnits: 0.5,
@@ -44,12 +44,12 @@ describe("a request", () => {
       dataOutGb: 0.000003,
       natGb: 0.000008,
     });
-    // Our line, and Lambda's and the gateway's own.
+    // The function's line, and those of Lambda and API Gateway.
     expect(usageOf(budget).logGb).toBeGreaterThan(0.0000007);
     expect(usageOf(budget).logGb).toBeLessThan(0.000001);
   });
 
-  test("costs what each service charges for it, and nothing else", () => {
+  test("costs the sum of what each service charges", () => {
     for (const { dollars, total } of requestCosts()) {
       expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
     }
@@ -63,14 +63,14 @@ describe("a request", () => {
 describe("a stage at rest", () => {
   const [none, one, two, three] = restCosts();
 
-  test("pays for a NAT gateway and an address in each zone, and nothing more for the zones", () => {
+  test("pays for one NAT gateway and one address per zone", () => {
     const zone = 730 * (0.045 + 0.005);
     expect(two && one && two.total - one.total).toBeCloseTo(zone, 9);
     expect(three && two && three.total - two.total).toBeCloseTo(zone, 9);
     expect(one && none && one.total - none.total).toBeCloseTo(zone, 9);
   });
 
-  test("pays for the secrets, alarms, figures and the dashboard of its stacks", () => {
+  test("pays for the secrets, alarms, custom metrics and the dashboard of its stacks", () => {
     const used = (name: PriceName): number =>
       (none?.parts ?? []).reduce((sum, { usage }) => sum + (usage[name] ?? 0), 0);
     expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([6, 4, 1]);
@@ -88,7 +88,7 @@ describe("npm run costs", () => {
     expect(stdout).toContain("| NAT gateways |");
   });
 
-  test("prints all that they are made from as JSON", async () => {
+  test("prints their data as JSON with --json", async () => {
     const { stdout } = await run("--json");
     const printed = z
       .object({
@@ -102,7 +102,7 @@ describe("npm run costs", () => {
     expect(Object.keys(printed.prices)).toEqual(priceNames);
   });
 
-  test("refuses another option with a sentence", async () => {
+  test("refuses another option with a message", async () => {
     await expect(run("--yaml")).rejects.toMatchObject({
       code: 1,
       stderr: "The only option is --json: npm run costs -- --json.\n",

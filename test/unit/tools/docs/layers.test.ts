@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
 
-describe("the layers", () => {
+describe("the table of layers", () => {
   const files = layeredFiles();
 
-  test("hold every file", () => {
+  test("contains every file", () => {
     const folders = Object.keys(layers);
     const outside = [...files.keys()].filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)));
     expect(outside).toEqual([]);
   });
 
-  test("are kept by every import", () => {
+  test("allows every import", () => {
     expect(files.size).toBeGreaterThan(200);
     expect(violationsIn(files)).toEqual([]);
   });
 
-  test("refuse an import of a layer above, of another room and of a test", () => {
+  test("forbids an import of a layer above, of an unlisted folder and of test/", () => {
     const text = [
       'import { place } from "../orders/place-order.ts";',
       'import type { Money } from "../platform/money.ts";',

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { DeleteCommand, GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
+import { transactionPk, walletPk } from "../../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../../../shared/ledger/transact.ts";
-import { type Transaction, transactionPk } from "../../../../../shared/ledger/transaction.ts";
-import { readWallet, walletPk } from "../../../../../shared/ledger/wallet.ts";
+import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
@@ -20,13 +21,13 @@ import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
-import { aTransactionRow } from "../../../../builders/transaction.ts";
+import { aTransaction } from "../../../../builders/transaction.ts";
 
-/** Goal: what a restored ledger lacks is carried over whatever the calls meet, and its balances are what moved them. */
+/** Goal: a carry-over completes a restored ledger whatever faults its calls meet, and its balances equal its entries. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const DAY_MS = 24 * 3_600_000;
 let proxy: DynamoDbProxy;
-/** The old ledger, and what was restored of it; both past the proxy. */
+/** The old ledger and the restored one, both without the proxy. */
 let old: Ledger;
 let restored: Ledger;
 let accountId: string;
@@ -52,7 +53,7 @@ const fund = (fundingId: string, naira: number, ledger = old, account = accountI
   fundWallet(ledger, { accountId: account, fundingId, amountKobo: koboFromNaira(naira) });
 const buy = async (account = accountId): Promise<Transaction> => {
   const at = isoTime(clock());
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${account}#live`,
     account_id: account,
@@ -70,7 +71,7 @@ const buy = async (account = accountId): Promise<Transaction> => {
 const refusal: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
 const settle = async (ledger: Ledger, transaction: Transaction, settlement: Settlement) =>
   expect(await settleTransaction(ledger, transaction, settlement, deadlineIn(20_000))).toEqual({ kind: "applied" });
-/** The ledger as it is now, in a table of its own. */
+/** Copies the old ledger as it is now into a table of its own. */
 const restore = async (): Promise<void> => {
   restored = { ...old, table: await copyTable(old.db, "ledger", old.table) };
 };
@@ -94,189 +95,185 @@ const statusOf = async ({ pk }: Transaction): Promise<unknown> =>
 const copied = ({ counts }: CarriedItems): number =>
   [...counts.values()].reduce((sum, each) => sum + each.copied + each.updated, 0);
 
-describe("a carry-over", () => {
-  /** Three orders that are open at T, and end after it in every way; two more, with their fundings, and an account. */
-  const aBusyDay = async (): Promise<void> => {
-    const [delivered, refused] = [await buy(), await buy(), await buy()];
-    await restore();
-    await settle(old, delivered, { status: "success", upstream_reference: "UP-1" });
-    await settle(old, refused, refusal);
-    await fund("second", 700);
-    await settle(old, await buy(), refusal);
-    const store = { db: old.db, ledgerTable: old.table, accessTable, clock };
-    const { account_id: newcomer } = await createAccount(store, { name: "newcomer", whitelist: [] });
-    await fund("third", 1_000, old, newcomer);
-    await buy(newcomer);
-  };
+/** Three open orders at the time of the restore, two of them settled later; then two orders, two fundings and an account. */
+const settleAndOrderAfterRestore = async (): Promise<void> => {
+  const [delivered, refused] = [await buy(), await buy(), await buy()];
+  await restore();
+  await settle(old, delivered, { status: "success", upstream_reference: "UP-1" });
+  await settle(old, refused, refusal);
+  await fund("second", 700);
+  await settle(old, await buy(), refusal);
+  const store = { db: old.db, ledgerTable: old.table, accessTable, clock };
+  const { account_id: newcomer } = await createAccount(store, { name: "newcomer", whitelist: [] });
+  await fund("third", 1_000, old, newcomer);
+  await buy(newcomer);
+};
 
-  test.each([1, 2, 3])(
-    "comes to the whole ledger where a third of its calls fail in some way (seed %i)",
-    async (seed) => {
-      await aBusyDay();
-      const random = seeded(seed);
-      const faults: readonly Fault[] = ["throttled", "answer_lost", "never_arrives", "conflict"];
-      proxy.fault = () => (random() < 0.33 ? faults[Math.floor(random() * faults.length)] : undefined);
-      const result = await carry();
-      proxy.fault = () => undefined;
-      expect(result.discrepancies).toEqual([]);
-      const results = await recompute([...result.accountIds]);
-      expect(new Map(results.map((each) => [each.account_id, each.result])).get(accountId)).toBe("corrected");
-      expect(results.map((each) => each.result).toSorted()).toEqual(["corrected", "right"]);
-      const [there, here] = [await itemsOf(old), await itemsOf(restored)];
-      for (const [pk, item] of there) {
-        // A wallet's version counts its own ledger's writes.
-        const ours = String(pk).startsWith("wallet#")
-          ? { balance_kobo: (await readWallet(old, accountOf(pk))).balance_kobo }
-          : item;
-        expect(here.get(pk)).toMatchObject(Object(ours));
-      }
-      expect(copied(await carry())).toBe(0);
-    },
-  );
-
-  const accountOf = (pk: unknown): string => String(pk).split("#")[1] ?? "";
-
-  test("writes nothing in a dry run, and says what it would write and how balances would change", async () => {
-    await aBusyDay();
-    const before = await itemsOf(restored);
-    const planned = await carry(true);
-    expect(await itemsOf(restored)).toEqual(before);
-    const wallets = await recomputeWallets(restored, planned.accountIds, {
-      plannedChanges: planned.balanceChanges,
-      ...silent,
-    });
-    expect(await itemsOf(restored)).toEqual(before);
+test.each([1, 2, 3])(
+  "a carry-over whose calls fail in every third case still copies the whole ledger (seed %i)",
+  async (seed) => {
+    await settleAndOrderAfterRestore();
+    const random = seeded(seed);
+    const faults: readonly Fault[] = ["throttled", "answer_lost", "never_arrives", "conflict"];
+    proxy.fault = () => (random() < 0.33 ? faults[Math.floor(random() * faults.length)] : undefined);
     const result = await carry();
-    expect(planned.counts).toEqual(result.counts);
-    for (const { account_id, after_kobo } of wallets) {
-      expect(after_kobo).toBe((await readWallet(old, account_id)).balance_kobo);
+    proxy.fault = () => undefined;
+    expect(result.discrepancies).toEqual([]);
+    const results = await recompute([...result.accountIds]);
+    expect(new Map(results.map((each) => [each.account_id, each.result])).get(accountId)).toBe("corrected");
+    expect(results.map((each) => each.result).toSorted()).toEqual(["corrected", "right"]);
+    const [oldItems, restoredItems] = [await itemsOf(old), await itemsOf(restored)];
+    for (const [pk, item] of oldItems) {
+      // A wallet's version counts its own ledger's writes.
+      const expected = String(pk).startsWith("wallet#")
+        ? { balance_kobo: (await readWallet(old, accountOf(pk))).balance_kobo }
+        : item;
+      expect(restoredItems.get(pk)).toMatchObject(Object(expected));
     }
-  });
+    expect(copied(await carry())).toBe(0);
+  },
+);
 
-  test("never changes a transaction that ended otherwise while it was being read", async () => {
-    const transaction = await buy();
-    await restore();
-    await settle(old, transaction, refusal);
-    // It ends before the first write arrives.
-    let ending: Promise<void> | undefined;
-    let hasEnded = false;
-    proxy.fault = ({ operation }) => {
-      if (operation !== "PutItem" || hasEnded) return undefined;
-      ending ??= settle(restored, transaction, { status: "success" }).then(() => {
-        hasEnded = true;
-      });
-      return "throttled";
-    };
-    const result = await carry();
-    await ending;
-    expect(hasEnded).toBe(true);
-    expect(await statusOf(transaction)).toBe("success");
-    expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
-  });
+const accountOf = (pk: unknown): string => String(pk).split("#")[1] ?? "";
 
-  test("reports what it does not know and what it cannot read, and carries over the rest", async () => {
-    await restore();
-    const put = (Item: Record<string, unknown>) => old.db.send(new PutCommand({ TableName: old.table, Item }));
-    await put({ pk: "lock#1", until: "tomorrow" });
-    await put({ pk: "funding#BROKEN", amount_kobo: "much" });
-    await fund("second", 700);
-    const { discrepancies } = await carry();
-    expect(new Set(discrepancies)).toEqual(
-      new Set([
-        { item: "lock#1", what: "is of an unknown kind" },
-        { item: "funding#BROKEN", what: "cannot be read" },
-      ]),
-    );
-    const here = await itemsOf(restored);
-    expect([here.has("lock#1"), here.has("funding#BROKEN"), here.size > 3]).toEqual([false, false, true]);
+test("a dry run of a carry-over writes nothing and predicts the copied items and the balances", async () => {
+  await settleAndOrderAfterRestore();
+  const before = await itemsOf(restored);
+  const planned = await carry(true);
+  expect(await itemsOf(restored)).toEqual(before);
+  const wallets = await recomputeWallets(restored, planned.accountIds, {
+    plannedChanges: planned.balanceChanges,
+    ...silent,
   });
-
-  test("from a table that is not there is a sentence", async () => {
-    await restore();
-    old = { ...old, table: "nowhere" };
-    await expect(carry()).rejects.toThrow("There is no table nowhere");
-  });
+  expect(await itemsOf(restored)).toEqual(before);
+  const result = await carry();
+  expect(planned.counts).toEqual(result.counts);
+  for (const { account_id, after_kobo } of wallets) {
+    expect(after_kobo).toBe((await readWallet(old, account_id)).balance_kobo);
+  }
 });
 
-describe("balances computed anew", () => {
-  const setBalance = (balanceKobo: number) =>
-    restored.db.send(
-      new UpdateCommand({
-        TableName: restored.table,
-        Key: { pk: walletPk(accountId) },
-        UpdateExpression: "SET balance_kobo = :balance",
-        ExpressionAttributeValues: { ":balance": balanceKobo },
-      }),
-    );
+test("a carry-over does not change a transaction that settled otherwise after it was read, and reports it", async () => {
+  const transaction = await buy();
+  await restore();
+  await settle(old, transaction, refusal);
+  // It settles before the first write arrives.
+  let settling: Promise<void> | undefined;
+  let isSettled = false;
+  proxy.fault = ({ operation }) => {
+    if (operation !== "PutItem" || isSettled) return undefined;
+    settling ??= settle(restored, transaction, { status: "success" }).then(() => {
+      isSettled = true;
+    });
+    return "throttled";
+  };
+  const result = await carry();
+  await settling;
+  expect(isSettled).toBe(true);
+  expect(await statusOf(transaction)).toBe("success");
+  expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
+});
 
-  test("are what moved them, on record where they were wrong, and stay where they were right", async () => {
-    await buy();
-    await restore();
-    expect(await recompute()).toMatchObject([{ result: "right", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
-    await setBalance(1);
-    const { version } = await readWallet(restored, accountId);
-    expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 1, after_kobo: 4_500_00 }]);
-    expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, version: version + 1 });
-    expect((await readAudit(restored, accountId)).map(({ action }) => action)).toEqual(["ledger carry-over"]);
-    expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
-  });
+test("a carry-over reports items of an unknown kind and unreadable ones, and copies the others", async () => {
+  await restore();
+  const put = (Item: Record<string, unknown>) => old.db.send(new PutCommand({ TableName: old.table, Item }));
+  await put({ pk: "lock#1", until: "tomorrow" });
+  await put({ pk: "funding#BROKEN", amount_kobo: "much" });
+  await fund("second", 700);
+  const { discrepancies } = await carry();
+  expect(new Set(discrepancies)).toEqual(
+    new Set([
+      { item: "lock#1", what: "is of an unknown kind" },
+      { item: "funding#BROKEN", what: "cannot be read" },
+    ]),
+  );
+  const items = await itemsOf(restored);
+  expect([items.has("lock#1"), items.has("funding#BROKEN"), items.size > 3]).toEqual([false, false, true]);
+});
 
-  test("take away a checkpoint that what was carried over has made wrong, and keep one that is right", async () => {
-    await buy();
-    nowMs += DAY_MS;
-    const [row] = [...(await itemsOf(old)).values()].filter((item) =>
-      String(Object(item).pk).startsWith("transaction#"),
-    );
-    await settle(old, aTransactionRow(Object(row)), { status: "success" });
-    await restore();
-    await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
-    await recompute();
-    expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
-    // An entry in the old ledger of before the restored one's checkpoint.
-    nowMs -= 2 * DAY_MS;
-    await fund("late", 100);
-    await carry();
-    expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_600_00 }]);
-    expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(0);
-    expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
-  });
+test("a carry-over from a table that does not exist fails with a message", async () => {
+  await restore();
+  old = { ...old, table: "nowhere" };
+  await expect(carry()).rejects.toThrow("There is no table nowhere");
+});
 
-  test("are not written where they would be negative, or where the wallet changed while they were summed up", async () => {
-    await buy();
-    await restore();
-    const late = { ...restored, db: emulatorClient(proxy.endpoint) };
-    // The wallet is read before the scan, which is answered only after the booking.
-    let booking: Promise<void> | undefined;
-    let isBooked = false;
-    proxy.fault = ({ operation }) => {
-      if (operation !== "Scan" || isBooked) return undefined;
-      booking ??= fund("meanwhile", 100, restored).then(() => {
-        isBooked = true;
-      });
-      return "throttled";
-    };
-    await setBalance(1);
-    const [first] = await recompute([accountId], late);
-    await booking;
-    expect(isBooked).toBe(true);
-    proxy.fault = () => undefined;
-    expect(first?.result).toBe("changed_meanwhile");
-    await recompute();
-    expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+const setBalance = (balanceKobo: number) =>
+  restored.db.send(
+    new UpdateCommand({
+      TableName: restored.table,
+      Key: { pk: walletPk(accountId) },
+      UpdateExpression: "SET balance_kobo = :balance",
+      ExpressionAttributeValues: { ":balance": balanceKobo },
+    }),
+  );
 
-    const { db, table } = restored;
-    for (const pk of (await itemsOf(restored)).keys()) {
-      if (String(pk).startsWith("funding#")) await db.send(new DeleteCommand({ TableName: table, Key: { pk } }));
-    }
-    expect(await recompute()).toMatchObject([{ result: "negative", after_kobo: -500_00 }]);
-    expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
-  });
+test("recomputed balances equal the entries, and a correction has an audit entry", async () => {
+  await buy();
+  await restore();
+  expect(await recompute()).toMatchObject([{ result: "right", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
+  await setBalance(1);
+  const { version } = await readWallet(restored, accountId);
+  expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 1, after_kobo: 4_500_00 }]);
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, version: version + 1 });
+  expect((await readAudit(restored, accountId)).map(({ action }) => action)).toEqual(["ledger carry-over"]);
+  expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
+});
 
-  test("of an account without a wallet are reported", async () => {
-    await restore();
-    const { db, table } = restored;
-    await db.send(new DeleteCommand({ TableName: table, Key: { pk: walletPk(accountId) } }));
-    expect(await recompute()).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
-    expect(await recompute([])).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
-  });
+test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {
+  await buy();
+  nowMs += DAY_MS;
+  const [transaction] = [...(await itemsOf(old)).values()].filter((item) =>
+    String(Object(item).pk).startsWith("transaction#"),
+  );
+  await settle(old, aTransaction(Object(transaction)), { status: "success" });
+  await restore();
+  await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
+  await recompute();
+  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
+  // An entry of the old ledger that is older than the restored ledger's checkpoint.
+  nowMs -= 2 * DAY_MS;
+  await fund("late", 100);
+  await carry();
+  expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_600_00 }]);
+  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(0);
+  expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
+});
+
+test("a recomputed balance is not written if it is negative or if the wallet changed during the scan", async () => {
+  await buy();
+  await restore();
+  const late = { ...restored, db: emulatorClient(proxy.endpoint) };
+  // The wallet is read before the scan, which succeeds only after the funding.
+  let funding: Promise<void> | undefined;
+  let isFunded = false;
+  proxy.fault = ({ operation }) => {
+    if (operation !== "Scan" || isFunded) return undefined;
+    funding ??= fund("meanwhile", 100, restored).then(() => {
+      isFunded = true;
+    });
+    return "throttled";
+  };
+  await setBalance(1);
+  const [first] = await recompute([accountId], late);
+  await funding;
+  expect(isFunded).toBe(true);
+  proxy.fault = () => undefined;
+  expect(first?.result).toBe("changed_meanwhile");
+  await recompute();
+  expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+
+  const { db, table } = restored;
+  for (const pk of (await itemsOf(restored)).keys()) {
+    if (String(pk).startsWith("funding#")) await db.send(new DeleteCommand({ TableName: table, Key: { pk } }));
+  }
+  expect(await recompute()).toMatchObject([{ result: "negative", after_kobo: -500_00 }]);
+  expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+});
+
+test("recomputing balances reports an account without a wallet", async () => {
+  await restore();
+  const { db, table } = restored;
+  await db.send(new DeleteCommand({ TableName: table, Key: { pk: walletPk(accountId) } }));
+  expect(await recompute()).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
+  expect(await recompute([])).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
 });

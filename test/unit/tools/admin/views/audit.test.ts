@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { detailsText } from "../../../../../tools/admin/views/audit.ts";
 
-test("the details of an audit entry stand in the order of their names, however the table returns them", () => {
+test("the details of an audit entry are sorted by name, whatever their order in the table", () => {
   expect(detailsText({ name: "x", amount: 5, id: "GTB-1" })).toBe("amount=5 id=GTB-1 name=x");
 });

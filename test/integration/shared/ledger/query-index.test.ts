@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { openTransactions } from "../../../../shared/ledger/open-transactions.ts";
-import { ownedKeys } from "../../../../shared/ledger/owner-index.ts";
+import { ownedKeys } from "../../../../shared/ledger/query-index.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { Ledger } from "../../../../shared/ledger/transact.ts";
-import { type Transaction, transactionPk } from "../../../../shared/ledger/transaction.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: what an index says is read to its end, and believed only where the table says so too. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -22,7 +23,7 @@ beforeAll(async () => {
   ledger = { db, table, clock: () => NOON_MS };
   // Orders of the sandbox need no wallet; these are listed among the open ones all the same.
   transactions = [0, 1, 2, 3, 4].map((ageMs) =>
-    aTransactionRow({
+    aTransaction({
       pk: transactionPk(randomUUID()),
       mode: "test",
       attempt: randomUUID(),
@@ -51,14 +52,14 @@ const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocu
   return seen;
 };
 
-describe("an index that answers in pages", () => {
-  test("is read to its end, oldest first: the open transactions", async () => {
+describe("an index that returns pages", () => {
+  test("the open transactions are read from all pages of their index, oldest first", async () => {
     const table = givingTwoAtATime();
     expect(await openTransactions({ ...ledger, db: table.db }, ALWAYS)).toEqual(transactions);
     expect(table.pages).toBe(3);
   });
 
-  test("is read to its end, oldest first: what an owner has", async () => {
+  test("an owner's keys are read from all pages of their index, oldest first", async () => {
     const table = givingTwoAtATime();
     const keys = await ownedKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
     expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
@@ -66,7 +67,7 @@ describe("an index that answers in pages", () => {
   });
 });
 
-test("a transaction that ended since the index was read is not open", async () => {
+test("a transaction that is settled after its index was read is not listed as open", async () => {
   const [ended, ...others] = transactions;
   if (ended === undefined) throw new Error("There are no transactions");
   const db = emulatorClient();

@@ -23,17 +23,17 @@ const line = z.looseObject({
   }),
 });
 
-/** The line that a function of prod writes, as CloudWatch reads it. */
-const lineOf = (write: () => void): z.output<typeof line> => {
+/** The line that a function of prod logs, as CloudWatch parses it. */
+const loggedLine = (write: () => void): z.output<typeof line> => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-reconcile-ledger");
-  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  const logSpy = vi.spyOn(console, "log").mockImplementation(() => {});
   write();
-  expect(said).toHaveBeenCalledTimes(1);
-  return line.parse(JSON.parse(String(said.mock.calls[0]?.[0])));
+  expect(logSpy).toHaveBeenCalledTimes(1);
+  return line.parse(JSON.parse(String(logSpy.mock.calls[0]?.[0])));
 };
 
-/** The alarms that such a line can ring. */
-const ringing = (read: z.output<typeof line>, name: string) => {
+/** The alarms on a metric of such a line. */
+const alarmsOn = (read: z.output<typeof line>, name: string) => {
   const [{ Namespace, Dimensions }] = read._aws.CloudWatchMetrics;
   const dimensions = new Map(Dimensions[0].map((dimension) => [dimension, read[dimension]]));
   const alarmDimensions = z.array(z.object({ Name: z.string(), Value: z.unknown() }));
@@ -44,22 +44,22 @@ const ringing = (read: z.output<typeof line>, name: string) => {
   });
 };
 
-describe("a figure in a function's log", () => {
+describe("a metric in a function's log", () => {
   test.each([
     ["OldestOpenSeconds", 2],
     ["StuckTransactions", 1],
     ["OldestUnrefundedSeconds", 1],
     ["LedgerMismatches", 1],
-  ])("%s reaches its alarms", (name, count) => {
-    const read = lineOf(() => putMetrics({ [name]: 7 }, 1_700_000_000_000));
+  ])("%s has the dimensions and namespace of its alarms", (name, count) => {
+    const read = loggedLine(() => putMetrics({ [name]: 7 }, 1_700_000_000_000));
     expect(read[name]).toBe(7);
-    expect(ringing(read, name)).toHaveLength(count);
+    expect(alarmsOn(read, name)).toHaveLength(count);
   });
 
-  test("an event of log.alarm reaches the alarm of that event, and is a line of the log as any other", () => {
-    const read = lineOf(() => log.alarm("order.outcome_not_recorded", { reference: "DATA_1", error: "Error" }));
+  test("an event of log.alarm has the dimensions of its own alarm, and is a log line like any other", () => {
+    const read = loggedLine(() => log.alarm("order.outcome_not_recorded", { reference: "DATA_1", error: "Error" }));
     expect(read).toMatchObject({ level: "error", event: "order.outcome_not_recorded", reference: "DATA_1", Alarms: 1 });
-    const [alarm, ...others] = ringing(read, "Alarms");
+    const [alarm, ...others] = alarmsOn(read, "Alarms");
     expect(alarm?.Properties.AlarmDescription).toContain("Log event: order.outcome_not_recorded.");
     expect(others).toEqual([]);
   });

@@ -1,7 +1,15 @@
 import { type ErrorCode, errors, type FieldErrors, REFUNDED, ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { PlacedOrder } from "./order.ts";
 
-/** The error that a failed transaction is answered with, first and repeated. */
+/** The headers of an order's response. */
+export const orderHeaders = ({ transaction, replayed }: PlacedOrder): Record<string, string> => ({
+  [headers.transactionReference]: referenceOf(transaction),
+  ...(replayed && { [headers.idempotentReplayed]: "true" }),
+});
+
+/** The error response of a failed transaction, also when it is replayed. */
 export const failureError = ({ failure, ...transaction }: Transaction, replayed: boolean): ServiceError => {
   const code = codeOf(failure);
   return new ServiceError(code, {
@@ -12,7 +20,7 @@ export const failureError = ({ failure, ...transaction }: Transaction, replayed:
   });
 };
 
-/** The sentences of errors that are also answered before a debit. */
+/** The messages of errors that can also be sent before a debit. */
 const afterDebit: Partial<Record<ErrorCode, string>> = {
   validation_failed: `The upstream refused some fields; ${REFUNDED}`,
   plan_unavailable: `${errors.plan_unavailable.message}; ${REFUNDED}`,
@@ -22,6 +30,6 @@ const afterDebit: Partial<Record<ErrorCode, string>> = {
 const codeOf = (failure: Failure | undefined): ErrorCode =>
   failure === undefined || failure.code === "provider_unavailable" ? "delivery_failed" : failure.code;
 
-/** The upstream's own words stay inside. */
+/** The upstream's own messages are not passed on. */
 const refusedFields = (fields: readonly string[]): FieldErrors =>
   Object.fromEntries(fields.map((field) => [field, ["Was refused by the upstream"]]));

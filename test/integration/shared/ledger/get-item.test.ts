@@ -1,7 +1,7 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
-import { readItems } from "../../../../shared/ledger/batch-read.ts";
+import { getItems } from "../../../../shared/ledger/get-item.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: a batch that DynamoDB is too busy for is read all the same. */
@@ -14,7 +14,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const item = z.object({ pk: z.string() });
-const read = () => readItems(ledger, [{ pk: "one" }, { pk: "two" }], item);
+const read = () => getItems(ledger, [{ pk: "one" }, { pk: "two" }], item);
 
 /** The first `count` batch reads are throttled as a whole, with each of the SDK's tries. */
 const throttleFirst = (count: number) => {
@@ -27,7 +27,7 @@ const throttleFirst = (count: number) => {
   return seen;
 };
 
-test("a batch read that is throttled as a whole twice is made a third time", async () => {
+test("a batch read whose calls are throttled twice is made a third time", async () => {
   const seen = throttleFirst(2);
   expect(await read()).toEqual([{ pk: "one" }, { pk: "two" }]);
   expect(seen.calls).toBe(2 * TRIES + 1);
@@ -40,7 +40,7 @@ test("a batch read that stays throttled fails with the throttling after 3 second
   expect(performance.now() - begunMs).toBeGreaterThan(2_900);
 });
 
-test("a batch read that fails for another reason is not made again", async () => {
-  const absent = readItems({ ...ledger, table: "no-table" }, [{ pk: "one" }], item);
+test("a batch read that fails for another reason is not retried", async () => {
+  const absent = getItems({ ...ledger, table: "no-table" }, [{ pk: "one" }], item);
   await expect(absent).rejects.toThrow(expect.objectContaining({ name: "ResourceNotFoundException" }));
 });

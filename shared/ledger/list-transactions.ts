@@ -1,0 +1,64 @@
+import * as z from "zod";
+import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
+import type { TransactionQuery } from "../contract/transaction.ts";
+import { type Owner, readTransactions } from "./find-transactions.ts";
+import type { Ledger } from "./ledger.ts";
+import { ALL_TIMES, indexKeySchema, queryPage, type TimeRange } from "./query-index.ts";
+import { isTransactionPk, transactionOwner } from "./schema.ts";
+import type { Transaction } from "./transaction.ts";
+
+const cursorSchema = indexKeySchema.extend({ pk: z.string().refine(isTransactionPk) });
+type Cursor = z.infer<typeof cursorSchema>;
+
+export const encodeCursor = ({ pk, created_at }: Cursor): string =>
+  Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
+
+/** Undefined where the text is not a cursor. */
+export const decodeCursor = (text: string): Cursor | undefined => {
+  try {
+    return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Keys read for one page, so that a filter that matches little does not read a whole ledger in one request. */
+const KEYS_PER_REQUEST_MAX = 500;
+
+/** The range of a list. A date alone means that whole day, in UTC. Undefined where `to` is before `from`. */
+export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): TimeRange | undefined => {
+  const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
+  const range = {
+    from: from === undefined ? ALL_TIMES.from : new Date(from).toISOString(),
+    to: to === undefined ? ALL_TIMES.to : isDateOnly(to) ? `${to}T23:59:59.999Z` : new Date(to).toISOString(),
+  };
+  return range.from <= range.to ? range : undefined;
+};
+
+export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
+
+/** One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read. */
+export const listTransactions = async (
+  ledger: Ledger,
+  { accountId, mode }: Owner,
+  filter: Pick<TransactionQuery, "status" | "type">,
+  range: TimeRange,
+  start: Cursor | undefined,
+): Promise<TransactionList> => {
+  const owner = transactionOwner(accountId, mode);
+  const transactions: Transaction[] = [];
+  let from = start;
+  for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
+    const page = await queryPage(ledger, { owner }, range, from, PAGE_TRANSACTIONS_MAX);
+    for (const transaction of await readTransactions(ledger, page.keys)) {
+      if (filter.status !== undefined && transaction.status !== filter.status) continue;
+      if (filter.type !== undefined && transaction.type !== filter.type) continue;
+      transactions.push(transaction);
+      // The page is full: the next one starts behind this transaction.
+      if (transactions.length === PAGE_TRANSACTIONS_MAX) return { transactions, next: transaction };
+    }
+    from = page.next;
+    if (from === undefined) break;
+  }
+  return { transactions, next: from };
+};

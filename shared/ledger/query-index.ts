@@ -1,0 +1,95 @@
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { BATCH_KEYS_MAX } from "./get-item.ts";
+import type { Table } from "./ledger.ts";
+import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes } from "./schema.ts";
+
+/** What the indexes by time have of an item. */
+export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+export type IndexKey = z.infer<typeof indexKeySchema>;
+
+/** Times as the indexes have them, both inclusive. */
+export type TimeRange = { readonly from: string; readonly to: string };
+export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
+
+/** The items whose `owner` is this one, or the open live transactions. */
+type Selection = { readonly owner: string } | { readonly open: "live" };
+type Page = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
+
+/** One page of an index by time: all that fits in one, oldest first, or the `newest` so many. Indexes lag behind the table by moments. */
+export const queryPage = async (
+  { db, table }: Table,
+  selection: Selection,
+  { from, to }: TimeRange,
+  start?: IndexKey,
+  newest?: number,
+): Promise<Page> => {
+  const { name, partition } = "owner" in selection ? ledgerIndexes.byOwner : ledgerIndexes.byOpen;
+  const value = "owner" in selection ? selection.owner : selection.open;
+  const { Items, LastEvaluatedKey } = await db.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: name,
+      KeyConditionExpression: "#partition = :partition AND created_at BETWEEN :from AND :to",
+      ExpressionAttributeNames: { "#partition": partition },
+      ExpressionAttributeValues: { ":partition": value, ":from": from, ":to": to },
+      ...(newest !== undefined && { ScanIndexForward: false, Limit: newest }),
+      ...(start && { ExclusiveStartKey: { pk: start.pk, created_at: start.created_at, [partition]: value } }),
+    }),
+  );
+  return {
+    keys: z.array(indexKeySchema).parse(Items ?? []),
+    next: LastEvaluatedKey && indexKeySchema.parse(LastEvaluatedKey),
+  };
+};
+
+async function* queryPages(
+  table: Table,
+  selection: Selection,
+  range: TimeRange,
+): AsyncGenerator<readonly IndexKey[], void, void> {
+  let start: IndexKey | undefined;
+  do {
+    const { keys, next } = await queryPage(table, selection, range, start);
+    yield keys;
+    start = next;
+  } while (start !== undefined);
+}
+
+const queryAll = async (table: Table, selection: Selection, range: TimeRange): Promise<readonly IndexKey[]> => {
+  const keys: IndexKey[] = [];
+  for await (const page of queryPages(table, selection, range)) keys.push(...page);
+  return keys;
+};
+
+/** The keys of an owner's items (an account's transactions or entries, the accounts themselves), oldest first. */
+export const ownedKeys = (table: Table, owner: string, range: TimeRange): Promise<readonly IndexKey[]> =>
+  queryAll(table, { owner }, range);
+
+/** The same in batches that can be read at once. */
+export async function* ownedKeyBatches(
+  table: Table,
+  owner: string,
+  range: TimeRange,
+): AsyncGenerator<readonly IndexKey[], void, void> {
+  for await (const page of queryPages(table, { owner }, range)) {
+    for (let start = 0; start < page.length; start += BATCH_KEYS_MAX) yield page.slice(start, start + BATCH_KEYS_MAX);
+  }
+}
+
+/** The keys of live transactions that are `processing`, oldest first. */
+export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
+  queryAll(table, { open: "live" }, range);
+
+export type IndexedAccount = { readonly account_id: string; readonly created_at: string };
+
+/** All accounts as the index has them, oldest first, read page by page. */
+export async function* indexedAccounts(table: Table): AsyncGenerator<IndexedAccount, void, void> {
+  for await (const page of queryPages(table, { owner: ACCOUNTS_OWNER }, ALL_TIMES)) {
+    for (const { pk, created_at } of page) yield { account_id: accountIdOf(pk), created_at };
+  }
+}
+
+/** The ids of all accounts, oldest first. */
+export const accountIdsOf = async (table: Table): Promise<readonly string[]> =>
+  (await ownedKeys(table, ACCOUNTS_OWNER, ALL_TIMES)).map(({ pk }) => accountIdOf(pk));

@@ -1,0 +1,94 @@
+import type { Mode } from "../contract/transaction.ts";
+
+/**
+ * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's shape.
+ * Everything here is stored: a change of it would lose items.
+ */
+export const itemKinds = [
+  "account", // shared/access/account-store.ts
+  "wallet", // wallet.ts
+  "transaction", // transaction.ts
+  "name", // settle-transaction.ts: which transaction has an upstream reference
+  "funding", // ledger-entry.ts
+  "adjustment", // ledger-entry.ts
+  "proof", // checkpoint.ts
+  "audit", // audit.ts
+  "consent", // shared/identity/consent.ts
+  "event", // shared/upstream-events/stored-event.ts
+  "delivery", // shared/webhooks/delivery.ts
+  "phone-retention", // shared/reconciliation/phone-retention.ts
+] as const;
+export type LedgerItemKind = (typeof itemKinds)[number];
+
+const pkOf = (kind: LedgerItemKind, ...parts: readonly string[]): string => [kind, ...parts].join("#");
+
+/** A key without its kind. */
+const restOf = (pk: string): string => pk.slice(pk.indexOf("#") + 1);
+
+/** The kind of the item with this key; undefined for a key of none. */
+export const itemKindOf = (pk: string): LedgerItemKind | undefined =>
+  itemKinds.find((kind) => pk.startsWith(pkOf(kind, "")));
+
+export const accountPk = (accountId: string): string => pkOf("account", accountId);
+export const accountIdOf = (pk: string): string => restOf(pk);
+
+export const walletPk = (accountId: string): string => pkOf("wallet", accountId);
+
+export const transactionPk = (id: string): string => pkOf("transaction", id);
+export const isTransactionPk = (pk: string): boolean => itemKindOf(pk) === "transaction";
+export const transactionIdOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
+
+export const upstreamReferencePk = (upstreamReference: string): string => pkOf("name", upstreamReference);
+
+/**
+ * A bank transfer is credited once in the whole ledger, so that a funding's key is the bank's reference alone; in upper case, because
+ * two people may type it differently.
+ */
+export const fundingPk = (bankReference: string): string => pkOf("funding", bankReference.toUpperCase());
+/** The key that an earlier release gave to a funding. */
+export const earlierReleaseFundingPk = (accountId: string, bankReference: string): string =>
+  pkOf("funding", accountId, bankReference);
+/** An adjustment's id is unique within its account. */
+export const adjustmentPk = (accountId: string, id: string): string => pkOf("adjustment", accountId, id);
+
+export const checkpointPk = (accountId: string): string => pkOf("proof", accountId);
+
+export const auditPk = (at: string, random: string): string => pkOf("audit", at, random);
+
+export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
+
+export const eventPk = (hash: string): string => pkOf("event", hash);
+export const eventHashOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
+
+export const deliveryPk = (event: {
+  readonly transaction: string;
+  readonly status: string;
+  readonly repeat?: string | undefined;
+}): string => {
+  const id = transactionIdOf({ pk: event.transaction });
+  return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
+};
+
+/** `owner` is that of the items whose masking it keeps; empty for the whole pass. */
+export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
+
+/** The attribute `owner` groups items that are listed by time. */
+export const ACCOUNTS_OWNER = "accounts";
+export const EVENTS_OWNER = "events";
+export const transactionOwner = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
+export const entriesOwner = (accountId: string): string => `${accountId}#entries`;
+export const deliveriesOwner = (accountId: string): string => `${accountId}#deliveries`;
+export const auditOwner = (subject: string): string => pkOf("audit", subject);
+
+/** The indexes; infra/tables.ts creates them. */
+export const ledgerIndexes = {
+  byOwner: { name: "by_owner", partition: "owner", sort: "created_at" },
+  byUpstreamReference: {
+    name: "by_upstream_reference",
+    partition: "upstream_reference",
+    // What an event needs to settle its transaction without reading it first.
+    includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
+  },
+  /** Live transactions that are `processing`. */
+  byOpen: { name: "by_open", partition: "open", sort: "created_at" },
+} as const;

@@ -1,0 +1,72 @@
+import { randomInt, randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
+import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
+import { type FaultyLedger, NOON_MS } from "./faulty-ledger.ts";
+import { aTransaction } from "./transaction.ts";
+
+const referenceKey = "k".repeat(43);
+export const keyedHashes = loadKeyedHashes({ value: async () => referenceKey, refetch: async () => referenceKey });
+
+type EventChanges = Partial<UnsignedEvent> & { readonly phoneNumber?: string };
+
+/** A success of a data purchase for 500 NGN, received at noon, which only the path token authenticates. */
+export const anUnauthenticatedEvent = async ({
+  phoneNumber = aPhoneNumber(),
+  ...changes
+}: EventChanges = {}): Promise<UnsignedEvent> => {
+  const { hashSubject } = await keyedHashes();
+  return {
+    kind: "event",
+    mode: "live",
+    received_at: isoTime(NOON_MS),
+    reference: `U-${randomUUID()}`,
+    status: "success",
+    amount_kobo: koboFromNaira(500),
+    type: "data",
+    phone: { hmac: hashSubject("phone_number", phoneNumber), masked: "0803****567" },
+    ...changes,
+  };
+};
+
+export const authenticated = async (event: UnsignedEvent): Promise<EventMessage> => ({
+  ...event,
+  mac: eventMac(await keyedHashes(), event),
+});
+
+export const anEvent = async (changes: EventChanges = {}): Promise<EventMessage> =>
+  authenticated(await anUnauthenticatedEvent(changes));
+
+/** A number that, almost certainly, no other order or event of the test file has. */
+export const aPhoneNumber = (): string => `0803${String(randomInt(10_000_000)).padStart(7, "0")}`;
+
+/** A key as the service makes it, so that it gives a reference of ours. */
+export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<string> =>
+  transactionPk((await keyedHashes()).transactionId({ accountId: "any", mode }));
+
+/** An open order for 500 NGN, made 30 s before noon, of an account that had 2,000 NGN. */
+export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transaction> = {}) => {
+  const accountId = await ledger.aWallet(2_000);
+  const transaction = aTransaction({
+    pk: transactionPk(randomUUID()),
+    owner: `${accountId}#${changes.mode ?? "live"}`,
+    account_id: accountId,
+    attempt: randomUUID(),
+    created_at: isoTime(NOON_MS - 30_000),
+    ...changes,
+  });
+  expect(await openTransaction(ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  return {
+    transaction,
+    balance: () => ledger.balanceOf(accountId),
+    stored: () => readTransaction(ledger, transaction.pk),
+  };
+};

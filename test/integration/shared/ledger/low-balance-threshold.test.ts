@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
+import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { getWallet } from "../../../../shared/ledger/read-account.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+
+/** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
+let ledger: FaultyLedger;
+beforeAll(async () => {
+  ledger = await openFaultyLedger();
+});
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
+
+const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
+  const act = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
+  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), act);
+};
+
+const walletOf = async (accountId: string, mode: "live" | "test" = "live") =>
+  (await getWallet(ledger)({ caller: { accountId, keyId: "key_1", mode } })).data.wallet;
+
+test("GET /wallet shows the one wallet in NGN, read strongly, with a live and with a test key", async () => {
+  const accountId = await ledger.aWallet(99_500.5);
+  const reads: string[] = [];
+  ledger.proxy.fault = ({ body }) => void reads.push(body);
+  for (const mode of ["live", "test"] as const) {
+    expect(await walletOf(accountId, mode)).toEqual({
+      currency: "NGN",
+      balance: 99_500.5,
+      low_balance_threshold: null,
+      updated_at: isoTime(NOON_MS),
+    });
+  }
+  expect(reads).toHaveLength(2);
+  for (const read of reads) expect(read).toContain('"ConsistentRead":true');
+});
+
+describe("setLowBalanceThreshold", () => {
+  test("a threshold is shown until it is removed, each change is audited, and balance and time stay", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const before = await walletOf(accountId);
+    ledger.nowMs += 60_000;
+    await setThreshold(accountId, 250.5);
+    expect(await walletOf(accountId)).toEqual({ ...before, low_balance_threshold: 250.5 });
+    await setThreshold(accountId, undefined);
+    expect(await walletOf(accountId)).toEqual(before);
+    expect(await readAudit(ledger, accountId)).toHaveLength(2);
+  });
+
+  test("a threshold is retried while purchases hold the wallet", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.firstWrites(3, "conflict");
+    await setThreshold(accountId, 10);
+    expect(seen.writes).toBe(4);
+    expect(await walletOf(accountId)).toMatchObject({ balance: 1_000, low_balance_threshold: 10 });
+  });
+
+  test("a threshold is given up after 10 s with an error if the wallet is never free", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const seen = ledger.neverFree();
+    await expect(setThreshold(accountId, 10)).rejects.toThrow("TransactionCanceledException");
+    expect(seen.writes).toBe(3);
+  });
+
+  test("a threshold for a wallet that does not exist is refused at once and not audited", async () => {
+    const seen = ledger.firstWrites(0, "conflict");
+    await expect(setThreshold("acc_none", 10)).rejects.toThrow("ConditionalCheckFailed");
+    expect(seen.writes).toBe(1);
+    expect(await readAudit(ledger, "acc_none")).toEqual([]);
+  });
+});

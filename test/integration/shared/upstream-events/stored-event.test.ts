@@ -1,0 +1,119 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import {
+  findEvent,
+  listEvents,
+  recordEvent,
+  recordUnreadable,
+  storedEventId,
+} from "../../../../shared/upstream-events/stored-event.ts";
+import { anUnauthenticatedEvent } from "../../../builders/event-message.ts";
+import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+
+/** Goal: an event for the operator is stored completely, once, and found by its id. */
+const REASON = "no_candidate";
+let ledger: FaultyLedger;
+beforeAll(async () => {
+  ledger = await openFaultyLedger();
+});
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
+
+const storedUnder = async (reference: string) =>
+  (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
+
+test("a stored event has all fields of the message, the reason and its transaction", async () => {
+  const event = await anUnauthenticatedEvent();
+  await recordEvent(ledger, event, REASON, "transaction#1");
+  const [stored, ...others] = await storedUnder(event.reference);
+  expect(others).toEqual([]);
+  expect(stored).toEqual({
+    pk: stored?.pk,
+    owner: "events",
+    reason: REASON,
+    state: "open",
+    reference: event.reference,
+    says: "success",
+    type: "data",
+    amount_kobo: 50_000,
+    phone_masked: "0803****567",
+    transaction: "transaction#1",
+    created_at: isoTime(NOON_MS),
+  });
+});
+
+test("an event without an amount, a type, a phone number and a transaction is stored without them", async () => {
+  const { amount_kobo: _amount, type: _type, phone: _phone, ...event } = await anUnauthenticatedEvent();
+  await recordEvent(ledger, event, REASON);
+  const [stored] = await storedUnder(event.reference);
+  expect(new Set(Object.keys(stored ?? {}))).toEqual(
+    new Set(["pk", "owner", "reason", "state", "reference", "says", "created_at"]),
+  );
+});
+
+test("copies of an event are stored once, and the first one's reason stays", async () => {
+  const event = await anUnauthenticatedEvent();
+  await recordEvent(ledger, event, REASON);
+  await recordEvent(ledger, { ...event, received_at: isoTime(NOON_MS + 1_000) }, "several_candidates");
+  expect(await storedUnder(event.reference)).toMatchObject([{ reason: REASON }]);
+});
+
+test("events of one reference that differ in status, type, amount or phone number are stored separately", async () => {
+  const event = await anUnauthenticatedEvent({ phone: { hmac: "one", masked: "0803****567" } });
+  const { amount_kobo: _amount, phone: _phone, ...bare } = event;
+  const events: readonly EventMessage[] = [
+    event,
+    bare,
+    { ...event, status: "failed" },
+    { ...event, type: "airtime" },
+    { ...event, type: undefined },
+    { ...event, amount_kobo: koboFromNaira(501) },
+    { ...event, phone: { hmac: "other", masked: "0803****567" } },
+  ];
+  for (const one of events) await recordEvent(ledger, one, REASON);
+  expect(await storedUnder(event.reference)).toHaveLength(events.length);
+});
+
+test("an event is found by its id with a strong read, and other ids find nothing", async () => {
+  const event = await anUnauthenticatedEvent();
+  await recordEvent(ledger, event, REASON);
+  const [stored] = await storedUnder(event.reference);
+  const id = stored ? storedEventId(stored) : "";
+  const reads: string[] = [];
+  ledger.proxy.fault = ({ operation, body }) => void (operation === "GetItem" && reads.push(body));
+  expect(id).toMatch(/^event_[\w-]{32}$/);
+  expect(await findEvent(ledger, id)).toEqual(stored);
+  expect(await findEvent(ledger, `other_${id.slice("event_".length)}`)).toBeUndefined();
+  expect(await findEvent(ledger, "event_0")).toBeUndefined();
+  expect(reads).toHaveLength(2);
+  for (const read of reads) expect(read).toContain('"ConsistentRead":true');
+});
+
+test("an unreadable event is stored under the hash of its message, with its problem and its transaction", async () => {
+  const message: UnreadableMessage = {
+    kind: "unreadable_event",
+    mode: "live",
+    digest: randomBytes(32).toString("base64url"),
+    reference: `U-${randomUUID()}`,
+    problem: "status reversed",
+  };
+  for (let copy = 0; copy < 2; copy += 1) await recordUnreadable(ledger, message, "transaction#1");
+  expect(await findEvent(ledger, `event_${message.digest.slice(0, 32)}`)).toEqual({
+    pk: `event#${message.digest.slice(0, 32)}`,
+    owner: "events",
+    state: "open",
+    reason: "unreadable",
+    reference: message.reference,
+    problem: "status reversed",
+    transaction: "transaction#1",
+    created_at: isoTime(NOON_MS),
+  });
+});
+
+test("a write that fails rejects, so that the message is retried", async () => {
+  ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+  await expect(recordEvent(ledger, await anUnauthenticatedEvent(), REASON)).rejects.toThrow();
+});

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { rateGroups } from "../../../../shared/contract/limits.ts";
+import { errorsOf, isOrder, isRouteOf, routeKey, routes } from "../../../../shared/contract/routes.ts";
+
+const all = Object.values(routes);
+
+test("every route is served by a function that exists and counts in a group of the table", () => {
+  for (const route of all) {
+    expect(existsSync(new URL(`../../../../functions/${route.function}/handler.ts`, import.meta.url))).toBe(true);
+    expect(Object.keys(rateGroups)).toContain(route.group);
+  }
+});
+
+test("no two routes have the same method and path", () => {
+  expect(new Set(all.map(routeKey)).size).toBe(all.length);
+});
+
+test("isRouteOf knows the routes of a function, and neither another's nor the name of an inherited property", () => {
+  expect(Object.keys(routes).filter((name) => isRouteOf(name, "purchase"))).toEqual(["buyData", "buyAirtime"]);
+  expect(isRouteOf("buyData", "read-account")).toBe(false);
+  expect(isRouteOf("toString", "purchase")).toBe(false);
+});
+
+test("orders are the purchases and the identity requests, and each needs a permission", () => {
+  const orders = all.filter(isOrder);
+  expect(orders.map(({ path }) => path)).toEqual([
+    "/v1/vtu/data/purchase",
+    "/v1/vtu/airtime/purchase",
+    "/v1/identity/nin/verify",
+    "/v1/identity/nin/retrieve",
+    "/v1/identity/bvn/verify",
+    "/v1/identity/bvn/retrieve",
+  ]);
+  for (const order of orders) expect(errorsOf(order)).toContain("permission_denied");
+});
+
+test("no route documents an error twice, and public documents have no error about a key", () => {
+  for (const route of all) expect(new Set(errorsOf(route)).size, route.path).toBe(errorsOf(route).length);
+  expect(errorsOf(routes.describeApi)).toEqual(["internal_error"]);
+});

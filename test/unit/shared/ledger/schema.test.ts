@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import {
+  ACCOUNTS_OWNER,
+  accountIdOf,
+  accountPk,
+  adjustmentPk,
+  auditOwner,
+  auditPk,
+  checkpointPk,
+  consentPk,
+  deliveriesOwner,
+  deliveryPk,
+  EVENTS_OWNER,
+  earlierReleaseFundingPk,
+  entriesOwner,
+  eventHashOf,
+  eventPk,
+  fundingPk,
+  isTransactionPk,
+  itemKindOf,
+  phoneRetentionPk,
+  transactionIdOf,
+  transactionOwner,
+  transactionPk,
+  upstreamReferencePk,
+  walletPk,
+} from "../../../../shared/ledger/schema.ts";
+
+/** Goal: keys and owners are those of the items that are stored already. */
+const ID = "0123456789ABCDEFGHJKMNPQRS";
+const transaction = transactionPk(ID);
+
+test.each([
+  ["an account", accountPk("acc_1"), "account#acc_1", "account"],
+  ["a wallet", walletPk("acc_1"), "wallet#acc_1", "wallet"],
+  ["a transaction", transaction, `transaction#${ID}`, "transaction"],
+  ["an upstream reference", upstreamReferencePk("UP-1"), "name#UP-1", "name"],
+  ["a funding", fundingPk("Bank-1"), "funding#BANK-1", "funding"],
+  ["an earlier release's funding", earlierReleaseFundingPk("acc_1", "Bank-1"), "funding#acc_1#Bank-1", "funding"],
+  ["an adjustment", adjustmentPk("acc_1", "Case-1"), "adjustment#acc_1#Case-1", "adjustment"],
+  ["a checkpoint", checkpointPk("acc_1"), "proof#acc_1", "proof"],
+  ["an audit entry", auditPk("2026-11-21T12:00:00.000Z", "r"), "audit#2026-11-21T12:00:00.000Z#r", "audit"],
+  ["a consent", consentPk({ pk: transaction }), `consent#transaction#${ID}`, "consent"],
+  ["an event", eventPk("hash"), "event#hash", "event"],
+  ["a delivery", deliveryPk({ transaction, status: "success" }), `delivery#${ID}#success`, "delivery"],
+  [
+    "a repeated delivery",
+    deliveryPk({ transaction, status: "failed", repeat: "r" }),
+    `delivery#${ID}#failed#r`,
+    "delivery",
+  ],
+  ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
+])("the key of %s begins with its kind", (_item, pk, stored, kind) => {
+  expect(pk).toBe(stored);
+  expect(itemKindOf(pk)).toBe(kind);
+  expect(isTransactionPk(pk)).toBe(kind === "transaction");
+});
+
+test.each(["lock#1", "transactions#1", "transaction", "", "toString#1"])("the key %j is of no kind", (pk) => {
+  expect(itemKindOf(pk)).toBeUndefined();
+});
+
+test("an id is read back from the key that was made of it", () => {
+  expect(accountIdOf(accountPk("acc_1"))).toBe("acc_1");
+  expect(transactionIdOf({ pk: transaction })).toBe(ID);
+  expect(eventHashOf({ pk: eventPk("a-hash") })).toBe("a-hash");
+});
+
+describe("the owner", () => {
+  test("of a live transaction is not that of a test transaction of the same account", () => {
+    expect(transactionOwner("acc_1", "live")).toBe("acc_1#live");
+    expect(transactionOwner("acc_1", "test")).toBe("acc_1#test");
+  });
+
+  test("of every other kind of item is its own", () => {
+    const owners = [entriesOwner("acc_1"), deliveriesOwner("acc_1"), auditOwner("acc_1"), ACCOUNTS_OWNER, EVENTS_OWNER];
+    expect(owners).toEqual(["acc_1#entries", "acc_1#deliveries", "audit#acc_1", "accounts", "events"]);
+  });
+});
