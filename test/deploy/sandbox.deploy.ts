@@ -114,7 +114,7 @@ test("doctor finds a new stage in order, but for the upstream, which has given n
 
 contractSuite({
   name: "the deployed sandbox",
-  promises: "service",
+  scope: "service",
   modes: ["test"],
   arranges: [],
   open: async () => ({

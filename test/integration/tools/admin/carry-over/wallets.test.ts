@@ -59,7 +59,7 @@ const setBalance = (balanceKobo: number) =>
   );
 
 test("recomputed balances equal the entries, and a correction has an audit entry", async () => {
-  await old.anOrder(accountId);
+  await old.anOpenTransaction(accountId);
   await restore();
   expect(await recompute()).toMatchObject([{ result: "right", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
   await setBalance(1);
@@ -71,7 +71,7 @@ test("recomputed balances equal the entries, and a correction has an audit entry
 });
 
 test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {
-  const transaction = await old.anOrder(accountId);
+  const transaction = await old.anOpenTransaction(accountId);
   old.nowMs += DAY_MS;
   await settleTransaction(old, transaction, { status: "success" }, deadlineIn(20_000));
   await restore();
@@ -88,7 +88,7 @@ test("recomputing balances deletes a checkpoint that the carried items made wron
 });
 
 test("a recomputed balance is not written if it is negative or if the wallet changed during the scan", async () => {
-  await old.anOrder(accountId);
+  await old.anOpenTransaction(accountId);
   await restore();
   const late = { ...restored, db: emulatorClient(proxy.endpoint) };
   // The wallet is read before the scan, which succeeds only after the funding.
