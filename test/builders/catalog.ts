@@ -9,7 +9,7 @@ export const aPlan = (changes: Partial<DataPlan> = {}): DataPlan => ({
   ...changes,
 });
 
-/** A catalog of one network with so many plans, numbered from 101. */
+/** A catalog of one network, with `plans` plans from id 101 on. */
 export const aCatalog = (plans = 4, changes: Partial<Catalog> = {}): Catalog => ({
   networks: [{ id: 1, name: "MTN", code: "mtn" }],
   data_plans: Array.from({ length: plans }, (_, index) => aPlan({ id: 101 + index, name: `${index + 1}GB` })),

@@ -23,7 +23,10 @@ const webhookHeaders = z.object({
   "webhook-signature": z.string(),
 });
 
-/** An app's endpoint on loopback. `answer` is told the how-manieth request it is, from 1; by default all are taken. */
+/**
+ * An endpoint on loopback. `answer` gets the number of the request, from 1; by default every request is answered with
+ * 200.
+ */
 export const startReceiver = async (
   answer: (response: ServerResponse, count: number) => void = (response) => void response.end("ok"),
   options: { readonly host?: string; readonly tls?: { readonly key: string; readonly cert: string } } = {},
@@ -62,7 +65,7 @@ export const startReceiver = async (
   };
 };
 
-/** The headers as the library of Standard Webhooks wants them. */
+/** The headers in the form of the Standard Webhooks library. */
 export const standardHeaders = ({ headers }: Received): Record<string, string> => ({
   "webhook-id": headers.id,
   "webhook-timestamp": headers.timestamp,

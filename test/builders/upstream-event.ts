@@ -1,14 +1,14 @@
 import { createHmac } from "node:crypto";
 import { anOrder, BUY_DATA, type TestService } from "./service.ts";
 
-/** An event as the provider sends it. */
+/** A request of the upstream's webhook. */
 export type UpstreamEvent = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Buys something that does not end at once; this is the event that says that it has succeeded. */
+/** Buys something that stays open; this is the event that it was delivered. */
 export const anUpstreamEvent = async (service: TestService): Promise<UpstreamEvent> => {
   const { key } = await service.newCaller();
   const phoneNumber = "08000000004";

@@ -9,7 +9,7 @@ export const MTN_1GB = { network_id: 1, plan_id: 101 };
 export const SOME_PHONE = "08031234567";
 
 const fieldsSchema = z.record(z.string(), z.unknown());
-/** An answer of the upstream. */
+/** A response of the upstream. */
 export const bodySchema = z.object({
   status: z.boolean(),
   message: z.string(),
@@ -57,7 +57,7 @@ export const aSimulator = async (options: Partial<SimulatorOptions> = {}) => {
   };
 };
 
-/** A webhook receiver that keeps what it gets. */
+/** A receiver of the upstream's webhooks. */
 export const aWebhook = async () => {
   const received: { body: string; signature: unknown }[] = [];
   const server = createServer(async (request, response) => {

@@ -7,8 +7,11 @@ import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { loadFunctions } from "../../tools/local/functions.ts";
 import { anOrder, BUY_DATA, type TestService, transactionOf } from "./service.ts";
 
-/** An account with this endpoint buys something; what comes back announces its end, as the ledger's stream would. */
-export const anAnnouncement = async (service: TestService, url: string): Promise<() => Promise<unknown>> => {
+/**
+ * Buys something for an account with this endpoint; the function that is returned enqueues its webhook, as the stream
+ * does.
+ */
+export const aWebhookChange = async (service: TestService, url: string): Promise<() => Promise<unknown>> => {
   const { key, accountId } = await service.newCaller();
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
   await setEndpoint(service.endpoints, rules, accountId, url);

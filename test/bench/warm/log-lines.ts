@@ -4,7 +4,7 @@ import { observe, weigh } from "../../builders/observe.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
-import { anAnnouncement } from "../../builders/webhook-message.ts";
+import { aWebhookChange } from "../../builders/webhook-message.ts";
 
 const REPEATS = 5;
 const VERIFY_NIN = "/identity/nin/verify";
@@ -68,7 +68,7 @@ const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
       },
     },
     { budget: budgets.upstreamEvent, prepare: report },
-    { budget: budgets.webhook, prepare: () => anAnnouncement(service, endpoint) },
+    { budget: budgets.webhook, prepare: () => aWebhookChange(service, endpoint) },
   ];
 };
 

@@ -10,7 +10,10 @@ import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
 
-/** Goal: an account is told how its transactions ended. Method: the whole service, with receivers on loopback. */
+/**
+ * Goal: every settled transaction is delivered to its account's endpoint. Method: the whole service, with receivers on
+ * loopback.
+ */
 let service: TestService;
 let endpoints: EndpointStore;
 const rules: AddressRules = {
@@ -31,8 +34,8 @@ afterEach(async () => {
 });
 
 /** A caller with an endpoint of its own. */
-const told = async (...answer: Parameters<typeof startReceiver>) => {
-  const receiver = await startReceiver(...answer);
+const aCallerWithEndpoint = async (...options: Parameters<typeof startReceiver>) => {
+  const receiver = await startReceiver(...options);
   receivers.push(receiver);
   const caller = await service.newCaller();
   const { webhookSecret } = await setEndpoint(endpoints, rules, caller.accountId, receiver.url);
@@ -45,8 +48,8 @@ const buy = (key: string, phoneNumber: string, changes = {}) =>
 const arrived = (receiver: Receiver, count: number) =>
   vi.waitFor(() => expect(receiver.received).toHaveLength(count), { timeout: 5_000, interval: 20 });
 
-test("a delivered purchase is announced once, signed, with the fields of the interface", async () => {
-  const { caller, receiver, webhook } = await told();
+test("a delivered purchase has one signed webhook with the fields of the interface", async () => {
+  const { caller, receiver, webhook } = await aCallerWithEndpoint();
   const { reference } = transactionOf(await buy(caller.key, "08031234567"));
   await arrived(receiver, 1);
   const [event] = receiver.received;
@@ -66,14 +69,14 @@ test("a delivered purchase is announced once, signed, with the fields of the int
   expect(receiver.received).toHaveLength(1);
 });
 
-test("a refused purchase is announced as failed", async () => {
-  const { caller, receiver, webhook } = await told();
-  const answer = await buy(await caller.newKey({ mode: "test" }), "08000000001");
-  expect(answer.status).toBe(502);
+test("a refused purchase has a webhook of status failed", async () => {
+  const { caller, receiver, webhook } = await aCallerWithEndpoint();
+  const response = await buy(await caller.newKey({ mode: "test" }), "08000000001");
+  expect(response.status).toBe(502);
   await arrived(receiver, 1);
   const [event] = receiver.received;
   expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject({
-    data: { reference: answer.headers.get("x-transaction-reference"), status: "failed" },
+    data: { reference: response.headers.get("x-transaction-reference"), status: "failed" },
   });
 });
 
@@ -81,15 +84,15 @@ test.each([
   ["08000000002", "success", 9_500],
   ["08000000003", "failed", 10_000],
 ])(
-  "a live purchase for %s is processing, about 5 s later %s by the upstream's event, and announced once",
+  "a live purchase for %s is processing, then %s by the upstream's event about 5 s later, and has one webhook",
   async (phoneNumber, status, balance) => {
-    const { caller, receiver, webhook } = await told();
-    const begun = Date.now();
+    const { caller, receiver, webhook } = await aCallerWithEndpoint();
+    const startMs = Date.now();
     const { reference, ...transaction } = transactionOf(await buy(caller.key, phoneNumber));
     expect(transaction.status).toBe("processing");
     expect(await caller.balance()).toBe(9_500);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 9_000, interval: 50 });
-    expect(Date.now() - begun).toBeGreaterThan(4_500);
+    expect(Date.now() - startMs).toBeGreaterThan(4_500);
     const [event] = receiver.received;
     expect(event && webhook.verify(event.body, standardHeaders(event))).toMatchObject({ data: { reference, status } });
     expect(await caller.balance()).toBe(balance);
@@ -99,8 +102,8 @@ test.each([
   },
 );
 
-test("an identity check is announced without a network and a phone number", async () => {
-  const { caller, receiver } = await told();
+test("the webhook of an identity check has an empty network and phone number", async () => {
+  const { caller, receiver } = await aCallerWithEndpoint();
   await service.call("POST", "/identity/nin/verify", {
     key: caller.key,
     body: { nin: "12345678901", is_consent: true },
@@ -112,8 +115,8 @@ test("an identity check is announced without a network and a phone number", asyn
   expect(receiver.received[0]?.body).not.toContain("12345678901");
 });
 
-test("a test purchase for 08000000008 is announced twice, with one webhook-id and one body", async () => {
-  const { caller, receiver } = await told();
+test("a test purchase for 08000000008 has two webhooks with the same webhook-id and body", async () => {
+  const { caller, receiver } = await aCallerWithEndpoint();
   await buy(await caller.newKey({ mode: "test" }), "08000000008");
   await arrived(receiver, 2);
   const [one, other] = receiver.received;
@@ -124,8 +127,10 @@ test("a test purchase for 08000000008 is announced twice, with one webhook-id an
   expect(receiver.received).toHaveLength(2);
 });
 
-test("what was not taken comes again after 5 s, with the same webhook-id and body", { timeout: 15_000 }, async () => {
-  const { caller, receiver, webhook } = await told(
+test("a webhook that got 500 is sent again after 5 s, with the same webhook-id and body", {
+  timeout: 15_000,
+}, async () => {
+  const { caller, receiver, webhook } = await aCallerWithEndpoint(
     (response, count) => void response.writeHead(count === 1 ? 500 : 204).end(),
   );
   await buy(caller.key, "08031234567");
@@ -137,9 +142,9 @@ test("what was not taken comes again after 5 s, with the same webhook-id and bod
   expect(second && webhook.verify(second.body, standardHeaders(second))).toBeDefined();
 });
 
-test("an endpoint that hangs, with 5 events waiting, does not hold up another account's", async () => {
-  const slow = await told(() => {});
-  const healthy = await told();
+test("an endpoint that hangs does not delay the webhooks of another account", async () => {
+  const slow = await aCallerWithEndpoint(() => {});
+  const healthy = await aCallerWithEndpoint();
   for (let count = 0; count < 5; count += 1) await buy(slow.caller.key, "08031234567");
   await arrived(slow.receiver, 5);
   const startMs = Date.now();
@@ -148,8 +153,8 @@ test("an endpoint that hangs, with 5 events waiting, does not hold up another ac
   expect(Date.now() - startMs).toBeLessThan(2_000);
 });
 
-test("during a rotation both secrets verify, and the announcement repeated by an operator is the same event", async () => {
-  const { caller, receiver, webhook } = await told();
+test("during a rotation both secrets verify, and a webhook that an operator sends again is the same event", async () => {
+  const { caller, receiver, webhook } = await aCallerWithEndpoint();
   const beforeMs = Date.now();
   await buy(caller.key, "08031234567");
   await arrived(receiver, 1);
@@ -162,10 +167,10 @@ test("during a rotation both secrets verify, and the announcement repeated by an
   await arrived(receiver, 2);
   const [one, other] = receiver.received;
   expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
-  for (const with_ of [webhook, new Webhook(webhookSecret)]) {
-    expect(other && with_.verify(other.body, standardHeaders(other))).toBeDefined();
+  for (const verifier of [webhook, new Webhook(webhookSecret)]) {
+    expect(other && verifier.verify(other.body, standardHeaders(other))).toBeDefined();
   }
-  // The same repetition again has nothing left to tell, and one before the purchase neither.
+  // The same resend id, or a range before the purchase, sends nothing.
   await enqueueRange({ ledger: service.ledger, accounts, queue }, range);
   await enqueueRange({ ledger: service.ledger, accounts, queue }, { fromMs: 0, toMs: beforeMs - 1, resendId: "early" });
   await sleep(500);

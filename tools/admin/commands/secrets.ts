@@ -65,7 +65,7 @@ const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): 
   const hints = {
     filled: `. Use secrets set ${name}`,
     generated: `. Use secrets rotate ${name}`,
-    fixed: ": stored data depends on it, so it must never change",
+    fixed: ": stored data depends on its value, which must never change",
   };
   throw new OperatorError(`${name} cannot be ${done}${hints[kind]}`);
 };

@@ -47,7 +47,7 @@ const raiseVersion = (accountId: string, by = 1) => ledger.addToWallet(accountId
 const putRefunded = async (accountId: string, count: number, perMoment: number): Promise<void> => {
   for (let index = 0; index < count; index += 1) {
     if (index % perMoment === 0) ledger.nowMs += 1;
-    const { open: _open, ...Item } = ledger.aRow(accountId, { status: "failed" });
+    const { open: _open, ...Item } = ledger.aTransaction(accountId, { status: "failed" });
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
   }
   await raiseVersion(accountId, 2 * count);
@@ -92,7 +92,7 @@ describe("a wallet that differs", () => {
 
   test("is not hidden by a debit of the same amount that the index does not show yet", async () => {
     const accountId = await anAccount();
-    const transaction = await ledger.anOrder(accountId);
+    const transaction = await ledger.anOpenTransaction(accountId);
     await addKobo(accountId, PRICE_KOBO);
     hideFromIndex([transaction.pk], 2);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: PRICE_KOBO });
@@ -116,7 +116,7 @@ const hideFromIndex = (pks: readonly string[], count: number): void => {
 describe("a busy wallet", () => {
   test("that is right shows no difference while the index lags", async () => {
     const accountId = await anAccount();
-    const transaction = await ledger.anOrder(accountId);
+    const transaction = await ledger.anOpenTransaction(accountId);
     hideFromIndex([transaction.pk], 2);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
   });
@@ -129,7 +129,7 @@ describe("a busy wallet", () => {
     const made = new Map<string, number>();
     const traffic = async () => {
       while (!isOver) {
-        const row = { ...ledger.aRow(accountId), created_at: isoTime(real.clock()) };
+        const row = { ...ledger.aTransaction(accountId), created_at: isoTime(real.clock()) };
         await openTransaction(real, row, [], enough());
         made.set(row.pk, performance.now());
         await sleep(200);
@@ -193,7 +193,7 @@ describe("an order that stays open", () => {
 
   test("does not make the proofs of later days longer", async () => {
     const accountId = await anAccount();
-    const stuck = await ledger.anOrder(accountId);
+    const stuck = await ledger.anOpenTransaction(accountId);
     const counts: number[] = [];
     for (let day = 0; day < 3; day += 1) {
       await putRefunded(accountId, 125, 25);
@@ -212,7 +212,7 @@ describe("an order that stays open", () => {
     const transactions: Transaction[] = [];
     for (let count = 0; count < 102; count += 1) {
       if (count < 101) ledger.nowMs += 1;
-      transactions.push(await ledger.anOrder(accountId));
+      transactions.push(await ledger.anOpenTransaction(accountId));
     }
     ledger.nowMs += DAY_MS;
     await runWatch();
@@ -311,7 +311,7 @@ describe("a checkpoint", () => {
   test("of an earlier release is read: everything is summed up once more, and the wallet's version is kept", async () => {
     const accountId = await anAccount();
     ledger.nowMs += 1;
-    await settle(await ledger.anOrder(accountId), "success");
+    await settle(await ledger.anOpenTransaction(accountId), "success");
     const provedAt = isoTime(ledger.nowMs - HOUR_MS);
     const Item = {
       pk: `proof#${accountId}`,
@@ -354,7 +354,7 @@ describe("a checkpoint", () => {
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ version: 2, difference_kobo: 0 });
     // From now on the wallet is proved although it is never quiet.
     const beforeRead = vi.fn(async () => {
-      await settle(await ledger.anOrder(accountId), "success");
+      await settle(await ledger.anOpenTransaction(accountId), "success");
     });
     beforeEachWalletRead(async () => {
       if (beforeRead.mock.calls.length < 3) await beforeRead();
@@ -367,7 +367,7 @@ describe("a checkpoint", () => {
 describe("a run that is killed during a proof", () => {
   test("has published what is open before", async () => {
     const accountId = await anAccount();
-    await ledger.anOrder(accountId);
+    await ledger.anOpenTransaction(accountId);
     ledger.nowMs += HOUR_MS;
     const said: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));

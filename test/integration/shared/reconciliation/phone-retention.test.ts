@@ -22,7 +22,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamo
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed by it. */
 const DAY_MS = 24 * 3_600_000;
@@ -49,7 +49,7 @@ const anAccount = async (): Promise<string> =>
   (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
 
 const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
-  const { open: _open, ...transaction } = aTransactionRow();
+  const { open: _open, ...transaction } = aTransaction();
   const at = isoTime(OLD_MS);
   return {
     ...transaction,

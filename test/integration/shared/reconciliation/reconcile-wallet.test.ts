@@ -40,7 +40,7 @@ afterAll(() => proxy.stop());
 const enough = (): Deadline => deadlineIn(120_000);
 
 const anAccount = () => ledger.anAccount(2_000);
-const anOrder = (accountId: string, changes?: Partial<Transaction>) => ledger.anOrder(accountId, changes);
+const anOrder = (accountId: string, changes?: Partial<Transaction>) => ledger.anOpenTransaction(accountId, changes);
 const aDelivery = async (accountId: string): Promise<void> => {
   await settleTransaction(ledger, await anOrder(accountId), { status: "success" }, enough());
 };

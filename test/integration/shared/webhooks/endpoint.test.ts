@@ -14,10 +14,10 @@ import {
 } from "../../../../shared/webhooks/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
-/** Goal: an endpoint's secret is sealed into its own account, and changes without an event in between going unsigned. */
+/** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
-const KEY = "a webhook key of thirty-two or more characters";
+const KEY = "a sealing key of thirty-two or more characters";
 const rules: AddressRules = {
   allowed: parseIpRanges("127.0.0.0/8"),
   refusedHosts: [],
@@ -48,7 +48,7 @@ const anEndpoint = async () => {
   return { account_id, accounts, endpoints, webhookSecret, endpoint };
 };
 
-test("the account's item holds its secret sealed, and another account's item does not open it", async () => {
+test("the webhook secret is stored sealed, and cannot be unsealed on another account's item", async () => {
   const { endpoints, account_id, webhookSecret, accounts, endpoint } = await anEndpoint();
   const { Item } = await tables.db.send(
     new GetCommand({ TableName: tables.ledgerTable, Key: { pk: `account#${account_id}` } }),
@@ -62,7 +62,7 @@ test("the account's item holds its secret sealed, and another account's item doe
   await expect(findEndpoint(endpoints, thief.account_id)).rejects.toThrow();
 });
 
-test("after a rotation both secrets sign for 24 hours, then only the new one; another URL keeps the secret", async () => {
+test("after a rotation both secrets sign for 24 hours, then only the new one, and another URL keeps it", async () => {
   const { endpoints, account_id, webhookSecret, endpoint, accounts } = await anEndpoint();
   const rotated = await rotateWebhookSecret(endpoints, account_id);
   expect(rotated.previousUntil).toBe(isoTime(NOON + 24 * HOUR_MS));
@@ -78,7 +78,7 @@ test("after a rotation both secrets sign for 24 hours, then only the new one; an
   expect(await endpoint()).toMatchObject({ status: "off", url: "http://127.0.0.1:2/" });
 });
 
-test("10 changes of one account at the same time all take effect", async () => {
+test("of 10 concurrent rotations of one account all take effect", async () => {
   const { endpoints, account_id, accounts } = await anEndpoint();
   const before = (await findAccount(accounts, account_id))?.version ?? 0;
   await Promise.all(Array.from({ length: 10 }, () => rotateWebhookSecret(endpoints, account_id)));

@@ -19,7 +19,7 @@ import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
-import { anAnnouncement } from "../../../builders/webhook-message.ts";
+import { aWebhookChange } from "../../../builders/webhook-message.ts";
 
 /** Goal: every kind of request is within its budget. Method: calls and capacity units are counted on the wire. */
 let service: TestService;
@@ -116,7 +116,7 @@ describe("the budget holds for", () => {
 
   test("a webhook", async () => {
     const receiver = await startReceiver();
-    const announce = await anAnnouncement(service, receiver.url);
+    const announce = await aWebhookChange(service, receiver.url);
     await expectWithin(service.proxy, budgets.webhook, announce);
     expect(receiver.received).toHaveLength(1);
     await receiver.stop();

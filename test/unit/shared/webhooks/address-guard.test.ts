@@ -77,9 +77,11 @@ test.each([
   ["discard", "100::1"],
   ["not assigned", "4000::1"],
   ["segment routing", "5f00::1"],
-  ["no address", "localhost"],
-  ["no address", ""],
-])("%s (%s) may not be reached", (_what, address) => expect(mayReach(https, address, [])).toBe(false));
+  ["not an address", "localhost"],
+  ["not an address", ""],
+])("an address of kind %s, %s, may not be reached", (_kind, address) =>
+  expect(mayReach(https, address, [])).toBe(false),
+);
 
 test("a public address is reached by https at port 443 only, an allowed one by http and at any port too", () => {
   const allowed = parseIpRanges("10.20.0.0/16, fd12::/32");
@@ -91,12 +93,12 @@ test("a public address is reached by https at port 443 only, an allowed one by h
   }
 });
 
-describe("the URL of an endpoint", () => {
+describe("parseEndpointUrl", () => {
   test.each([
     ["https://app.example.com/hooks?of=airtime", "https://app.example.com/hooks?of=airtime"],
     ["https://APP.example.com:443", "https://app.example.com/"],
     ["https://8.8.8.8/hook", "https://8.8.8.8/hook"],
-  ])("%s is taken as %s", async (text, href) => {
+  ])("the URL %s is accepted as %s", async (text, href) => {
     expect((await parseEndpointUrl(text, rules())).href).toBe(href);
   });
 
@@ -127,8 +129,8 @@ describe("the URL of an endpoint", () => {
     ["https://api.airtime.example/v1/webhooks", "belongs to this service or to the upstream"],
     ["https://API.airtime.example./v1/webhooks", "belongs to this service or to the upstream"],
     ["https://upstream.example:8443/v1", "belongs to this service or to the upstream"],
-  ])("%s is refused: %s", async (text, sentence) => {
-    await expect(parseEndpointUrl(text, rules())).rejects.toThrow(sentence);
+  ])("the URL %s is refused: it %s", async (text, reason) => {
+    await expect(parseEndpointUrl(text, rules())).rejects.toThrow(reason);
   });
 
   test.each<[string, readonly string[]]>([
@@ -136,19 +138,19 @@ describe("the URL of an endpoint", () => {
     ["a public address and a private one", [PUBLIC, "10.0.0.1"]],
     ["a public address and a NAT64 one", [PUBLIC, "64:ff9b::a00:1"]],
     ["nothing", []],
-  ])("a name that resolves to %s is refused", async (_what, addresses) => {
+  ])("the URL of a name that resolves to %s is refused", async (_what, addresses) => {
     const resolve = async () => addresses;
     await expect(parseEndpointUrl("https://app.example.com/", rules({ resolve }))).rejects.toThrow(
       addresses.length === 0 ? "does not resolve" : "not a public address",
     );
   });
 
-  test("a name that cannot be resolved is refused", async () => {
+  test("the URL of a name that cannot be resolved is refused", async () => {
     const resolve = () => Promise.reject(new Error("ENOTFOUND"));
     await expect(parseEndpointUrl("https://app.example.com/", rules({ resolve }))).rejects.toThrow("does not resolve");
   });
 
-  test("a stage that allows loopback takes plain http at any port there, by name too", async () => {
+  test("a stage that allows loopback accepts plain http at any port of it, also by name", async () => {
     const allowed = parseIpRanges("127.0.0.0/8,::1/128");
     for (const url of ["http://127.0.0.1:3000/hook", "http://localhost:3000/hook", "http://[::1]:3000/hook"]) {
       expect((await parseEndpointUrl(url, rules({ allowed }))).href).toBe(url);

@@ -21,7 +21,7 @@ import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
-import { aTransactionRow } from "../../../../builders/transaction.ts";
+import { aTransaction } from "../../../../builders/transaction.ts";
 
 /** Goal: a carry-over completes a restored ledger whatever faults its calls meet, and its balances equal its entries. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -53,7 +53,7 @@ const fund = (fundingId: string, naira: number, ledger = old, account = accountI
   fundWallet(ledger, { accountId: account, fundingId, amountKobo: koboFromNaira(naira) });
 const buy = async (account = accountId): Promise<Transaction> => {
   const at = isoTime(clock());
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${account}#live`,
     account_id: account,
@@ -225,7 +225,7 @@ test("recomputing balances deletes a checkpoint that the carried items made wron
   const [transaction] = [...(await itemsOf(old)).values()].filter((item) =>
     String(Object(item).pk).startsWith("transaction#"),
   );
-  await settle(old, aTransactionRow(Object(transaction)), { status: "success" });
+  await settle(old, aTransaction(Object(transaction)), { status: "success" });
   await restore();
   await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
   await recompute();

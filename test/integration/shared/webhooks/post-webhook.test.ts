@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
+import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { startReceiver } from "../../../builders/receiver.ts";
+import { selfSigned } from "../../../builders/self-signed.ts";
+
+/** Goal: a webhook is posted once, only to permitted addresses, within the limits of time and size. */
+const rulesWith = (changes: Partial<AddressRules> = {}): AddressRules => ({
+  allowed: parseIpRanges("127.0.0.0/8,::1/128"),
+  refusedHosts: [],
+  resolve: async () => ["127.0.0.1"],
+  ...changes,
+});
+const aReceiver = async (...options: Parameters<typeof startReceiver>) => {
+  const receiver = await startReceiver(...options);
+  onTestFinished(receiver.stop);
+  return receiver;
+};
+const headers = { "webhook-id": "evt_1", "webhook-timestamp": "1", "webhook-signature": "v1,x" };
+const post = (url: string, rules = rulesWith(), totalMs?: number) =>
+  createPost(rules, totalMs)({ url, headers, body: "{}" });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("a response gives its status and its size", async () => {
+  const receiver = await aReceiver((response) => void response.writeHead(204).end());
+  expect(await post(receiver.url)).toEqual({ kind: "answered", status: 204, bytes: 0 });
+  expect(receiver.received).toMatchObject([{ headers: { id: "evt_1" }, body: "{}" }]);
+});
+
+test("a receiver that does not respond times out after 5 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { promise: arrived, resolve: onArrival } = Promise.withResolvers<void>();
+  const receiver = await aReceiver(() => onArrival());
+  let result: unknown;
+  const posted = post(receiver.url).then((value) => {
+    result = value;
+  });
+  await arrived;
+  vi.advanceTimersByTime(4_999);
+  await new Promise(setImmediate);
+  expect(result).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  await posted;
+  expect(result).toEqual({ kind: "failed", reason: "timeout" });
+});
+
+test("a server that accepts the connection and sends nothing times out", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  expect(await post(`http://127.0.0.1:${port}/`, rulesWith(), 100)).toEqual({ kind: "failed", reason: "timeout" });
+});
+
+test("a response that never ends times out", async () => {
+  const receiver = await aReceiver((response) => {
+    const timer = setInterval(() => response.write("x"), 10);
+    response.once("close", () => clearInterval(timer));
+  });
+  expect(await post(receiver.url, rulesWith(), 100)).toEqual({ kind: "failed", reason: "timeout" });
+});
+
+test("a redirect is not followed", async () => {
+  const target = await aReceiver();
+  const receiver = await aReceiver((response) => void response.writeHead(302, { location: target.url }).end());
+  expect(await post(receiver.url)).toMatchObject({ kind: "answered", status: 302 });
+  expect(target.received).toHaveLength(0);
+});
+
+test("a response of 50 MB fails, and only its beginning is read", async () => {
+  let written = 0;
+  const receiver = await aReceiver((response) => {
+    response.writeHead(200, { "content-length": 50_000_000 });
+    const chunk = Buffer.alloc(64 * 1_024);
+    const pump = (): void => {
+      while (written < 50_000_000 && !response.destroyed) {
+        written += chunk.length;
+        if (!response.write(chunk)) return void response.once("drain", pump);
+      }
+    };
+    pump();
+  });
+  expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "too_large", status: 200 });
+  expect(written).toBeLessThan(10_000_000);
+});
+
+test.each<[string, Partial<AddressRules>]>([
+  ["resolves to a public and a private address", { allowed: [], resolve: async () => ["93.184.215.14", "10.0.0.1"] }],
+  ["resolves to no address", { resolve: async () => [] }],
+  ["resolves to text that is not an address", { resolve: async () => ["localhost"] }],
+  ["is a host of the upstream", { refusedHosts: ["app.example.com"] }],
+])("a host that %s gets no connection", async (_what, changes) => {
+  const result = await post("https://app.example.com/hook", rulesWith(changes));
+  expect(result).toEqual({ kind: "failed", reason: "address_refused" });
+});
+
+test.each(["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0x7f.1", "2130706433"])(
+  "plain http to %s gets no connection if the stage does not allow loopback",
+  async (host) => {
+    const receiver = await aReceiver();
+    const result = await post(`http://${host}:${receiver.port}/hook`, rulesWith({ allowed: [] }));
+    expect(result).toEqual({ kind: "failed", reason: "address_refused" });
+    expect(receiver.received).toHaveLength(0);
+  },
+);
+
+test("over https a receiver gets the webhook only if its certificate is trusted and has its name", async () => {
+  const identity = selfSigned();
+  const receiver = await aReceiver(undefined, { tls: identity });
+  expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+
+  const trusted = getCACertificates("default");
+  setDefaultCACertificates([...trusted, identity.cert]);
+  onTestFinished(() => setDefaultCACertificates(trusted));
+  expect(await post(receiver.url)).toMatchObject({ kind: "answered", status: 200 });
+  const otherName = receiver.url.replace("localhost", "app.example.com");
+  expect(await post(otherName)).toEqual({ kind: "failed", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test("a refused connection fails with the error's code", async () => {
+  const receiver = await startReceiver();
+  await receiver.stop();
+  expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "ECONNREFUSED" });
+});
