@@ -3,7 +3,7 @@ import { addStage } from "./constructs/stage.ts";
 import { SettingsError } from "./settings-error.ts";
 import { settingsOf } from "./stages.ts";
 
-/** What `cdk` runs: the stage that `-c stage=NAME` names, the sandbox where it names none. */
+/** The program that `cdk` runs: it synthesises the stage of `-c stage=NAME`, by default the sandbox. */
 const main = (): void => {
   const app = new App();
   const stage: unknown = app.node.tryGetContext("stage") ?? "sandbox";

@@ -10,97 +10,98 @@ type TableName = keyof typeof tables;
 type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem";
 type IndexName = (typeof tables)["ledger"]["indexes"][number]["name"];
 
-/** What each function gets on AWS. Memory decides its share of a CPU too. */
+/** Size, permissions and customer impact of a function. Memory decides its share of a CPU too. */
 export type FunctionSpec = {
   readonly memoryMb: number;
   readonly timeoutS: number;
-  /** Calls out to the provider or to apps: in the VPC where the stage has one. */
+  /** It calls the upstream or apps: it is in the VPC if the stage has one. */
   readonly egress?: true;
-  /** What it may do with which table. A part of a transaction needs the action of its kind. */
+  /** Allowed actions by table. A part of a transaction needs the action of its kind. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
-  /** The ledger's indexes that it queries. */
+  /** Indexes of the ledger that it queries. */
   readonly queries?: readonly IndexName[];
   readonly sendsTo?: readonly ("outcomes" | "delivery")[];
-  /** What a customer loses while it fails: the text of its alarms. */
-  readonly lost: string;
+  /** What a customer loses while it fails; begins the text of its alarms. */
+  readonly impact: string;
 };
 
-const counting = { access: ["UpdateItem"] } as const;
+const rateCounter = { access: ["UpdateItem"] } as const;
 
-/** Every folder below functions/. */
+/** One entry for each folder of functions/. */
 export const functionSpecs = {
   "list-catalog": {
     memoryMb: 512,
     timeoutS: 10,
-    tables: { ...counting, cache: ["GetItem"] },
-    lost: "Apps do not get the list of plans.",
+    tables: { ...rateCounter, cache: ["GetItem"] },
+    impact: "Apps do not get the list of plans.",
   },
   purchase: {
     memoryMb: 1_024,
     timeoutS: API_FUNCTION_TIMEOUT_S,
     egress: true,
-    tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
+    tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
     sendsTo: ["outcomes"],
-    lost: "Purchases end without an answer; some may be debited and open until an event or the operator ends them.",
+    impact:
+      "Purchases are not answered; some stay debited and open until an upstream event or an operator settles them.",
   },
   "check-identity": {
     memoryMb: 1_024,
     timeoutS: API_FUNCTION_TIMEOUT_S,
     egress: true,
-    tables: { ...counting, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
+    tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
     sendsTo: ["outcomes"],
-    lost: "Identity checks end without an answer; what was debited is returned after 5 minutes.",
+    impact: "Identity checks are not answered; their debits are refunded after 5 minutes.",
   },
   "read-account": {
     memoryMb: 512,
     timeoutS: 15,
-    tables: { ...counting, ledger: ["GetItem", "BatchGetItem"] },
+    tables: { ...rateCounter, ledger: ["GetItem", "BatchGetItem"] },
     queries: ["by_owner"],
-    lost: "Apps cannot look up balances and transactions.",
+    impact: "Apps cannot look up balances and transactions.",
   },
   "receive-upstream-event": {
     memoryMb: 512,
     timeoutS: 10,
     sendsTo: ["outcomes"],
-    lost: "The upstream's events are not taken in; transactions stay `processing` unless it sends them again.",
+    impact: "Transactions stay `processing`: upstream events are not received, unless the upstream sends them again.",
   },
   "apply-upstream-event": {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_upstream_reference", "by_open"],
-    lost: "Outcomes wait in the outcomes queue: transactions stay `processing`, and refunds wait.",
+    impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",
   },
   "enqueue-webhooks": {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     sendsTo: ["delivery"],
-    lost: "Apps are not told how their transactions end; what the stream loses after a day, `admin announce` repeats.",
+    impact: "Apps receive no webhooks; those that the stream drops after a day are sent again by `admin announce`.",
   },
   "deliver-webhook": {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     egress: true,
-    // The account's item says since when its endpoint fails.
+    // The account's item records since when its endpoint has failed.
     tables: { ledger: ["GetItem", "PutItem"] },
-    lost: "Apps' webhooks wait in the delivery queue.",
+    impact: "Apps receive their webhooks late: they wait in the delivery queue.",
   },
   "refresh-catalog": {
     memoryMb: 512,
     timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { cache: ["GetItem", "PutItem"] },
-    lost: "Plans and prices grow old; after 24 hours no data bundle is sold.",
+    impact: "Plans and prices become stale; after 24 hours no data bundle is sold.",
   },
   "reconcile-ledger": {
     memoryMb: 512,
     timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_owner", "by_open"],
-    lost: "Nobody notices stuck transactions and wrong balances, and abandoned identity checks are not refunded.",
+    impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
   },
-  "serve-docs": { memoryMb: 256, timeoutS: 10, lost: "The interface's description is not served." },
-  "not-found": { memoryMb: 256, timeoutS: 10, lost: "Wrong paths are answered 500 instead of 404." },
+  "serve-docs": { memoryMb: 256, timeoutS: 10, impact: "The API documentation is not served." },
+  "not-found": { memoryMb: 256, timeoutS: 10, impact: "Unknown paths return 500 instead of 404." },
 } as const satisfies Record<string, FunctionSpec>;
 export type FunctionName = keyof typeof functionSpecs;
 

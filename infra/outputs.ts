@@ -1,6 +1,6 @@
 /**
- * Every environment variable is an output of the service's stack too, so that the operator's commands find a stage's parts.
- * `LEDGER_TABLE` is the output `LedgerTable`, for an output's name has no underscores; what is empty is left out.
+ * Every environment variable is also an output of the service stack, so that the admin commands find a stage's resources.
+ * `LEDGER_TABLE` is the output `LedgerTable`, because the name of an output has no underscores. An empty value has no output.
  */
 export const outputOf = (variable: string): string =>
   variable
@@ -9,7 +9,7 @@ export const outputOf = (variable: string): string =>
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join("");
 
-/** Output with the interface's address, `/v1` included. */
+/** The output with the base URL, `/v1` included. */
 export const API_URL_OUTPUT = "ApiUrl";
 
 /** `prod` and `Service` make the stack `Prod-Service`. */

@@ -1,4 +1,4 @@
-/** A setting that the reader must correct, in one sentence that says how. */
+/** A wrong setting; the message says how to correct it. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

@@ -8,24 +8,24 @@ import { SettingsError } from "./settings-error.ts";
 
 const ipRanges = z.array(
   z.string().refine((text) => parseIpRange(text) !== undefined, {
-    error: ({ input }) => `"${input}" is no IP address or CIDR range`,
+    error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
   }),
 );
 
-/** Whether functions that call out leave through NAT gateways with fixed addresses, or not at all. */
+/** Whether functions that call the upstream or apps do so through NAT gateways with fixed addresses. */
 const egress = z.discriminatedUnion("kind", [
-  /** No VPC, no NAT, no cost at rest: the sandbox only. */
+  /** No VPC, no NAT gateway, no cost at rest: for the sandbox only. */
   z.object({ kind: z.literal("none") }),
   z.object({
     kind: z.literal("nat-gateway"),
-    /** One gateway and one elastic IP a zone. */
+    /** One gateway and one elastic IP in each zone. */
     zones: z.int().min(1, "An egress needs at least 1 zone").max(3, "An egress has at most 3 zones"),
-    /** Elastic IPs that you own already (`eipalloc-...`), one a zone; without them new ones are made, and kept for good. */
+    /** Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released. */
     allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
   }),
 ]);
 
-/** What a stage adopts instead of making it anew: the durable parts that an earlier stack left behind. */
+/** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
 const adoption = z.object({
   accessTableName: z.string().min(1),
   ledgerTableName: z.string().min(1),
@@ -34,17 +34,17 @@ const adoption = z.object({
   webhookKeySecretArn: z.string().startsWith("arn:"),
 });
 
-/** Everything that can be set about a deployment. A wrong setting fails the synthesis with a sentence. */
+/** The settings of a stage. A wrong setting fails the synthesis with a message. */
 const stageSettings = z
   .strictObject({
-    /** Where the upstream serves its interface, `/v1` included. */
+    /** Base URL of the upstream, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
-    /** Addresses from which the upstream sends its events; empty while it has named none. */
+    /** Addresses from which the upstream sends its events; empty if it has named none. */
     upstreamWebhookIps: ipRanges,
-    /** The header and encoding of the upstream's signatures; absent while it signs nothing. Its key is a secret. */
+    /** Header and encoding of the upstream's signatures; absent if it signs nothing. The key is a secret. */
     upstreamSignature: upstreamSignature.optional(),
     egress,
-    /** Which number comes first in the upstream's dates such as `01/02/1990`. */
+    /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
     upstreamDates: z.enum(dateOrders).default("day-first"),
     /** NGN. */
     identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
@@ -54,26 +54,26 @@ const stageSettings = z
     }),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
-    /** Phone numbers of ended transactions are masked after so many days. */
+    /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
-    /** `off` answers every purchase with 503 before the debit: while a ledger is restored. */
+    /** `off` answers every order with 503 before the debit; for restoring a ledger. */
     purchases: z.enum(["on", "off"]).default("on"),
     /**
-     * `off` stops everything that changes the ledger by itself, while a ledger is restored: messages wait in their queues, and no
-     * abandoned check is refunded.
+     * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and abandoned
+     * checks are not refunded.
      */
     workers: z.enum(["on", "off"]).default("on"),
-    /** Ranges inside, which webhooks may reach over plain http too. */
+    /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
-    /** Who is told of alarms. */
+    /** Receives the alarms. */
     alarmEmail: z.email().optional(),
     domain: z.object({ name: z.string().min(4), certificateArn: z.string().startsWith("arn:aws:acm:") }).optional(),
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
-    /** More than this in an hour is taken for an accident. */
+    /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
-    /** Requests that the interface as a whole lets through in a second; a key's own limits are lower. */
+    /** Rate limit of the whole API; the limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
-    /** Executions that a function keeps for itself. */
+    /** Reserved concurrency by function. */
     reservedConcurrency: z
       .partialRecord(z.enum(["purchase", "check-identity", "receive-upstream-event"]), z.int().min(1))
       .default({}),
@@ -85,7 +85,7 @@ const stageSettings = z
   });
 export type StageSettings = z.output<typeof stageSettings>;
 
-/** The first word of a stage's names on AWS, and what its figures are told apart by. */
+/** The prefix of a stage's names on AWS, and the stage dimension of its metrics. */
 const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");
 
 const prices = {
@@ -93,9 +93,9 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages of this company. Change the addresses before the first deployment of one that sells. */
+/** The stages. Change the URLs before the first deployment of a stage that sells. */
 export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
-  /** Test keys only: no VPC, no NAT, no fixed addresses. */
+  /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
     upstreamWebhookIps: [],
@@ -111,19 +111,19 @@ export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
   },
 };
 
-/** Throws a sentence if there is no such stage. */
+/** Throws a SettingsError if there is no such stage. */
 export const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
   if (Object.hasOwn(known, stage)) return;
   throw new SettingsError(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
 };
 
-/** A stage's settings, checked. Throws a sentence. */
+/** A stage's settings; throws a SettingsError if they are not valid. */
 export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>> = stages): StageSettings => {
   assertStage(stage, known);
   const name = stageName.safeParse(stage);
   const parsed = stageSettings.safeParse(known[stage]);
   if (name.success && parsed.success) return parsed.data;
   const issues = [...(name.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
-  const complaints = issues.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
-  throw new SettingsError(`Stage "${stage}" in infra/stages.ts is not valid: ${complaints.join("; ")}.`);
+  const messages = issues.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
+  throw new SettingsError(`Stage "${stage}" in infra/stages.ts is not valid: ${messages.join("; ")}.`);
 };

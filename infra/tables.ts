@@ -1,6 +1,6 @@
 import { ledgerIndexes } from "../shared/ledger/schema.ts";
 
-/** The three tables, divided by what losing them would cost; CDK and the local runner both create them from here. */
+/** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
 type Attribute = "pk" | "owner" | "created_at" | "upstream_reference" | "open";
 export type TableIndex = {
@@ -14,7 +14,7 @@ export type TableShape = {
   readonly partition: Attribute;
   readonly indexes: readonly TableIndex[];
   readonly ttl?: string;
-  /** Whether each change is told, with the item as it was and as it is; infra/streams.ts says to whom. */
+  /** The table has a stream of changes, with the item before and after; infra/streams.ts names its consumer. */
   readonly stream?: true;
 };
 
@@ -27,6 +27,6 @@ export const tables = {
     indexes: [ledgerIndexes.byOwner, ledgerIndexes.byUpstreamReference, ledgerIndexes.byOpen],
     stream: true,
   },
-  /** What can be fetched or made again. */
+  /** The catalog and sealed identity results: they can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
 } as const satisfies Record<string, TableShape>;

@@ -5,22 +5,22 @@ import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 /** The project's folder, with a slash at its end. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** How every function is bundled, for AWS and for the tests that weigh the bundles. The SDK is in the bundle: it starts faster. */
+/** How every function is bundled. The SDK is bundled too, because that starts faster. */
 export const bundleOptions = {
   bundle: true,
   minify: true,
   platform: "node",
   target: "node24",
   format: "esm",
-  // With zod's and the SDK's ES modules, unused parts fall away; the default prefers their CommonJS.
+  // The ES modules of zod and the SDK are tree-shaken; the default prefers their CommonJS.
   mainFields: ["module", "main"],
-  // The SDK's import() of node:http would also load fetch, which nobody uses: 25 ms where AWS is reached by plain http.
+  // The SDK's import() of node:http would also load fetch, which is unused and costs 25 ms with plain-http endpoints.
   supported: { "dynamic-import": false },
   inject: [`${projectRoot}infra/bundle/zod-without-compiling.ts`],
   alias: { "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts` },
-  // Used by serve-docs alone; the others do not get it.
+  // Only serve-docs uses it; unused definitions are not bundled.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
-  // Some dependencies still call require; an ES module has none of its own.
+  // Some dependencies still call require, which an ES module does not have.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;
 

@@ -1,12 +1,12 @@
 import { Validations } from "aws-cdk-lib";
 import type { IConstruct } from "constructs";
 
-/** Says why a rule of cdk-nag's is not followed at this place. */
-export const acknowledge = (place: IConstruct, rule: string, reason: string): void => {
-  Validations.of(place).acknowledge({ id: `AwsSolutions-${rule}`, reason });
+/** Suppresses a rule of cdk-nag at a construct, and records the reason. */
+export const acknowledge = (scope: IConstruct, rule: string, reason: string): void => {
+  Validations.of(scope).acknowledge({ id: `AwsSolutions-${rule}`, reason });
 };
 
-/** The only actions on `*`; the templates' test has the same list. AWS checks them without naming a resource. */
+/** The only actions on `*`, which AWS authorises without a resource; the test of permissions has the same list. */
 export const acknowledgeWildcards = (role: IConstruct): void => {
   acknowledge(
     role,

@@ -12,17 +12,17 @@ export interface AlarmsProps {
   readonly email: string | undefined;
 }
 
-export interface SilenceProps {
+export interface SilenceAlarmProps {
   readonly metric: IMetric;
-  /** What a customer loses, and where to begin: the alarm's text. */
+  /** The alarm's text: what a customer loses, then what to do. */
   readonly impact: string;
 }
 
-export interface AlarmProps extends SilenceProps {
+export interface ThresholdAlarmProps extends SilenceAlarmProps {
   readonly threshold: number;
 }
 
-/** Every alarm of a stage, and who is told. */
+/** Every alarm of a stage, and the topic that they notify. */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
@@ -32,7 +32,7 @@ export class Alarms extends Construct {
     super(scope, id);
     this.stage = stage;
     this.topic = new Topic(this, "Topic", { displayName: `Alarms of ${stage}`, enforceSSL: true });
-    // A policy of its own takes the place of the default one, which would let alarms in.
+    // An explicit policy replaces the default policy, which would let CloudWatch publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
@@ -44,9 +44,9 @@ export class Alarms extends Construct {
     if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
   }
 
-  /** Rings when the metric is above the threshold in one period. Silence is no alarm. */
-  whenAbove(id: string, { metric, threshold, impact }: AlarmProps): void {
-    this.ring(id, impact, {
+  /** Alarms when the metric exceeds the threshold in one period. Missing data does not alarm. */
+  addThresholdAlarm(id: string, { metric, threshold, impact }: ThresholdAlarmProps): void {
+    this.addAlarm(id, impact, {
       metric,
       threshold,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -54,9 +54,9 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Rings when the metric says nothing, or nothing but 0, for one period. */
-  whenSilent(id: string, { metric, impact }: SilenceProps): void {
-    this.ring(id, impact, {
+  /** Alarms when the metric is missing or 0 for one period. */
+  addSilenceAlarm(id: string, { metric, impact }: SilenceAlarmProps): void {
+    this.addAlarm(id, impact, {
       metric,
       threshold: 0,
       comparisonOperator: ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
@@ -64,8 +64,8 @@ export class Alarms extends Construct {
     });
   }
 
-  /** A figure of this stage that the functions put into their logs (shared/platform/log.ts). */
-  ownFigure(name: string, statistic: "Maximum" | "Sum", dimensions: Readonly<Record<string, string>> = {}): Metric {
+  /** A metric of this stage that the functions write to their logs (shared/platform/log.ts). */
+  stageMetric(name: string, statistic: "Maximum" | "Sum", dimensions: Readonly<Record<string, string>> = {}): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName: name,
@@ -75,7 +75,7 @@ export class Alarms extends Construct {
     });
   }
 
-  private ring(
+  private addAlarm(
     id: string,
     impact: string,
     props: {

@@ -25,16 +25,16 @@ export interface ApiProps {
   readonly settings: Pick<StageSettings, "domain" | "logRetentionDays" | "requestsPerSecondMax">;
 }
 
-/** Failures of the gateway itself, where no function of ours answered. */
+/** 5xx responses of the gateway itself. */
 const GATEWAY_FAILURES = "GatewayFailures";
 
-/** The interface's entrance: an HTTP API that knows the route table and nothing else. */
+/** The HTTP API: routes to functions, access logs, throttling. */
 export class Api extends Construct {
-  /** Where apps call, `/v1` included. */
+  /** Base URL for callers, `/v1` included. */
   readonly url: string;
-  /** The names under which the interface answers. */
+  /** The host names of the API. */
   readonly hosts: readonly string[];
-  /** Where the domain's DNS record points, if there is a domain. */
+  /** Target of the custom domain's DNS record, if there is one. */
   readonly domainTarget: string | undefined;
   readonly accessLogs: LogGroup;
   private readonly api: HttpApi;
@@ -48,7 +48,7 @@ export class Api extends Construct {
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
-      // With a name of its own, the interface answers under that name alone.
+      // With a custom domain, that is the only host name.
       disableExecuteApiEndpoint: domain !== undefined,
     });
     this.accessLogs = new LogGroup(this, "AccessLogs", {
@@ -74,11 +74,15 @@ export class Api extends Construct {
     this.hosts = [host, ...(domain ? [domain.name] : [])];
     this.url = domain ? `https://${domain.name}/v1` : `${this.api.apiEndpoint}/v1`;
     this.domainTarget = domainName?.regionalDomainName;
-    acknowledge(this, "APIG4", "Every function checks the key itself, for it counts the request in the same write");
-    this.countOwnFailures();
+    acknowledge(
+      this,
+      "APIG4",
+      "Every function authenticates the key itself, because the same write counts the request",
+    );
+    this.addFailureMetric();
   }
 
-  /** What the gateway answered with a 5xx that no function gave it, in 5 minutes. */
+  /** 5xx responses in 5 minutes that no function returned. */
   get failures(): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
@@ -88,17 +92,17 @@ export class Api extends Construct {
     });
   }
 
-  serve({ method, path }: Pick<Route, "method" | "path">, by: ServiceFunction): void {
-    this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: this.integrationOf(by) });
+  addRoute({ method, path }: Pick<Route, "method" | "path">, handler: ServiceFunction): void {
+    this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: this.integrationOf(handler) });
   }
 
-  /** Everything that is no route. */
-  serveRest(by: ServiceFunction): void {
-    const integration = this.integrationOf(by);
+  /** Handles requests that match no route. */
+  addDefaultRoute(handler: ServiceFunction): void {
+    const integration = this.integrationOf(handler);
     new HttpRoute(this, "Rest", { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration });
   }
 
-  figure(metricName: "Count" | "4xx" | "5xx" | "Latency", statistic: string): Metric {
+  apiMetric(metricName: "Count" | "4xx" | "5xx" | "Latency", statistic: string): Metric {
     const dimensionsMap = { ApiId: this.api.apiId };
     return new Metric({
       namespace: "AWS/ApiGateway",
@@ -109,16 +113,16 @@ export class Api extends Construct {
     });
   }
 
-  private integrationOf(by: ServiceFunction): HttpLambdaIntegration {
-    const known = this.integrations.get(by);
+  private integrationOf(handler: ServiceFunction): HttpLambdaIntegration {
+    const known = this.integrations.get(handler);
     if (known !== undefined) return known;
-    const integration = new HttpLambdaIntegration(by.node.id, by);
-    this.integrations.set(by, integration);
+    const integration = new HttpLambdaIntegration(handler.node.id, handler);
+    this.integrations.set(handler, integration);
     return integration;
   }
 
-  /** Our functions' own 5xx say what happened; this counts those that the gateway made up. */
-  private countOwnFailures(): void {
+  /** Functions log their own 5xx responses; this counts those of the gateway. */
+  private addFailureMetric(): void {
     new MetricFilter(this, "Failures", {
       logGroup: this.accessLogs,
       filterPattern: FilterPattern.literal('{ ($.status = "5*") && ($.answered != "5*") }'),
@@ -129,7 +133,7 @@ export class Api extends Construct {
   }
 }
 
-/** The route key and never the path: paths hold references, and one holds a secret. */
+/** The route key, never the path: paths contain references, and one contains a secret. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     request_id: AccessLogField.contextRequestId(),

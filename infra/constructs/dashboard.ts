@@ -4,22 +4,22 @@ import type { Construct } from "constructs";
 import type { FunctionName } from "../functions.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import type { QueueWorker } from "./queue-worker.ts";
+import type { QueueConsumer } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
 export interface DashboardProps {
   readonly stage: string;
   readonly api: Api;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
-  readonly workers: Readonly<Record<string, QueueWorker>>;
+  readonly queues: Readonly<Record<string, QueueConsumer>>;
   readonly alarms: Alarms;
 }
 
-/** One page: what rings, what apps see, what waits, and what is open. Resolves to its address. */
+/** One page with alarms, requests, queues and open transactions. Returns its URL. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const { stage, api, alarms } = props;
   const functions = Object.values(props.functions);
-  const workers = Object.values(props.workers);
+  const queues = Object.values(props.queues);
   const age = { period: Duration.minutes(1), statistic: "Maximum" };
   const dashboard = new Dashboard(scope, "Dashboard", {
     dashboardName: `${stage}-airtime`,
@@ -27,36 +27,36 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   });
   dashboard.addWidgets(new AlarmStatusWidget({ title: "Alarms", alarms: alarms.all, width: 24, height: 8 }));
   dashboard.addWidgets(
-    graph("Requests", [api.figure("Count", "Sum"), api.figure("4xx", "Sum"), api.figure("5xx", "Sum")]),
-    graph("Latency, ms", [api.figure("Latency", "p50"), api.figure("Latency", "p99")]),
-    graph("Answered by the gateway itself; refused by the upstream's limit", [
+    graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
+    graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
+    graph("5xx of the gateway; orders over the upstream's rate limit", [
       api.failures,
-      alarms.ownFigure("UpstreamRateLimited", "Sum"),
+      alarms.stageMetric("UpstreamRateLimited", "Sum"),
     ]),
   );
   dashboard.addWidgets(
     graph(
       "Oldest message, s",
-      workers.map(({ queue }) => queue.metricApproximateAgeOfOldestMessage(age)),
+      queues.map(({ queue }) => queue.metricApproximateAgeOfOldestMessage(age)),
     ),
     graph(
       "Dead letters",
-      workers.map(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(age)),
+      queues.map(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(age)),
     ),
-    graph("Ledger's stream, ms behind", [props.functions["enqueue-webhooks"].figure("IteratorAge", "Maximum")]),
+    graph("Ledger stream, ms behind", [props.functions["enqueue-webhooks"].functionMetric("IteratorAge", "Maximum")]),
   );
   dashboard.addWidgets(
-    graph("Open for, s", [
-      alarms.ownFigure("OldestOpenSeconds", "Maximum"),
-      alarms.ownFigure("OldestUnrefundedSeconds", "Maximum"),
+    graph("Oldest open transaction, s", [
+      alarms.stageMetric("OldestOpenSeconds", "Maximum"),
+      alarms.stageMetric("OldestUnrefundedSeconds", "Maximum"),
     ]),
-    graph("Stuck, mismatches", [
-      alarms.ownFigure("StuckTransactions", "Maximum"),
-      alarms.ownFigure("LedgerMismatches", "Maximum"),
+    graph("Stuck transactions, wallet mismatches", [
+      alarms.stageMetric("StuckTransactions", "Maximum"),
+      alarms.stageMetric("LedgerMismatches", "Maximum"),
     ]),
     graph(
       "Functions' errors",
-      functions.map((each) => each.figure("Errors", "Sum")),
+      functions.map((each) => each.functionMetric("Errors", "Sum")),
     ),
   );
   const { region } = Stack.of(scope);

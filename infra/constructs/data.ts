@@ -61,8 +61,8 @@ export class Data extends Stack {
 }
 
 /**
- * Kept when the stack goes, protected from deletion, and restorable to any second of the last 35 days. Kept even where the stack's
- * own creation fails: a rollback that tried to delete a protected table would fail too.
+ * Retained when the stack is deleted, protected from deletion, and restorable to any second of the last 35 days. Retained even if the
+ * stack's creation fails: a rollback that tried to delete a protected table would fail too.
  */
 const durableTable = (scope: Construct, id: string, shape: TableShape): Table =>
   makeTable(scope, id, shape, RemovalPolicy.RETAIN);
@@ -80,7 +80,7 @@ const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolic
     ...(shape.ttl && { timeToLiveAttribute: shape.ttl }),
     ...(shape.stream && { stream: StreamViewType.NEW_AND_OLD_IMAGES }),
   });
-  if (!isDurable) acknowledge(table, "DDB3", "What it holds can be fetched or made again");
+  if (!isDurable) acknowledge(table, "DDB3", "It is a cache: its items can be fetched or made again");
   for (const { name, partition, sort, includes } of shape.indexes) {
     table.addGlobalSecondaryIndex({
       indexName: name,
@@ -103,14 +103,14 @@ const generated = (scope: Construct, id: string, description: string, removalPol
   acknowledge(
     secret,
     "SMG4",
-    "It is rotated by the operator's command, or must stay as it is: it names or seals what is kept",
+    "The operator's command rotates it, or it never changes because stored data depends on it",
   );
   return secret;
 };
 
-/** Made without a value: until the operator sets one (`npm run admin -- secrets set`), it counts as absent. */
+/** Created without a value: it counts as absent until the operator sets one (`npm run admin -- secrets set`). */
 const filledByOperator = (scope: Construct, id: string, description: string): ISecret => {
   const secret = new CfnSecret(scope, id, { description });
-  acknowledge(secret, "SMG4", "The upstream issues it; the operator replaces it");
+  acknowledge(secret, "SMG4", "The upstream issues it, and the operator replaces it");
   return Secret.fromSecretCompleteArn(scope, `${id}Reference`, secret.ref);
 };

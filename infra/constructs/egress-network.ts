@@ -26,8 +26,8 @@ export interface EgressNetworkProps extends StackProps {
 const ZONES_MAX = 3;
 
 /**
- * The way out for functions that call the provider and apps' endpoints: private subnets whose only path is a NAT gateway with a fixed
- * elastic IP each. DynamoDB is reached through a gateway endpoint, which costs nothing.
+ * The network of functions that call the upstream or apps' endpoints: private subnets that route to a NAT gateway with a fixed elastic
+ * IP each. DynamoDB has a gateway endpoint, which is free.
  */
 export class EgressNetwork extends Stack {
   readonly vpc: Vpc;
@@ -50,22 +50,22 @@ export class EgressNetwork extends Stack {
     });
     this.functions = new SecurityGroup(this, "Functions", {
       vpc: this.vpc,
-      description: "Functions that call out: HTTPS, and what the stage allows inside",
+      description: "Functions that call out: HTTPS, and webhookAllowedCidrs",
       allowAllOutbound: false,
     });
-    this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the provider and apps");
+    this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
     for (const range of props.webhookAllowedCidrs) {
-      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
+      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "webhookAllowedCidrs of infra/stages.ts");
     }
     acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
   }
 
-  /** The zones by their place in the region's list: which they are is not asked of AWS while this is synthesised. */
+  /** Zones by their index in the region, so that a synthesis does not call AWS. */
   override get availabilityZones(): string[] {
     return Array.from({ length: ZONES_MAX }, (_, index) => Fn.select(index, Fn.getAzs()));
   }
 
-  /** Kept when the stack goes: the provider has whitelisted them. A creation that fails leaves none behind. */
+  /** Retained when the stack is deleted, because the upstream has whitelisted them. A failed creation leaves none. */
   private elasticIps(zones: number): string[] {
     return Array.from({ length: zones }, (_, index) => {
       const address = new CfnEIP(this, `ElasticIp${index + 1}`, { domain: "vpc" });
@@ -79,7 +79,7 @@ export class EgressNetwork extends Stack {
   }
 }
 
-/** A range of the settings, where a single address has no prefix. */
+/** A peer of a range; in the settings a single address has no prefix length. */
 const peerOf = (range: string): IPeer => {
   const [bits, family] = range.includes(":") ? [128, Peer.ipv6] : [32, Peer.ipv4];
   return family(range.includes("/") ? range : `${range}/${bits}`);

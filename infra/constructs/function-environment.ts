@@ -17,7 +17,7 @@ export const dataValues = ({ tables, secretArns }: Data): Pick<FunctionEnvironme
   ...secretArns,
 });
 
-/** What comes from the settings alone. */
+/** The variables that come from the settings alone. */
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
@@ -35,7 +35,7 @@ export const settingsValues = (
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });
 
-/** The variables that a function parses; a function that parses none has none. */
+/** The variables that a function parses. */
 export const variablesOf = (name: FunctionName): readonly Variable[] =>
   isConfigured(name) ? functionEnvironments[name].keyof().options : [];
 

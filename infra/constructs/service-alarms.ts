@@ -10,7 +10,7 @@ export interface ServiceAlarmsProps {
   readonly logBytesPerHourMax: number;
 }
 
-/** Those whose throttling a caller feels; the others' work waits in a queue, a stream or for the next minute. */
+/** The functions whose throttling fails a request; the work of the others waits in a queue, a stream or for the next minute. */
 const answering: readonly FunctionName[] = [
   "list-catalog",
   "purchase",
@@ -22,76 +22,78 @@ const answering: readonly FunctionName[] = [
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
-/** What reconcile-ledger measures, and how much is too much. */
-const figures = [
+/** Thresholds on what reconcile-ledger measures. */
+const thresholds = [
   {
     name: "OldestOpenSeconds",
     id: "OpenFor15Minutes",
     threshold: 15 * MINUTE_S,
-    impact: "A customer's money is debited and the outcome is unknown for 15 minutes. admin transactions list --stuck.",
+    impact: "A customer's money has been debited for 15 minutes without an outcome. admin transactions list --stuck.",
   },
   {
     name: "OldestOpenSeconds",
     id: "OpenFor24Hours",
     threshold: 24 * HOUR_S,
     impact:
-      "A customer waits for an outcome since yesterday: ask the upstream and resolve it today. admin transactions.",
+      "A customer has waited for an outcome for 24 hours: ask the upstream and resolve it today. admin transactions.",
   },
   {
     name: "StuckTransactions",
     id: "ManyStuck",
     threshold: 10,
-    impact: "Many outcomes stay unknown: the upstream or its events have stopped. admin doctor.",
+    impact: "Many customers wait for an outcome: the upstream or its events have stopped. admin doctor.",
   },
   {
     name: "OldestUnrefundedSeconds",
     id: "NotRefunded",
     threshold: 15 * MINUTE_S,
-    impact: "An identity check without a result was not refunded for 15 minutes. Look into reconcile-ledger's log.",
+    impact: "An identity check without a result was not refunded for 15 minutes. Read the log of reconcile-ledger.",
   },
   {
     name: "LedgerMismatches",
     id: "LedgerMismatches",
     threshold: 0,
-    impact: "A wallet's balance is not what its entries say: stop and look, before money moves on. admin wallet.",
+    impact:
+      "A customer's balance is wrong: it differs from its ledger entries. Investigate before more money moves: admin wallet verify.",
   },
 ] as const;
 
-/** The alarms that belong to no single queue, stream or clock. */
+/** The alarms that belong to no single queue, stream or schedule. */
 export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHourMax }: ServiceAlarmsProps): void => {
   for (const [name, each] of Object.entries(functions)) {
     const id = each.node.id;
-    alarms.whenAbove(`${id}Errors`, {
-      metric: each.figure("Errors", "Sum"),
+    alarms.addThresholdAlarm(`${id}Errors`, {
+      metric: each.functionMetric("Errors", "Sum"),
       threshold: 0,
-      impact: `${name} crashed or timed out. ${each.spec.lost}`,
+      impact: `${each.spec.impact} ${name} crashed or timed out: read its log.`,
     });
-    alarms.whenAbove(`${id}LogBytes`, {
+    alarms.addThresholdAlarm(`${id}LogBytes`, {
       metric: each.logBytes(),
       threshold: logBytesPerHourMax,
-      impact: `${name} writes far more log than it should, which costs money; no customer loses anything.`,
+      impact: `No customer loses anything, but costs rise: ${name} logs far more than usual. Read its log.`,
     });
   }
   for (const name of answering) {
     const each = functions[name];
-    alarms.whenAbove(`${each.node.id}Throttles`, {
-      metric: each.figure("Throttles", "Sum"),
+    alarms.addThresholdAlarm(`${each.node.id}Throttles`, {
+      metric: each.functionMetric("Throttles", "Sum"),
       threshold: 0,
-      impact: `${name} was refused more executions: raise the account's or its own concurrency. ${each.spec.lost}`,
+      impact: `${each.spec.impact} ${name} is throttled: raise the concurrency of the account or the function.`,
     });
   }
-  alarms.whenAbove("GatewayFailures", {
+  alarms.addThresholdAlarm("GatewayFailures", {
     metric: api.failures,
     threshold: 0,
-    impact: "Callers got a 5xx that no function answered, and cannot know what became of the request. They repeat it.",
+    impact:
+      "Callers got a 5xx that no function returned, and do not know the outcome: they retry with the same reference. Check the access logs.",
   });
-  for (const { id, name, threshold, impact } of figures) {
-    alarms.whenAbove(id, { metric: alarms.ownFigure(name, "Maximum"), threshold, impact });
+  for (const { id, name, threshold, impact } of thresholds) {
+    alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), threshold, impact });
   }
   for (const [event, { level, meaning, action }] of Object.entries(logEvents)) {
     if (level !== "alarm") continue;
-    alarms.whenAbove(`Event-${event}`, {
-      metric: alarms.ownFigure("Alarms", "Sum", { Event: event }),
+    alarms.addThresholdAlarm(`Event-${event}`, {
+      metric: alarms.stageMetric("Alarms", "Sum", { Event: event }),
       threshold: 0,
       impact: `${meaning} ${action} Log event: ${event}.`,
     });

@@ -14,14 +14,14 @@ import type { EgressNetwork } from "./egress-network.ts";
 export interface ServiceFunctionProps {
   readonly stage: string;
   readonly name: FunctionName;
-  /** Exactly what the function parses. */
+  /** The variables that the function parses, and no others. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logRetentionDays: number;
   readonly network?: EgressNetwork | undefined;
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** What Lambda needs to connect a function to a VPC; it checks for these without naming a resource. */
+/** What Lambda needs to attach a function to a VPC; AWS authorises these without a resource. */
 const NETWORK_INTERFACE_ACTIONS = [
   "ec2:AssignPrivateIpAddresses",
   "ec2:CreateNetworkInterface",
@@ -47,7 +47,7 @@ export class ServiceFunction extends LambdaFunction {
     // AWS's own role would allow every log group.
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     super(scope, id, {
-      // Figures are told apart by the stage at its beginning (shared/platform/log.ts).
+      // The prefix is the stage of its metrics (shared/platform/log.ts).
       functionName: `${stage}-airtime-${name}`,
       code: bundled(name),
       handler: "index.handler",
@@ -71,20 +71,23 @@ export class ServiceFunction extends LambdaFunction {
     acknowledgeWildcards(role);
   }
 
-  /** Allows these actions on these resources, and no others. */
+  /** Allows these actions on these resources. */
   allow(actions: readonly string[], resources: readonly string[]): void {
     this.ownRole.addToPolicy(
       new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
     );
   }
 
-  /** A figure of AWS's about this function, in 5 minutes. */
-  figure(metricName: "Errors" | "Throttles" | "Invocations" | "IteratorAge", statistic: "Sum" | "Maximum"): Metric {
+  /** A metric of AWS about this function, over 5 minutes. */
+  functionMetric(
+    metricName: "Errors" | "Throttles" | "Invocations" | "IteratorAge",
+    statistic: "Sum" | "Maximum",
+  ): Metric {
     const dimensionsMap = { FunctionName: this.functionName };
     return new Metric({ namespace: "AWS/Lambda", metricName, statistic, dimensionsMap, period: Duration.minutes(5) });
   }
 
-  /** What its log group took in, in an hour. */
+  /** Bytes that its log group ingested in an hour. */
   logBytes(): Metric {
     return new Metric({
       namespace: "AWS/Logs",
@@ -96,7 +99,7 @@ export class ServiceFunction extends LambdaFunction {
   }
 }
 
-/** The bundle that the tests weigh too. The folder's hash is the bundle's, so that equal code is not deployed again. */
+/** The bundle whose size the tests measure. The asset's hash is the bundle's, so that equal code is not deployed again. */
 const bundled = (name: FunctionName): Code =>
   Code.fromAsset(join(projectRoot, "functions", name), {
     assetHashType: AssetHashType.OUTPUT,

@@ -7,27 +7,28 @@ import type { Api } from "./api.ts";
 export interface ServiceOutputsProps {
   readonly values: FunctionEnvironment;
   readonly api: Api;
-  /** Its address. */
+  /** Its URL. */
   readonly dashboard: string;
   readonly alarms: Alarms;
 }
 
-/** What people and the operator's commands need to know of a stage. */
+/** The outputs that operators and the admin commands read. */
 export const addOutputs = (stack: Stack, { values, api, dashboard, alarms }: ServiceOutputsProps): void => {
-  const say = (name: string, value: string, description: string): void => {
+  const addOutput = (name: string, value: string, description: string): void => {
     new CfnOutput(stack, `Output${name}`, { value, description }).overrideLogicalId(name);
   };
-  say(API_URL_OUTPUT, api.url, "Where apps call");
-  say(
+  addOutput(API_URL_OUTPUT, api.url, "Base URL for callers");
+  addOutput(
     "WebhookUrl",
     `${api.url}/webhooks/upstream/TOKEN`,
-    "For the upstream; TOKEN: admin secrets rotate webhook-token shows it once",
+    "Webhook URL for the upstream; admin secrets rotate webhook-token shows the TOKEN once",
   );
-  say("DashboardUrl", dashboard, "What rings, what waits, what is open");
-  say("AlarmTopic", alarms.topic.topicArn, "Subscribe whoever must hear of alarms");
-  if (api.domainTarget !== undefined) say("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");
+  addOutput("DashboardUrl", dashboard, "Alarms, queues and open transactions");
+  addOutput("AlarmTopic", alarms.topic.topicArn, "Subscribe those who must receive alarms");
+  if (api.domainTarget !== undefined)
+    addOutput("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");
   for (const [variable, value] of Object.entries(values)) {
     // An output must not be empty; an absent one reads as empty.
-    if (value !== "") say(outputOf(variable), value, `${variable}, for the operator's commands`);
+    if (value !== "") addOutput(outputOf(variable), value, `${variable}, for the admin commands`);
   }
 };

@@ -13,22 +13,22 @@ import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import type { EgressNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
-import { QueueWorker } from "./queue-worker.ts";
+import { QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunction } from "./service-function.ts";
 import { addOutputs } from "./service-outputs.ts";
-import { StreamWorker } from "./stream-worker.ts";
+import { StreamConsumer } from "./stream-consumer.ts";
 
 export interface ServiceProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly data: Data;
-  /** Absent where a stage calls nobody. */
+  /** Absent if the stage has no fixed egress addresses. */
   readonly network: EgressNetwork | undefined;
 }
 
-/** What can be made anew at any time: the interface, the functions, and all that calls them. */
+/** The stateless part of a stage: API, functions, queues, schedules and alarms. It can be recreated at any time. */
 export class Service extends Stack {
   private readonly props: ServiceProps;
   private readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
@@ -40,15 +40,15 @@ export class Service extends Stack {
 
     const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
     const api = new Api(this, "Api", { stage, settings });
-    const outcomes = this.queue(
+    const outcomes = this.addQueue(
       "outcomes",
       alarms,
-      "Outcomes were given up: their transactions stay open, unrefunded.",
+      "Customers' transactions stay open and unrefunded: outcomes were given up.",
     );
-    const delivery = this.queue(
+    const delivery = this.addQueue(
       "delivery",
       alarms,
-      "Apps were not told how their transactions ended, and will not be.",
+      "Apps do not learn how their transactions ended: webhooks were given up.",
     );
     const values: FunctionEnvironment = {
       ...dataValues(data),
@@ -58,46 +58,46 @@ export class Service extends Stack {
     };
     this.functions = this.makeFunctions(values, { outcomes, delivery });
 
-    for (const route of Object.values<Route>(routes)) api.serve(route, this.named(route.function));
-    api.serveRest(this.functions["not-found"]);
+    for (const route of Object.values<Route>(routes)) api.addRoute(route, this.functionNamed(route.function));
+    api.addDefaultRoute(this.functions["not-found"]);
 
     const isWorking = settings.workers === "on";
-    outcomes.readBy(this.functions[queues.outcomes.consumer], isWorking);
-    delivery.readBy(this.functions[queues.delivery.consumer], isWorking);
-    const { consumer, ...reading } = streams.ledger;
-    const worker = this.functions[consumer];
-    new StreamWorker(this, "Ledger", { stage, table: data.tables.ledger, worker, alarms, ...reading });
-    const calls = scheduledFunctions.map((name) => ({
-      called: this.functions[name],
+    outcomes.addConsumer(this.functions[queues.outcomes.consumer], isWorking);
+    delivery.addConsumer(this.functions[queues.delivery.consumer], isWorking);
+    const { consumer: consumerName, ...mapping } = streams.ledger;
+    const consumer = this.functions[consumerName];
+    new StreamConsumer(this, "Ledger", { stage, table: data.tables.ledger, consumer, alarms, ...mapping });
+    const targets = scheduledFunctions.map((name) => ({
+      target: this.functions[name],
       enabled: isWorking || name !== LEDGER_SCHEDULE,
     }));
-    new Schedules(this, "Schedules", { stage, alarms, calls });
+    new Schedules(this, "Schedules", { stage, alarms, targets });
 
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {
       stage,
       api,
       functions: this.functions,
-      workers: { outcomes, delivery },
+      queues: { outcomes, delivery },
       alarms,
     });
     addOutputs(this, { values, api, dashboard, alarms });
   }
 
-  private queue(name: keyof typeof queues, alarms: Alarms, lost: string): QueueWorker {
-    return new QueueWorker(this, pascalCase(name), {
+  private addQueue(name: keyof typeof queues, alarms: Alarms, impact: string): QueueConsumer {
+    return new QueueConsumer(this, pascalCase(name), {
       queueName: `${this.props.stage}-airtime-${name}`,
       alarms,
-      impact: `${lost} Read the log of ${queues[name].consumer}, mend it, redrive the queue.`,
+      impact: `${impact} Read the log of ${queues[name].consumer}, fix the cause, redrive the queue.`,
       ...queues[name],
     });
   }
 
   private makeFunctions(
     values: FunctionEnvironment,
-    workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
+    queueConsumers: Readonly<Record<keyof typeof queues, QueueConsumer>>,
   ): Record<FunctionName, ServiceFunction> {
-    const make = (name: FunctionName) => this.makeFunction(name, values, workers);
+    const make = (name: FunctionName) => this.makeFunction(name, values, queueConsumers);
     return {
       "list-catalog": make("list-catalog"),
       purchase: make("purchase"),
@@ -114,15 +114,15 @@ export class Service extends Stack {
     };
   }
 
-  /** A function with what it parses, and leave for what it does. */
+  /** A function with its environment and its permissions. */
   private makeFunction(
     name: FunctionName,
     values: FunctionEnvironment,
-    workers: Readonly<Record<keyof typeof queues, QueueWorker>>,
+    queueConsumers: Readonly<Record<keyof typeof queues, QueueConsumer>>,
   ): ServiceFunction {
     const { stage, settings, data, network } = this.props;
     const variables = variablesOf(name);
-    const made = new ServiceFunction(this, pascalCase(name), {
+    const created = new ServiceFunction(this, pascalCase(name), {
       stage,
       name,
       environment: Object.fromEntries(variables.map((variable) => [variable, values[variable]])),
@@ -130,37 +130,37 @@ export class Service extends Stack {
       network,
       reservedConcurrency: reservedFor(name, settings),
     });
-    const { tables = {}, queries = [], sendsTo = [] } = made.spec;
+    const { tables = {}, queries = [], sendsTo = [] } = created.spec;
     for (const table of tableNames) {
       const actions = tables[table];
-      if (actions) made.allow(prefixed("dynamodb", actions), [data.tables[table].tableArn]);
+      if (actions) created.allow(prefixed("dynamodb", actions), [data.tables[table].tableArn]);
     }
     const { tableArn } = data.tables.ledger;
     if (queries.length > 0)
-      made.allow(
+      created.allow(
         ["dynamodb:Query"],
         queries.map((index) => `${tableArn}/index/${index}`),
       );
     if (sendsTo.length > 0)
-      made.allow(
+      created.allow(
         ["sqs:SendMessage"],
-        sendsTo.map((queue) => workers[queue].queue.queueArn),
+        sendsTo.map((queue) => queueConsumers[queue].queue.queueArn),
       );
     const secretArns = Object.entries(data.secretArns).filter(([variable]) =>
       variables.some((own) => own === variable),
     );
     if (secretArns.length > 0) {
-      made.allow(
+      created.allow(
         ["secretsmanager:GetSecretValue"],
         secretArns.map(([, arn]) => arn),
       );
     }
-    return made;
+    return created;
   }
 
-  private named(name: string): ServiceFunction {
+  private functionNamed(name: string): ServiceFunction {
     const found = functionNames.find((known) => known === name);
-    if (found === undefined) throw new Error(`The route table names ${name}, which infra/functions.ts does not know`);
+    if (found === undefined) throw new Error(`The route table names ${name}, which is not in infra/functions.ts`);
     return this.functions[found];
   }
 }

@@ -7,5 +7,5 @@ const cdkJson = z
   .object({ context: z.record(z.string(), z.unknown()) })
   .parse(JSON.parse(readFileSync(new URL("../../cdk.json", import.meta.url), "utf8")));
 
-/** An app as `cdk` makes it, but without the functions' bundles: they take time, and say nothing about a template. */
+/** An app as `cdk` makes it, without the functions' bundles, which take time and are not part of a template. */
 export const unbundledApp = (): App => new App({ context: { ...cdkJson.context, "aws:cdk:bundling-stacks": [] } });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
-/** Longer than the 28 hours of webhook retries and the 30 days that "admin announce" looks back: both still send the whole number. */
+/** Longer than the 28 hours of webhook retries and the 30 days of `admin announce`: both send the unmasked number. */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
@@ -12,27 +12,27 @@ export const environment = z.object({
   CACHE_TABLE: z.string().min(1),
   OUTCOMES_QUEUE_URL: z.url(),
   DELIVERY_QUEUE_URL: z.url(),
-  /** Addresses and CIDR ranges that the upstream's events come from, comma separated; empty where it has named none. */
+  /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */
   UPSTREAM_WEBHOOK_IPS: z.string(),
-  /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty where signatures are not checked. */
+  /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty if signatures are not checked. */
   UPSTREAM_SIGNATURE: z.string(),
-  /** Where the upstream serves its interface, `/v1` included. */
+  /** Base URL of the upstream, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
-  /** Ranges inside that webhooks may reach, over plain http and at any port too; comma-separated, may be empty. */
+  /** Private ranges that webhooks may reach, also over plain http and at any port; comma-separated, may be empty. */
   WEBHOOK_ALLOWED_CIDRS: z.string(),
-  /** Our own hosts and the upstream's, which no webhook may name; comma-separated, may be empty. */
+  /** Hosts of the service and the upstream, which no webhook may call; comma-separated, may be empty. */
   WEBHOOK_REFUSED_HOSTS: z.string(),
-  /** Which number comes first in the upstream's dates such as `01/02/1990`; shared/identity/read-date.ts reads them. */
+  /** Which number comes first in the upstream's dates, such as `01/02/1990` (shared/identity/read-date.ts). */
   UPSTREAM_DATES: z.enum(dateOrders),
-  /** Prices of identity requests as JSON, NGN; shared/identity/prices.ts says which. */
+  /** Prices of identity requests in NGN, as JSON (shared/identity/prices.ts). */
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
-  /** After so many days a transaction's phone number is masked; see shared/reconciliation/phone-retention.ts. */
+  /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
-  /** `off` answers every purchase with 503 before the debit: for restoring the ledger. */
+  /** `off` answers every order with 503 before the debit; for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
-  /** Read by no function: tells the operator's commands whether the stage changes its ledger by itself. */
+  /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
 });
 
@@ -42,7 +42,7 @@ export type FunctionEnvironment = Readonly<Record<keyof typeof environment.shape
 const secretId = z.string().min(1);
 type SecretIds = Partial<Record<SecretVariable, typeof secretId>>;
 
-/** What each function reads; its handler parses these, and infra sets these and no others. */
+/** The variables of each function: its handler parses them, and the stack sets them and no others. */
 export const functionEnvironments = {
   "enqueue-webhooks": environment.pick({ DELIVERY_QUEUE_URL: true }),
   "apply-upstream-event": environment
@@ -95,7 +95,7 @@ export const functionEnvironments = {
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
 } as const;
 
-/** Reads a function's environment; a missing or malformed name fails its cold start and says which. */
+/** Parses a function's environment; a missing or malformed variable fails the cold start and is named in the error. */
 export const readEnv = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>): z.output<z.ZodObject<Shape>> => {
   const parsed = schema.safeParse(process.env);
   if (parsed.success) return parsed.data;

@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
  */
 export type IpRange = Uint8Array<ArrayBuffer>;
 
-/** Reads `203.0.113.7`, `203.0.113.0/24`, `2001:db8::1` or `2001:db8::/64`; undefined when it is none of these. */
+/** Parses `203.0.113.7`, `203.0.113.0/24`, `2001:db8::1` or `2001:db8::/64`; undefined for anything else. */
 export const parseIpRange = (text: string): IpRange | undefined => {
   const [address = "", bits, ...rest] = text.split("/");
   if (rest.length > 0 || !isPlainAddress(address) || (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits)))
@@ -17,16 +17,16 @@ export const parseIpRange = (text: string): IpRange | undefined => {
   return Uint8Array.of(prefixBits, ...bytes.map((byte, index) => byte & mask(prefixBits, index)));
 };
 
-/** The range as people write it: the network address, and the prefix unless it is a single address. */
+/** The range as text: the network address, and the prefix length unless it is a single address. */
 export const formatIpRange = ([prefixBits = 0, ...network]: IpRange): string => {
   const address = ipaddr.fromByteArray(network).toString();
   return prefixBits === network.length * 8 ? address : `${address}/${prefixBits}`;
 };
 
-/** Whether an address lies in one of the ranges. No range at all means nobody. */
+/** Whether an address is in one of the ranges; false if there is no range. */
 export const isWithin = (address: string, ranges: Iterable<IpRange>): boolean => {
   if (!ipaddr.isValid(address)) return false;
-  // `process` turns an IPv4-mapped IPv6 address back into the IPv4 address that it is.
+  // `process` converts an IPv4-mapped IPv6 address to IPv4.
   const bytes = ipaddr.process(address).toByteArray();
   for (const [prefixBits = 0, ...network] of ranges) {
     if (network.length !== bytes.length) continue;
@@ -35,13 +35,13 @@ export const isWithin = (address: string, ranges: Iterable<IpRange>): boolean =>
   return false;
 };
 
-/** Whether all addresses of one range lie in the other. */
+/** Whether all addresses of one range are in the other. */
 const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...outer]: IpRange): boolean =>
   inner.length === outer.length &&
   innerBits >= outerBits &&
   outer.every((byte, index) => ((inner[index] ?? 0) & mask(outerBits, index)) === byte);
 
-/** The addresses that lie in both lists. Two ranges overlap only where one contains the other, so that no new ones are needed. */
+/** The intersection of two lists. Two ranges overlap only if one contains the other, so that no new range is needed. */
 export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[]): readonly IpRange[] => {
   const common = [
     ...some.filter((range) => others.some((other) => isRangeWithin(range, other))),
@@ -50,7 +50,7 @@ export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[
   return [...new Map(common.map((range) => [formatIpRange(range), range])).values()];
 };
 
-/** Reads a comma separated list of ranges; throws on what is none. */
+/** Parses a comma-separated list of ranges; throws if an entry is not a range. */
 export const parseIpRanges = (list: string): readonly IpRange[] =>
   list
     .split(",")

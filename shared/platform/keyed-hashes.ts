@@ -4,23 +4,23 @@ import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
 
 const ID_BYTES = 16;
 
-/** Names transactions. The secret behind it is made once and never rotated: the same order must find the same item for ever. */
+/** Keyed hashes of references and people. Their key is never rotated: the same order must always find the same item. */
 export type KeyedHashes = {
-  /** The id of an order: the same for the same account, mode and reference, whatever was ordered; random without a reference. */
+  /** The id of a transaction, derived from account, mode and caller reference; random without a caller reference. */
   readonly transactionId: (order: {
     readonly accountId: string;
     readonly mode: Mode;
     readonly reference?: string;
   }) => string;
-  /** What was ordered, as one comparable text that gives nothing away. */
+  /** A hash of the order's fields, which distinguishes a replay from a conflict. */
   readonly fingerprint: (fields: readonly string[]) => string;
-  /** A person's number as it may be kept: the same number gives the same text, and the text does not give the number. */
+  /** The hash of a person's number, stored in place of the number. */
   readonly hashSubject: (kind: string, number: string) => string;
-  /** Proves that a message of the outcomes queue is ours and unchanged. */
+  /** Authenticates a message of the outcomes queue. */
   readonly messageMac: (fields: readonly string[]) => string;
 };
 
-/** Loads the secret once a process. */
+/** Reads the key once in a process. */
 export const loadKeyedHashes = (referenceKey: Secret): (() => Promise<KeyedHashes>) => {
   let keyedHashes: KeyedHashes | undefined;
   return async () => {
@@ -49,11 +49,11 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
   };
 };
 
-/** Without the lengths, `a` + `bc` and `ab` + `c` would name the same thing. */
+/** The lengths keep `a`, `bc` and `ab`, `c` apart. */
 const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");
 
-/** Crockford's alphabet: upper-case, without I, L, O and U, so that a reference can be read out on the telephone. */
+/** Crockford's Base32: upper case without I, L, O and U, so that a reference can be read out by phone. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** 16 bytes as 26 characters. */

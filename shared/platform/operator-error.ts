@@ -1,4 +1,4 @@
-/** What an operator asked for and cannot have, in a sentence; nothing was changed. */
+/** A refused operator command; the message is a sentence, and nothing was changed. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
 }

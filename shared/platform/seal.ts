@@ -4,14 +4,14 @@ import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The cipher key that a secret of ours stands for. */
+/** Derives the cipher key from a secret. */
 export const sealingKey = async (secret: Secret): Promise<Buffer> => {
   const value = await secret.value();
   if (value === undefined || value.length < SECRET_LENGTH_MIN) throw new Error("A sealing key is absent or too short");
   return createHash("sha256").update(value).digest();
 };
 
-/** AES-256-GCM: nonce, tag, ciphertext. What is sealed for one owner does not open for another. */
+/** AES-256-GCM: nonce, tag, ciphertext. The owner is authenticated, so that a sealed value cannot move to another owner. */
 export const seal = (key: Buffer, owner: string, plain: Buffer): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(owner));
@@ -19,7 +19,7 @@ export const seal = (key: Buffer, owner: string, plain: Buffer): Buffer => {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 };
 
-/** Throws where it was sealed with another key, for another owner, or was changed. */
+/** Throws if the value was sealed with another key or for another owner, or was modified. */
 export const unseal = (key: Buffer, owner: string, sealed: Buffer): Buffer => {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);

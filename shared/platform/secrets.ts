@@ -2,24 +2,24 @@ import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/clien
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
-/** A shorter value of a key of ours counts as absent. */
+/** The service refuses to use a shorter key. */
 export const SECRET_LENGTH_MIN = 32;
-/** How long a value may be used before it is requested again: rotation needs no redeploy. */
+/** How long a value is cached. After that it is fetched again, so that a rotation needs no deployment. */
 export const SECRET_CACHE_MS = 5 * 60_000;
-/** The same for an absence: the operator's first value is seen within a minute. */
+/** How long an absence is cached: a first value takes effect within a minute. */
 export const SECRET_ABSENCE_CACHE_MS = 60_000;
-/** After a failed request the known value or absence is used for this long before the next request. */
+/** How long the cached value or absence is used after a failed fetch, before the next one. */
 const RETRY_AFTER_MS = 5_000;
 
-/** One secret, cached in memory. */
+/** A secret, cached in memory. */
 export type Secret = {
-  /** The value; undefined while the operator has not set it. Throws when Secrets Manager fails and nothing is known yet. */
+  /** The value; undefined if it is not set. Throws if Secrets Manager fails and nothing is cached. */
   readonly value: () => Promise<string | undefined>;
-  /** The value as it is now, without the cache: for the one retry after the cached value was refused. */
+  /** The current value, without the cache: for the one retry after the cached value was rejected. */
   readonly refetch: () => Promise<string | undefined>;
 };
 
-/** Reads a secret through a cache; an outage of Secrets Manager takes neither a known value nor a known absence away. */
+/** Reads a secret through a cache. During an outage of Secrets Manager the cached value or absence stays in use. */
 export const secret = (
   client: SecretsManagerClient,
   secretId: string,
@@ -43,7 +43,7 @@ export const secret = (
     return sent;
   };
 
-  /** Callers at the same time share one request. */
+  /** Concurrent callers share one fetch. */
   const refetch = async (): Promise<string | undefined> => {
     while (request !== undefined) {
       const shared = request;
@@ -77,7 +77,7 @@ const read = async (
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage: stage }));
     return SecretString?.trim() || undefined;
   } catch (error) {
-    // A secret that was created empty has no current version, which AWS reports in this way.
+    // AWS reports this error for a secret that was created without a value.
     if (error instanceof Error && error.name === "ResourceNotFoundException") return undefined;
     throw error;
   }

@@ -1,2 +1,2 @@
-/** Drops a byte order mark at the start, which RFC 8259 lets a JSON parser ignore. */
+/** Drops a byte order mark, as RFC 8259 allows a JSON parser to. */
 export const utf8 = new TextDecoder();

@@ -16,7 +16,7 @@ import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction.ts";
+import { aTransaction } from "./transaction.ts";
 
 /** Transactions hold their items for so long, and nothing else happens. */
 export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
@@ -82,7 +82,7 @@ export const contend = async (
     const open = async (index: number) => {
       await sleep((withinMs * index) / debits);
       const begunMs = Date.now();
-      const transaction = aTransactionRow({
+      const transaction = aTransaction({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: `${accountId}#live`,

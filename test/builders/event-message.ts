@@ -11,7 +11,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
 import { type FaultyLedger, NOON_MS } from "./faulty-ledger.ts";
-import { aTransactionRow } from "./transaction.ts";
+import { aTransaction } from "./transaction.ts";
 
 const referenceKey = "k".repeat(43);
 export const keyedHashes = loadKeyedHashes({ value: async () => referenceKey, refetch: async () => referenceKey });
@@ -55,7 +55,7 @@ export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<st
 /** An open order for 500 NGN, made 30 s before noon, of an account that had 2,000 NGN. */
 export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transaction> = {}) => {
   const accountId = await ledger.aWallet(2_000);
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,

@@ -10,7 +10,7 @@ import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction.ts";
+import { aTransaction } from "./transaction.ts";
 
 export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -78,7 +78,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       return accountId;
     },
     aTransaction: (accountId, changes) =>
-      aTransactionRow({
+      aTransaction({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: transactionOwner(accountId, "live"),

@@ -10,7 +10,7 @@ import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransactionRow } from "./transaction.ts";
+import { aTransaction } from "./transaction.ts";
 
 export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
@@ -22,9 +22,9 @@ export type LedgerAtNoon = Ledger & {
   /** An account with that much in its wallet. */
   readonly anAccount: (naira: number) => Promise<string>;
   /** An order for 500 NGN as of now, which is not written. */
-  readonly aRow: (accountId: string, changes?: Partial<Transaction>) => Transaction;
+  readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
   /** The same, made. */
-  readonly anOrder: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
+  readonly anOpenTransaction: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
   /** Changes a wallet as nothing in the service does: no entry explains it. */
   readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
 };
@@ -44,13 +44,13 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
       return accountId;
     },
-    aRow: (accountId, changes = {}) => {
+    aTransaction: (accountId, changes = {}) => {
       const at = isoTime(ledger.nowMs);
       const own = { owner: `${accountId}#live`, account_id: accountId, attempt: randomUUID() };
-      return aTransactionRow({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
+      return aTransaction({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
     },
-    anOrder: async (accountId, changes) => {
-      const transaction = ledger.aRow(accountId, changes);
+    anOpenTransaction: async (accountId, changes) => {
+      const transaction = ledger.aTransaction(accountId, changes);
       const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(120_000));
       if (kind !== "opened") throw new Error(`The order was not made: ${kind}`);
       return transaction;

@@ -2,7 +2,7 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 
 /** A live order that is under way. A test states only the fields it is about. */
-export const aTransactionRow = (changes: Partial<Transaction> = {}): Transaction => ({
+export const aTransaction = (changes: Partial<Transaction> = {}): Transaction => ({
   pk: "transaction#0123456789ABCDEFGHJKMNPQRS",
   owner: "acc_1#live",
   account_id: "acc_1",

@@ -11,7 +11,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
-import { aTransactionRow } from "../builders/transaction.ts";
+import { aTransaction } from "../builders/transaction.ts";
 
 /**
  * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda and STS;
@@ -216,7 +216,7 @@ test("transactions resolve on a stage waits for the transaction's request by AWS
   dynamodb.aheadMs = -60_000;
   // 28 s old by AWS's time, and 88 s by this machine's; its request may run for 32 s.
   const createdAt = isoTime(Date.now() - 88_000);
-  const Item = aTransactionRow({
+  const Item = aTransaction({
     pk: transactionPk(`${"0".repeat(25)}1`),
     owner: `${account}#test`,
     account_id: account,

@@ -18,7 +18,7 @@ import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
-import { aTransactionRow } from "../builders/transaction.ts";
+import { aTransaction } from "../builders/transaction.ts";
 
 /**
  * Goal: a busy wallet makes callers wait, and neither refuses them nor loses a kobo.
@@ -75,7 +75,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
   const transactions = Array.from({ length: 10 }, () =>
-    aTransactionRow({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
+    aTransaction({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
   );
   for (const transaction of transactions)
     expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");

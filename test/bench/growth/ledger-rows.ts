@@ -10,7 +10,7 @@ import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { aTransactionRow } from "../../builders/transaction.ts";
+import { aTransaction } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 /** The youngest; a proof's checkpoint reaches as far. */
@@ -66,7 +66,7 @@ const rowOf = (
 ) => {
   const createdMs = nowMs - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
-  const opened = aTransactionRow({
+  const opened = aTransaction({
     pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
     owner: transactionOwner(accountId, "live"),
     account_id: accountId,

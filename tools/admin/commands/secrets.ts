@@ -20,14 +20,14 @@ export const addSecrets = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "list the secrets, who sets them, and whether they are set; never their values",
+    summary: "List the secrets, who sets them, and whether they are set; never their values",
     example: "list",
     input: z.object({}),
     run: list,
   });
   addCommand(group, {
     usage: "set <name>",
-    summary: `set ${namesOfKind("filled")} to the value on standard input`,
+    summary: `Set ${namesOfKind("filled")} to the value on standard input`,
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
@@ -45,7 +45,7 @@ export const addSecrets = (program: Command): void => {
   });
   addCommand(group, {
     usage: "rotate <name>",
-    summary: `generate a new ${namesOfKind("generated")}`,
+    summary: `Generate a new ${namesOfKind("generated")}`,
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
@@ -65,7 +65,7 @@ const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): 
   const hints = {
     filled: `. Use secrets set ${name}`,
     generated: `. Use secrets rotate ${name}`,
-    fixed: ": stored data depends on it, so it must never change",
+    fixed: ": stored data depends on its value, which must never change",
   };
   throw new OperatorError(`${name} cannot be ${done}${hints[kind]}`);
 };

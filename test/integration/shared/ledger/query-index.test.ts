@@ -11,7 +11,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: what an index says is read to its end, and believed only where the table says so too. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ledger = { db, table, clock: () => NOON_MS };
   // Orders of the sandbox need no wallet; these are listed among the open ones all the same.
   transactions = [0, 1, 2, 3, 4].map((ageMs) =>
-    aTransactionRow({
+    aTransaction({
       pk: transactionPk(randomUUID()),
       mode: "test",
       attempt: randomUUID(),

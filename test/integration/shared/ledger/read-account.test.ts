@@ -15,7 +15,7 @@ import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/k
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { startTestService, type TestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: an account finds all of its transactions and nobody else's, however many they are. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -43,7 +43,7 @@ const newCaller = (mode: Caller["mode"] = "live"): Caller => {
 };
 
 const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
-  aTransactionRow({
+  aTransaction({
     pk: transactionPk(keyedHashes.transactionId(caller)),
     owner: transactionOwner(caller.accountId, caller.mode),
     account_id: caller.accountId,

@@ -18,7 +18,7 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /**
  * Goal: whatever a settling write meets, it is applied once or not at all, and its result is what happened or that this is indeterminate.
@@ -191,7 +191,7 @@ describe("settleTransaction", () => {
     const { port } = z.object({ port: z.number() }).parse(silent.address() satisfies AddressInfo | string | null);
     const db = emulatorClient(`http://127.0.0.1:${port}`);
     const deadline = deadlineIn(3_700);
-    const settlement = await settleTransaction({ ...ledger, db }, aTransactionRow(), failed, deadline);
+    const settlement = await settleTransaction({ ...ledger, db }, aTransaction(), failed, deadline);
     expect(settlement).toEqual({ kind: "indeterminate" });
     expect(deadline.remainingMs()).toBeGreaterThan(2_000);
     silent.closeAllConnections();

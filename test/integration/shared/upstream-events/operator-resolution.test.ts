@@ -37,7 +37,7 @@ import {
 import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the test's. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
@@ -73,7 +73,7 @@ const anOrder = async (changes: Partial<Transaction> = {}) => {
 
 const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
   const at = isoTime(NOON_MS - 60_000);
-  const transaction = aTransactionRow({
+  const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,

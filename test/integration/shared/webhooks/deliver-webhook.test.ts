@@ -17,7 +17,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamo
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /**
  * Goal: every attempt to deliver a webhook is recorded and followed by the right next step. Method: the function's
@@ -66,7 +66,7 @@ const aSettlement = async (
   const { webhookSecret } = await setEndpoint(endpoints, setRules, account_id, url);
   transactions += 1;
   const pk = `transaction#${String(transactions).padStart(26, "0")}`;
-  const { open: _open, ...transaction } = aTransactionRow({
+  const { open: _open, ...transaction } = aTransaction({
     pk,
     account_id,
     owner: `${account_id}#live`,
@@ -289,7 +289,7 @@ test("a webhook without an endpoint is recorded and not retried; one whose trans
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ state: "no_endpoint", attempts: [] });
 
-  const open = aTransactionRow({ pk: message.transaction, account_id });
+  const open = aTransaction({ pk: message.transaction, account_id });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: open }));
   expect(await deliver()).toBe("retry");
   expect(postpone).not.toHaveBeenCalled();

@@ -7,7 +7,7 @@ const found = data.all("AWS::DynamoDB::Table");
 const isDurable = { PointInTimeRecoveryEnabled: true };
 
 describe("tables", () => {
-  test("there are three, and two of them survive everything", () => {
+  test("there are three tables, and access and ledger are protected and retained", () => {
     expect(found).toHaveLength(Object.keys(tables).length);
     const durable = found.filter(({ Properties }) => Properties.DeletionProtectionEnabled === true);
     expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger"]);
@@ -21,7 +21,7 @@ describe("tables", () => {
     }
   });
 
-  test("all are encrypted, paid by request, and have the indexes of infra/tables.ts", () => {
+  test("every table is encrypted and paid by request, and the ledger has the indexes of infra/tables.ts", () => {
     for (const { Properties } of found) {
       expect(Properties).toMatchObject({ BillingMode: "PAY_PER_REQUEST", SSESpecification: { SSEEnabled: true } });
     }
@@ -35,7 +35,7 @@ describe("tables", () => {
 describe("secrets", () => {
   const secrets = data.all("AWS::SecretsManager::Secret");
 
-  test("none has a value in the template: four are generated on AWS, two are for the operator to fill", () => {
+  test("no secret has a value in the template: four are generated on AWS, two are set by the operator", () => {
     expect(secrets).toHaveLength(6);
     for (const { Properties } of secrets) expect(Properties.SecretString).toBeUndefined();
     const generated = secrets.filter(({ Properties }) => Properties.GenerateSecretString !== undefined);
@@ -46,19 +46,19 @@ describe("secrets", () => {
     }
   });
 
-  test("the two that the ledger cannot be read without are kept with it", () => {
+  test("the reference key and the webhook key are retained, because stored data depends on them", () => {
     const kept = secrets.filter(({ DeletionPolicy }) => DeletionPolicy === "RetainExceptOnCreate");
     expect(kept.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["ReferenceKey", "WebhookKey"]);
   });
 
-  test("no value is resolved into a template", () => {
+  test("no secret is resolved into a template", () => {
     const text = JSON.stringify([data.every, service.every, service.outputs]);
     expect(text).toContain("SECRET_ID");
     expect(text).not.toContain("{{resolve:");
   });
 });
 
-describe("a ledger that an earlier stack left behind", () => {
+describe("an adopted ledger", () => {
   const region = "arn:aws:dynamodb:eu-west-1:111122223333:table/old-ledger/stream/2026-01-01T00:00:00.000";
   const adopted = templatesOf("prod", {
     adopt: {
@@ -70,7 +70,7 @@ describe("a ledger that an earlier stack left behind", () => {
     },
   });
 
-  test("is used by name, with its keys, and only the cache is made anew", () => {
+  test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {
     expect(adopted.data.all("AWS::DynamoDB::Table").map(({ id }) => id.slice(0, 5))).toEqual(["Cache"]);
     expect(adopted.data.all("AWS::SecretsManager::Secret")).toHaveLength(4);
     const purchase = adopted.service
@@ -89,7 +89,7 @@ describe("a ledger that an earlier stack left behind", () => {
     expect(policies).toContain(":table/old-ledger/index/by_owner");
   });
 
-  test("outputs name what the operator's commands need", () => {
+  test("the outputs have what the admin commands read", () => {
     expect(adopted.service.outputs.LedgerTable?.Value).toBe("old-ledger");
     expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^OutcomesQueue/);
     for (const name of ["ApiUrl", "WebhookUrl", "DashboardUrl", "AccessTable", "UpstreamKeySecretId"]) {

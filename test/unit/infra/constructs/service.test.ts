@@ -23,25 +23,27 @@ const functionAt = (reference: unknown): string => nameOf(service.get(idIn(refer
 const alarmsOf = (id: string): readonly Resource[] => alarms.filter(({ Properties }) => mentions(Properties, id));
 
 describe("functions", () => {
-  test("there is one for each folder below functions/, and no other", () => {
+  test("there is one function for each folder of functions/, and no other", () => {
     const folders = readdirSync(new URL("../../../../functions", import.meta.url));
     expect(functions.map(nameOf).sort()).toEqual(folders.sort());
     expect([...functionNames].sort()).toEqual(folders.sort());
   });
 
-  test.each(functionNames)("%s is told what it parses, and nothing else", (name) => {
+  test.each(functionNames)("%s has exactly the environment variables that it parses", (name) => {
     const own = functions.find((each) => nameOf(each) === name);
-    const told = z.object({ Variables: z.record(z.string(), z.unknown()) }).safeParse(own?.Properties.Environment);
+    const environment = z
+      .object({ Variables: z.record(z.string(), z.unknown()) })
+      .safeParse(own?.Properties.Environment);
     const parsed = Object.entries(functionEnvironments).find(([known]) => known === name)?.[1];
     expect(own).toBeDefined();
-    expect(new Set(Object.keys(told.data?.Variables ?? {}))).toEqual(new Set(Object.keys(parsed?.shape ?? {})));
+    expect(new Set(Object.keys(environment.data?.Variables ?? {}))).toEqual(new Set(Object.keys(parsed?.shape ?? {})));
   });
 
-  test("what comes from the settings can be parsed", () => {
-    const told = z.object({ Variables: z.record(z.string(), z.unknown()) });
+  test("the functions can parse every variable that comes from the settings", () => {
+    const environmentSchema = z.object({ Variables: z.record(z.string(), z.unknown()) });
     const literals = functions.flatMap(({ Properties }) =>
-      Object.entries(told.safeParse(Properties.Environment).data?.Variables ?? {}).flatMap(([name, value]) =>
-        typeof value === "string" ? [[name, value] as const] : [],
+      Object.entries(environmentSchema.safeParse(Properties.Environment).data?.Variables ?? {}).flatMap(
+        ([name, value]) => (typeof value === "string" ? [[name, value] as const] : []),
       ),
     );
     const shape: Record<string, z.ZodType> = Object.assign(
@@ -52,23 +54,23 @@ describe("functions", () => {
     for (const [name, value] of literals) expect(shape[name]?.safeParse(value).success, name).toBe(true);
   });
 
-  test("receive-upstream-event is told how the upstream signs, where the stage says so, and nothing where it does not", () => {
+  test("receive-upstream-event has the stage's upstreamSignature, and an empty one if the stage has none", () => {
     const upstreamSignature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" };
-    const told = ({ all }: typeof service): unknown => {
+    const signatureIn = ({ all }: typeof service): unknown => {
       const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-upstream-event");
       const { Variables } = z
         .object({ Variables: z.object({ UPSTREAM_SIGNATURE: z.string() }) })
         .parse(own?.Properties.Environment);
       return parseUpstreamSignature(Variables.UPSTREAM_SIGNATURE);
     };
-    expect(told(service)).toBeUndefined();
-    expect(told(templatesOf("prod", { upstreamSignature }).service)).toEqual({
+    expect(signatureIn(service)).toBeUndefined();
+    expect(signatureIn(templatesOf("prod", { upstreamSignature }).service)).toEqual({
       ...upstreamSignature,
       header: "x-provider-signature",
     });
   });
 
-  test("all run Node 24 on arm64, log for the time that the stage says, and may create no log group", () => {
+  test("every function runs Node 24 on arm64, keeps logs for the stage's logRetentionDays, and cannot create log groups", () => {
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: "nodejs24.x", Architectures: ["arm64"] });
       const { LogGroup } = z.object({ LogGroup: z.unknown() }).parse(Properties.LoggingConfig);
@@ -77,22 +79,22 @@ describe("functions", () => {
     expect(JSON.stringify(service.every)).not.toContain("logs:CreateLogGroup");
   });
 
-  test("each runs no longer than infra/functions.ts says", () => {
+  test("every function has the time-out of infra/functions.ts", () => {
     for (const each of functions) {
       const spec = Object.entries(functionSpecs).find(([name]) => name === nameOf(each))?.[1];
       expect(each.Properties.Timeout, nameOf(each)).toBe(spec?.timeoutS);
     }
   });
 
-  test.each(functionNames)("%s rings when it fails, and the alarm says what is lost", (name) => {
+  test.each(functionNames)("%s has an alarm on errors, and its text says what a customer loses", (name) => {
     const own = functions.find((each) => nameOf(each) === name);
     const errors = alarmsOf(own?.id ?? "").filter(({ Properties }) => Properties.MetricName === "Errors");
     expect(errors).toHaveLength(1);
-    expect(errors[0]?.Properties.AlarmDescription).toContain(functionSpecs[name].lost);
+    expect(errors[0]?.Properties.AlarmDescription).toContain(functionSpecs[name].impact);
   });
 });
 
-describe("the interface", () => {
+describe("the API", () => {
   const integrations = new Map(
     service
       .all("AWS::ApiGatewayV2::Integration")
@@ -105,13 +107,13 @@ describe("the interface", () => {
     return [z.string().parse(Properties.RouteKey), integrations.get(idIn(integration))];
   });
 
-  test("every route of the table leads to its function, everything else to not-found, and there is no other", () => {
+  test("every route of the table has its function, the default route has not-found, and there is no other route", () => {
     const expected = Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]);
     expect(served.length).toBe(Object.keys(routes).length + 1);
     expect(new Map(served)).toEqual(new Map([...expected, ["$default", "not-found"]]));
   });
 
-  test("its log names routes and never paths, for one holds a secret", () => {
+  test("the access log has routes and never paths, because one path contains a secret", () => {
     const [stage] = service.all("AWS::ApiGatewayV2::Stage");
     const { Format } = z.object({ Format: z.string() }).parse(stage?.Properties.AccessLogSettings);
     expect(Format).toContain("$context.routeKey");
@@ -126,7 +128,7 @@ describe("queues", () => {
     .all("AWS::Lambda::EventSourceMapping")
     .filter(({ Properties }) => !mentions(Properties.EventSourceArn, "Fn::ImportValue"));
 
-  test("those that feed a function have dead letters that ring, and wait six times as long as the function may run", () => {
+  test("every queue with a consumer has dead letters with an alarm, and a visibility timeout of six times the time-out", () => {
     expect(sources.map(({ Properties }) => functionAt(Properties.FunctionName)).sort()).toEqual([
       "apply-upstream-event",
       "deliver-webhook",
@@ -142,7 +144,7 @@ describe("queues", () => {
     }
   });
 
-  test("any queue either has dead letters or is such, and every dead letter rings", () => {
+  test("every queue has dead letters or is a dead-letter queue, and every dead-letter queue has one alarm", () => {
     expect(queues.length).toBeGreaterThanOrEqual(6);
     for (const { id, Properties } of queues) {
       if (Properties.RedrivePolicy !== undefined) continue;
@@ -154,12 +156,12 @@ describe("queues", () => {
   });
 });
 
-describe("the ledger's stream", () => {
+describe("the ledger stream", () => {
   const [mapping, ...others] = service
     .all("AWS::Lambda::EventSourceMapping")
     .filter(({ Properties }) => mentions(Properties.EventSourceArn, "Fn::ImportValue"));
 
-  test("is read by enqueue-webhooks, which loses nothing in silence", () => {
+  test("the ledger stream feeds enqueue-webhooks, with unlimited retries, dead letters and an alarm on its age", () => {
     expect(others).toEqual([]);
     expect(functionAt(mapping?.Properties.FunctionName)).toBe(streams.ledger.consumer);
     expect(mapping?.Properties).toMatchObject({
@@ -179,10 +181,10 @@ describe("the ledger's stream", () => {
   });
 });
 
-describe("the clock", () => {
-  test("calls its functions each minute, with dead letters, and rings when one is not called", () => {
+describe("schedules", () => {
+  test("scheduled functions are invoked each minute, with dead letters and an alarm if one is not invoked", () => {
     const rules = service.all("AWS::Events::Rule");
-    const called = rules.map(({ Properties }) => {
+    const invoked = rules.map(({ Properties }) => {
       expect(Properties.ScheduleExpression).toBe("rate(1 minute)");
       const [target] = z
         .tuple([z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }) })])
@@ -192,15 +194,15 @@ describe("the clock", () => {
       expect(silent).toHaveLength(1);
       return functionAt(target.Arn);
     });
-    expect(called.sort()).toEqual([...scheduledFunctions].sort());
+    expect(invoked.sort()).toEqual([...scheduledFunctions].sort());
   });
 });
 
-describe("a stage whose workers are off", () => {
+describe("workers off", () => {
   const off = templatesOf("prod", { purchases: "off", workers: "off" }).service;
   const nameIn = (reference: unknown): string => nameOf(off.get(idIn(reference)));
 
-  test("leaves messages in their queues, and the stream is read on", () => {
+  test("a stage with workers off leaves messages in their queues, and still consumes the stream", () => {
     const enabled = off.all("AWS::Lambda::EventSourceMapping").map(({ Properties }) => {
       return [nameIn(Properties.FunctionName), Properties.Enabled ?? true];
     });
@@ -211,7 +213,7 @@ describe("a stage whose workers are off", () => {
     });
   });
 
-  test("does not call the function that changes the ledger by the clock, and calls the others", () => {
+  test("a stage with workers off disables the schedule of reconcile-ledger, and no other", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
     const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
       return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
@@ -219,14 +221,14 @@ describe("a stage whose workers are off", () => {
     expect(Object.fromEntries(states)).toEqual({ "reconcile-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
   });
 
-  test("says so in its outputs, by which the operator's commands know it", () => {
+  test("the outputs have the stage's settings of workers and purchases, for the admin commands", () => {
     expect([off.outputs.Workers?.Value, off.outputs.Purchases?.Value]).toEqual(["off", "off"]);
     expect([service.outputs.Workers?.Value, service.outputs.Purchases?.Value]).toEqual(["on", "on"]);
   });
 });
 
 describe("alarms", () => {
-  test("each says what is lost, tells the topic, and needs no metric math", () => {
+  test("every alarm has a text, notifies the topic and needs no metric math", () => {
     expect(alarms.length).toBeGreaterThan(40);
     const [topic] = service.all("AWS::SNS::Topic");
     for (const { Properties, id } of alarms) {
@@ -236,13 +238,13 @@ describe("alarms", () => {
     }
   });
 
-  test("CloudWatch may publish to their topic, whose own policy replaces the default one", () => {
+  test("CloudWatch may publish to the alarms' topic, whose explicit policy replaces the default policy", () => {
     const [policy] = service.all("AWS::SNS::TopicPolicy");
     expect(JSON.stringify(policy?.Properties)).toContain('"Principal":{"Service":"cloudwatch.amazonaws.com"}');
   });
 
   test.each(["OldestOpenSeconds", "StuckTransactions", "OldestUnrefundedSeconds", "LedgerMismatches", "Alarms"])(
-    "%s rings, for this stage alone",
+    "%s has alarms with the stage's dimension",
     (metric) => {
       const own = alarms.filter(({ Properties }) => Properties.MetricName === metric);
       expect(own.length).toBeGreaterThan(0);

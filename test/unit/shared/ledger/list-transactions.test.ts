@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { transactionQuery } from "../../../../shared/contract/transaction.ts";
 import { decodeCursor, encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
 
@@ -11,7 +11,7 @@ describe("a cursor", () => {
   });
 
   test("made of a whole transaction holds its place and nothing else of it", () => {
-    const cursor = encodeCursor(aTransactionRow());
+    const cursor = encodeCursor(aTransaction());
     expect(decodeCursor(cursor)).toEqual(place);
     expect(Buffer.from(cursor, "base64url").toString()).not.toMatch(/08031234567|acc_1|order-1/);
   });

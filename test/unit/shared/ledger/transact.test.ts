@@ -2,10 +2,10 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from "@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
 import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const $metadata = {};
-const transaction = aTransactionRow();
+const transaction = aTransaction();
 const Item = marshall(transaction);
 const REFUSED = { Code: "ConditionalCheckFailed" };
 const PASSED = { Code: "None" };

@@ -15,7 +15,7 @@ import {
   transactionToView,
 } from "../../../../shared/ledger/transaction.ts";
 import { koboSchema } from "../../../../shared/platform/money.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const ID = "0123456789ABCDEFGHJKMNPQRS";
 
@@ -28,13 +28,13 @@ describe("our reference", () => {
     ["nin_retrieval", "RETRIEVE_"],
     ["bvn_retrieval", "RETRIEVE_"],
   ] as const)("of %s begins with %s, and in test mode with TEST_", ([type, prefix]) => {
-    expect(referenceOf(aTransactionRow({ type }))).toBe(`${prefix}${ID}`);
-    expect(referenceOf(aTransactionRow({ type, mode: "test" }))).toBe(`TEST_${ID}`);
+    expect(referenceOf(aTransaction({ type }))).toBe(`${prefix}${ID}`);
+    expect(referenceOf(aTransaction({ type, mode: "test" }))).toBe(`TEST_${ID}`);
   });
 
   test("leads back to its item, for all 6 types in both modes", () => {
     const transactions = transactionType.options.flatMap((type) =>
-      modeSchema.options.map((mode) => aTransactionRow({ type, mode, pk: transactionPk(ID) })),
+      modeSchema.options.map((mode) => aTransaction({ type, mode, pk: transactionPk(ID) })),
     );
     expect(transactions).toHaveLength(12);
     for (const transaction of transactions)
@@ -42,7 +42,7 @@ describe("our reference", () => {
   });
 
   test("is itself a reference that the lookup's path accepts", () => {
-    expect(referenceField.safeParse(referenceOf(aTransactionRow())).success).toBe(true);
+    expect(referenceField.safeParse(referenceOf(aTransaction())).success).toBe(true);
   });
 
   test.for([
@@ -70,7 +70,7 @@ test("`success` and `failed` are final statuses, and `processing` is the only ot
 
 describe("a transaction as its owner sees it", () => {
   test("has 11 fields, in NGN, and nothing of what we note for ourselves", () => {
-    const transaction = aTransactionRow({
+    const transaction = aTransaction({
       upstream_reference: "DATA_UPSTREAM",
       upstream_amount_kobo: koboSchema.parse(480_00),
       amount_kobo: koboSchema.parse(485_50),
@@ -97,7 +97,7 @@ describe("a transaction as its owner sees it", () => {
       phone_number: _phone,
       open: _open,
       ...row
-    } = aTransactionRow({
+    } = aTransaction({
       status: "failed",
       failure: { code: "delivery_failed" },
     });
@@ -115,6 +115,6 @@ test.for([
   ["an unheard mode", { mode: "sandbox" }],
   ["no attempt", { attempt: undefined }],
 ] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
-  expect(transactionSchema.safeParse({ ...aTransactionRow(), ...spoilt }).success).toBe(false);
-  expect(transactionSchema.safeParse(aTransactionRow()).success).toBe(true);
+  expect(transactionSchema.safeParse({ ...aTransaction(), ...spoilt }).success).toBe(false);
+  expect(transactionSchema.safeParse(aTransaction()).success).toBe(true);
 });

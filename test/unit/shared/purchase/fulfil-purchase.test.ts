@@ -4,7 +4,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { fulfilPurchase } from "../../../../shared/purchase/fulfil-purchase.ts";
 import type { Outcome, Upstream } from "../../../../shared/upstream/upstream.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
 const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) };
@@ -18,7 +18,7 @@ const toldOf = (outcome: Outcome, mode: Mode = "live") => {
     buy: async () => outcome,
     check: () => Promise.reject(new Error("This is no check")),
   };
-  return fulfilPurchase(provider, order, aTransactionRow({ mode }), deadlineIn(1_000));
+  return fulfilPurchase(provider, order, aTransaction({ mode }), deadlineIn(1_000));
 };
 
 describe("what the provider said, and what the ledger is told", () => {

@@ -5,7 +5,7 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 type Image = Readonly<Record<string, unknown>>;
 const image = (item: Image | undefined) => item && marshall(item, { removeUndefinedValues: true });
@@ -14,7 +14,7 @@ const change = (sequence: number, before?: Image, after?: Image) => ({
   dynamodb: { SequenceNumber: String(sequence), OldImage: image(before), NewImage: image(after) },
 });
 const settled = (sequence: number, changes: Partial<Transaction> = {}) =>
-  change(sequence, aTransactionRow(), { ...aTransactionRow(changes), open: undefined });
+  change(sequence, aTransaction(), { ...aTransaction(changes), open: undefined });
 
 /** Handles the changes as one batch; resolves with the messages that were sent and the response. */
 const enqueue = async (
@@ -43,7 +43,7 @@ test.each(["success", "failed"] as const)(
 );
 
 test("an identity check, which has neither a network nor a phone number, is enqueued", async () => {
-  const { network: _network, phone_number: _phone, ...check } = aTransactionRow({ type: "nin_verification" });
+  const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
   const { response, sent } = await enqueue([change(1, check, { ...check, status: "success" })]);
   expect(response).toEqual({ batchItemFailures: [] });
   expect(sent).toHaveLength(1);
@@ -51,10 +51,10 @@ test("an identity check, which has neither a network nor a phone number, is enqu
 
 test("changes that do not settle a transaction are ignored", async () => {
   const { response, sent } = await enqueue([
-    change(1, undefined, aTransactionRow()),
-    change(2, aTransactionRow(), aTransactionRow({ upstream_reference: "up-1" })),
-    change(3, aTransactionRow({ status: "success" }), aTransactionRow({ status: "success" })),
-    change(4, aTransactionRow({ status: "success" }), undefined),
+    change(1, undefined, aTransaction()),
+    change(2, aTransaction(), aTransaction({ upstream_reference: "up-1" })),
+    change(3, aTransaction({ status: "success" }), aTransaction({ status: "success" })),
+    change(4, aTransaction({ status: "success" }), undefined),
     change(5, { pk: "wallet#acc_1", balance_kobo: 5 }, { pk: "wallet#acc_1", balance_kobo: 4 }),
     change(6, { pk: "event#1", status: "processing" }, { pk: "event#1", status: "success" }),
   ]);
@@ -80,11 +80,11 @@ test("of 5 changes the 2 that could not be enqueued are reported as failed, and 
 });
 
 test("a settled item with invalid attributes is enqueued, so that it does not block the stream", async () => {
-  const { amount_kobo: _amount, account_id: _account, ...broken } = aTransactionRow({ status: "failed" });
-  const large = change(2, aTransactionRow(), aTransactionRow({ status: "success" }));
+  const { amount_kobo: _amount, account_id: _account, ...broken } = aTransaction({ status: "failed" });
+  const large = change(2, aTransaction(), aTransaction({ status: "success" }));
   // Converting a number of this size would throw until the change leaves the stream.
   const records = [
-    change(1, aTransactionRow(), broken),
+    change(1, aTransaction(), broken),
     {
       dynamodb: {
         ...large.dynamodb,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { koboSchema } from "../../../../shared/platform/money.ts";
 import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 test("the body has the fields of the interface, and the same bytes whatever else changes on the transaction", () => {
-  const transaction = aTransactionRow({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
+  const transaction = aTransaction({ status: "failed", amount_kobo: koboSchema.parse(500_50) });
   expect(webhookBody(transaction, "failed")).toBe(
     '{"event":"transaction.updated","data":{"reference":"DATA_0123456789ABCDEFGHJKMNPQRS","status":"failed","amount":500.5,' +
       '"type":"data","network":"MTN","phone_number":"08031234567","created_at":"2026-11-21T09:30:00.000Z"}}',
@@ -15,7 +15,7 @@ test("the body has the fields of the interface, and the same bytes whatever else
 });
 
 test("the network and the phone number of an identity check are empty strings", () => {
-  const { network: _network, phone_number: _phone, ...transaction } = aTransactionRow({ type: "nin_verification" });
+  const { network: _network, phone_number: _phone, ...transaction } = aTransaction({ type: "nin_verification" });
   expect(JSON.parse(webhookBody(transaction, "success")).data).toMatchObject({
     reference: "VERIFY_0123456789ABCDEFGHJKMNPQRS",
     type: "nin_verification",

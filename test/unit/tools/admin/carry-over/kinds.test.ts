@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { balanceChangeOf, kindOf, type Step } from "../../../../../tools/admin/carry-over/kinds.ts";
 import type { Item } from "../../../../../tools/admin/table-scan.ts";
-import { aTransactionRow } from "../../../../builders/transaction.ts";
+import { aTransaction } from "../../../../builders/transaction.ts";
 
 /** Goal: for an item of two ledgers: whether it is copied, updated, left as it is, or reported to the operator. */
 const THEN = "2026-11-21T09:00:00.000Z";
@@ -14,10 +14,10 @@ const compare = (old: Item, restored?: Item): Step => {
 };
 const kindFor = (old: Item, restored?: Item) => compare(old, restored).kind;
 
-const open = (changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item =>
-  aTransactionRow({ status: "processing", mode: "live", open: "live", ...changes });
-const final = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransactionRow>> = {}): Item => {
-  const { open: _open, ...transaction } = aTransactionRow({ status, mode: "live", ...changes });
+const open = (changes: Partial<ReturnType<typeof aTransaction>> = {}): Item =>
+  aTransaction({ status: "processing", mode: "live", open: "live", ...changes });
+const final = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransaction>> = {}): Item => {
+  const { open: _open, ...transaction } = aTransaction({ status, mode: "live", ...changes });
   return { ...transaction, ...(status === "failed" && { failure: { code: "delivery_failed" } }) };
 };
 
@@ -53,7 +53,7 @@ test("a final transaction stays as it is, and another final status in the old le
 });
 
 test("a transaction of another request under the same reference is reported, whatever their statuses", () => {
-  const other = { attempt: "another", amount_kobo: aTransactionRow().amount_kobo };
+  const other = { attempt: "another", amount_kobo: aTransaction().amount_kobo };
   expect(compare(final("success"), final("success", other))).toEqual({ kind: "differs", fields: ["attempt"] });
   expect(compare(final("success"), open(other))).toEqual({ kind: "differs", fields: ["attempt"] });
 });
@@ -184,7 +184,7 @@ test("checkpoints and the progress of the phone retention have no comparison, an
 });
 
 test("a balance change is a funding's amount, a live transaction's debit unless it failed, and nothing for other items", () => {
-  const { amount_kobo } = aTransactionRow();
+  const { amount_kobo } = aTransaction();
   expect(balanceChangeOf(funding)).toEqual({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
   expect(balanceChangeOf(open())).toMatchObject({ kobo: -amount_kobo, isOpen: true });
   expect(balanceChangeOf(final("failed"))).toMatchObject({ kobo: 0, isOpen: false });

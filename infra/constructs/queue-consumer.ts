@@ -11,11 +11,11 @@ const RETENTION = Duration.days(14);
 export interface DeadLettersProps {
   readonly queueName: string;
   readonly alarms: Alarms;
-  /** What a customer loses while messages lie here, and what to do: the alarm's text. */
+  /** The alarm's text: what a customer loses, then what to do. */
   readonly impact: string;
 }
 
-/** A queue for what could not be handled; whatever lies in it rings. */
+/** A dead-letter queue with an alarm on any message. */
 export class DeadLetters extends Queue {
   constructor(scope: Construct, id: string, { queueName, alarms, impact }: DeadLettersProps) {
     super(scope, id, {
@@ -24,34 +24,34 @@ export class DeadLetters extends Queue {
       enforceSSL: true,
       retentionPeriod: RETENTION,
     });
-    acknowledge(this, "SQS3", "These are the dead letters; an alarm rings when there is one");
+    acknowledge(this, "SQS3", "This is the dead-letter queue, and it has an alarm");
     const metric = this.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: "Maximum" });
-    alarms.whenAbove(`${scope.node.id}${id}`, { metric, threshold: 0, impact });
+    alarms.addThresholdAlarm(`${scope.node.id}${id}`, { metric, threshold: 0, impact });
   }
 }
 
-export interface QueueWorkerProps {
+export interface QueueConsumerProps {
   readonly queueName: string;
   readonly batchSize: number;
-  /** At least six times the worker's time-out (Lambda's SQS guide). */
+  /** At least six times the consumer's time-out (Lambda's SQS guide). */
   readonly visibilityTimeoutS: number;
   readonly receivesMax: number;
   readonly alarms: Alarms;
   readonly impact: string;
 }
 
-/** A queue, its dead letters and their alarm: never one without the others. Its worker is attached once it exists. */
-export class QueueWorker extends Construct {
+/** A queue with its dead letters and their alarm. The consuming function is added once it exists. */
+export class QueueConsumer extends Construct {
   readonly queue: Queue;
   readonly deadLetters: DeadLetters;
   private readonly batchSize: number;
 
-  constructor(scope: Construct, id: string, props: QueueWorkerProps) {
+  constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
     const { queueName, alarms, impact } = props;
     this.batchSize = props.batchSize;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
-      // The operator's commands find them by this name.
+      // The admin commands find it by this name.
       queueName: `${queueName}-dead-letters`,
       alarms,
       impact,
@@ -66,9 +66,9 @@ export class QueueWorker extends Construct {
     });
   }
 
-  /** Messages stand alone: a bad one does not hold back its batch. */
-  readBy(worker: ServiceFunction, enabled: boolean): void {
+  /** Messages fail one by one: a bad message does not hold back its batch. */
+  addConsumer(consumer: ServiceFunction, enabled: boolean): void {
     const { batchSize } = this;
-    worker.addEventSource(new SqsEventSource(this.queue, { batchSize, reportBatchItemFailures: true, enabled }));
+    consumer.addEventSource(new SqsEventSource(this.queue, { batchSize, reportBatchItemFailures: true, enabled }));
   }
 }

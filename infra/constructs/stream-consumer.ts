@@ -1,0 +1,60 @@
+import { Duration } from "aws-cdk-lib";
+import type { ITable } from "aws-cdk-lib/aws-dynamodb";
+import { EventSourceMapping, FilterCriteria, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
+import { Construct } from "constructs";
+import type { Alarms } from "./alarms.ts";
+import { DeadLetters } from "./queue-consumer.ts";
+import type { ServiceFunction } from "./service-function.ts";
+
+export interface StreamConsumerProps {
+  readonly stage: string;
+  readonly table: ITable;
+  readonly consumer: ServiceFunction;
+  readonly alarms: Alarms;
+  readonly batchSize: number;
+  readonly recordAgeMaxS: number;
+  readonly pattern: Record<string, unknown>;
+}
+
+/** Explicit, because CloudFormation keeps an earlier limit if the property is absent. */
+const UNLIMITED = -1;
+/** DynamoDB keeps changes for 24 hours; this is early enough for an operator to act. */
+const BEHIND_MS_MAX = 5 * 60_000;
+
+/** A function that consumes a table's stream, with dead letters and an alarm on the stream's age. */
+export class StreamConsumer extends Construct {
+  constructor(scope: Construct, id: string, props: StreamConsumerProps) {
+    super(scope, id);
+    const { stage, table, consumer, alarms, batchSize, recordAgeMaxS, pattern } = props;
+    const { tableStreamArn } = table;
+    if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
+    const deadLetters = new DeadLetters(this, "DeadLetters", {
+      queueName: `${stage}-airtime-${id.toLowerCase()}-stream-dead-letters`,
+      alarms,
+      impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
+    });
+    consumer.allow(["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"], [tableStreamArn]);
+    // Lambda calls this action without a stream.
+    consumer.allow(["dynamodb:ListStreams"], ["*"]);
+    const mapping = new EventSourceMapping(this, "Mapping", {
+      target: consumer,
+      eventSourceArn: tableStreamArn,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize,
+      maxRecordAge: Duration.seconds(recordAgeMaxS),
+      retryAttempts: UNLIMITED,
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      filters: [FilterCriteria.filter(pattern)],
+      onFailure: new SqsDlq(deadLetters),
+    });
+    // Creating the mapping reads the stream once: the role must exist by then.
+    if (consumer.role) mapping.node.addDependency(consumer.role);
+    alarms.addThresholdAlarm(`${id}StreamBehind`, {
+      metric: consumer.functionMetric("IteratorAge", "Maximum").with({ period: Duration.minutes(1) }),
+      threshold: BEHIND_MS_MAX,
+      impact: `${consumer.spec.impact} The ledger's stream is more than 5 minutes behind: read the log of enqueue-webhooks.`,
+    });
+  }
+}
