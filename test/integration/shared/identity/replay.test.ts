@@ -14,7 +14,7 @@ import {
 } from "../../../builders/identity-service.ts";
 import { anOrder, BUY_DATA } from "../../../builders/service.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
-import { aTransactionRow } from "../../../builders/transaction.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a reference is one check and one charge, however often it is sent. */
 let service: IdentityService;
@@ -198,6 +198,6 @@ test("a result whose sealing key cannot be read is not stored, and the write giv
   const never = () => new Promise<never>(() => undefined);
   const replays = replayStore(emulatorClient(), "no-table", { value: never, refetch: never }, Date.now);
   const startMs = performance.now();
-  await expect(replays.store(aTransactionRow(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
+  await expect(replays.store(aTransaction(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
   expect(performance.now() - startMs).toBeLessThan(1_000);
 });
