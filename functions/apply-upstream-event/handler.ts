@@ -14,7 +14,7 @@ const deps = {
   keyedHashes: loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID)),
 };
 
-/** Applies what the outcomes queue tells about transactions. */
+/** Applies the messages of the outcomes queue to transactions. */
 export const handler = queueHandler(
   outcomeMessage,
   applyOutcome(deps),

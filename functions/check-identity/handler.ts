@@ -30,7 +30,7 @@ const deps = {
 };
 await preload(deps.keyedHashes, liveKey.value, replayKey.value);
 
-/** Identity: verification by number, retrieval by phone number. */
+/** Identity requests: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", createAdmission(db, env.ACCESS_TABLE), {
   verifyNin: verifyNin(deps),
   retrieveNin: retrieveNin(deps),

@@ -28,7 +28,7 @@ const deps = {
   random: Math.random,
 };
 
-/** Tells accounts how their transactions ended: one message, one attempt. */
+/** Delivers webhooks: one attempt per message. */
 export const handler = queueHandler(
   deliveryMessage,
   deliverWebhook(deps),

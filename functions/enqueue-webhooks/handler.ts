@@ -6,5 +6,5 @@ import { enqueueWebhook } from "../../shared/webhooks/enqueue-webhook.ts";
 
 const env = readEnv(functionEnvironments["enqueue-webhooks"]);
 
-/** Reads the ledger's stream: an end of a transaction becomes a message of the delivery queue. */
+/** Reads the ledger's stream, and enqueues a webhook for each transaction that becomes final. */
 export const handler = streamHandler(enqueueWebhook(deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL)));

@@ -1,4 +1,4 @@
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 
-/** Whatever no route matches: 404 in the envelope. It serves no operation. */
+/** Requests without a route: 404 in the error envelope. */
 export const handler = apiHandler("not-found", admitPublic, {});

@@ -30,7 +30,7 @@ const deps = {
 };
 await preload(deps.keyedHashes, liveKey.value, deps.catalog.plans);
 
-/** Purchases: one debit, one order to the upstream, one outcome. */
+/** Data and airtime purchases: one debit and one order to the upstream. */
 export const handler = apiHandler("purchase", createAdmission(db, env.ACCESS_TABLE), {
   buyData: buyData(deps),
   buyAirtime: buyAirtime(deps),

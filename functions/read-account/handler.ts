@@ -12,7 +12,7 @@ const db = documentClient();
 const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
 const keyedHashes = loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));
 
-/** What an account can see of itself: its wallet and its transactions. */
+/** The wallet and the transactions of the caller's account. */
 export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {
   getWallet: getWallet(ledger),
   getTransaction: getTransaction(ledger, keyedHashes),

@@ -28,7 +28,7 @@ const deps = {
   clock: systemClock,
 };
 
-/** Takes the upstream's events in: refuses what does not come from it, and queues the rest. */
+/** Receives the upstream's events: refuses unauthenticated ones and queues the others. */
 export const handler = apiHandler("receive-upstream-event", admitUpstream(gate), {
   receiveUpstreamEvent: receiveUpstreamEvent(deps),
 }).use(alarmIfNotJson);

@@ -17,5 +17,5 @@ const deps = {
   clock: systemClock,
 };
 
-/** Looks each minute whether the catalog is due, and fetches it when it is. */
+/** Runs each minute, and fetches the catalog when it is due. */
 export const handler = scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline));

@@ -83,7 +83,7 @@ export const apiHandler = <Function extends string>(
 ) => {
   const names = Object.keys(operations).filter((name) => isRouteOf(name, functionName));
   const byRouteKey = new Map(names.map((name) => [routeKey(routes[name]), serve(name, operations[name])]));
-  // middy's own early time-out would answer with an error while a purchase may be under way.
+  // middy's own early time-out would respond with an error while a purchase may be in progress.
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
     .use(responding)
     .handler(async (event: unknown, context: ApiContext): Promise<ApiResponse> => {
@@ -107,16 +107,16 @@ type ServedRoute = {
   readonly serve: (caller: Caller, request: ApiRequest, deadline: Deadline) => Promise<ApiResponse>;
 };
 
-/** Parses input and answer by the route's own schemas. */
+/** Parses the input and the data of the response by the route's own schemas. */
 const serve = <Name extends RouteName>(name: Name, run: OperationOf<Name>): ServedRoute => {
   const table: RouteTable = routes;
   const route = table[name];
   return {
     route,
     serve: async (caller, request, deadline) => {
-      const answer = await run({ input: parseInput(route.input, request), caller, request, deadline });
-      if ("statusCode" in answer) return preparedResponse(answer);
-      return successResponse({ ...answer, data: route.data.parse(answer.data) });
+      const result = await run({ input: parseInput(route.input, request), caller, request, deadline });
+      if ("statusCode" in result) return preparedResponse(result);
+      return successResponse({ ...result, data: route.data.parse(result.data) });
     },
   };
 };

@@ -4,7 +4,7 @@ import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
 
-/** What we read of API Gateway's event, payload 2.0. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs". */
+/** The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs". */
 export const apiEvent = z.object({
   routeKey: z.string(),
   headers: z.record(z.string(), z.string()).default({}),
@@ -22,12 +22,14 @@ export type ApiRequest = z.infer<typeof apiEvent>;
 type JsonObject = Record<string, unknown>;
 
 /**
- * The request's input by its schema. First what is absent (400 `missing_parameter`), then what is wrong (422
- * `validation_failed`), each with messages by field.
+ * The request's input by its schema. Absent fields are 400 `missing_parameter`, before wrong ones are 422 `validation_failed`; both
+ * errors have messages by field. Source: docs/interface.md 4.D4.
  */
 export const parseInput = <Input extends z.ZodObject>(schema: Input, request: ApiRequest): z.output<Input> => {
   const isPost = request.requestContext.http.method === "POST";
-  const sent = isPost ? jsonBody(request) : { ...filled(request.queryStringParameters), ...request.pathParameters };
+  const sent = isPost
+    ? jsonBody(request)
+    : { ...withoutEmpty(request.queryStringParameters), ...request.pathParameters };
   const key = isPost && "reference" in schema.shape ? request.headers[headers.idempotencyKey] : undefined;
   const input: JsonObject = key === undefined ? sent : { reference: key, ...sent };
   const parsed = schema.safeParse(input);
@@ -54,14 +56,14 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
   return parsed.data;
 };
 
-/** A query parameter without a value is one that was not filled in. */
-const filled = (query: ApiRequest["queryStringParameters"]) =>
+/** The query without empty parameters, which count as absent (docs/interface.md 14.D7). */
+const withoutEmpty = (query: ApiRequest["queryStringParameters"]) =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ""));
 
 /** 422 with messages by field. */
 export const invalid = (fields: FieldErrors): ServiceError => new ServiceError("validation_failed", { fields });
 
-/** The body as it was sent. */
+/** The decoded body. */
 export const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
   Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
 
@@ -71,11 +73,11 @@ const jsonBody = (request: ApiRequest): JsonObject => {
   if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
   const value = parsedJson(bytes, request.headers["content-encoding"]);
   if (!isJsonObject(value)) throw badJson("The request body must be a JSON object");
-  refuseHostileShape(value);
+  refuseUnsafeObject(value);
   return value;
 };
 
-/** The parser's own error is not passed on as a cause: it quotes the body, which may hold a person's data. */
+/** Drops the parser's own error, because it quotes the body, which may contain personal data. */
 const parsedJson = (bytes: Buffer, contentEncoding = "identity"): unknown => {
   try {
     return JSON.parse(utf8.decode(bytes));
@@ -91,7 +93,7 @@ const parsedJson = (bytes: Buffer, contentEncoding = "identity"): unknown => {
 const GZIP_FIRST_BYTE = 0x1f;
 
 /** Rejects deep nesting and `__proto__`. The body itself is the first level; each object or array in it is one more. */
-const refuseHostileShape = (body: JsonObject): void => {
+const refuseUnsafeObject = (body: JsonObject): void => {
   let containers: readonly object[] = [body];
   for (let levels = 1; containers.length > 0; levels += 1) {
     if (levels > BODY_DEPTH_MAX) throw badJson(`The request body is nested deeper than ${BODY_DEPTH_MAX} levels`);

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import type { ApiRequest } from "./api-request.ts";
 import type { PreparedResponse } from "./api-response.ts";
 
-/** A document made ready to be served many times. */
+/** A document that is prepared once and served many times. */
 export type PreparedDocument = {
   readonly gzip: Uint8Array<ArrayBuffer>;
   /** Weak, because the same document is served with and without gzip. */
@@ -19,7 +19,7 @@ export const documentText = ({ gzip }: Pick<PreparedDocument, "gzip">): string =
 
 type Caching = { readonly contentType: string; readonly cacheControl: string; readonly ageS?: number };
 
-/** Serves it with its `ETag`: 304 where the caller has it, gzip passed through. */
+/** The response with an `ETag`: 304 if the caller has this version, gzip if the caller accepts it. */
 export const serveDocument = (
   document: PreparedDocument,
   { headers: sent }: Pick<ApiRequest, "headers">,
@@ -42,7 +42,7 @@ export const serveDocument = (
   };
 };
 
-/** An operation that serves one document, made at the first request. */
+/** An operation that serves one document, which `make` prepares at the first request. */
 export const documentOperation = (make: () => PreparedDocument, caching: Caching) => {
   let made: PreparedDocument | undefined;
   return async ({ request }: { readonly request: Pick<ApiRequest, "headers"> }): Promise<PreparedResponse> => {
@@ -51,13 +51,13 @@ export const documentOperation = (make: () => PreparedDocument, caching: Caching
   };
 };
 
-/** RFC 9110, 13.1.2: weak comparison against each tag of the list; `*` matches whatever there is. */
+/** RFC 9110, 13.1.2: weak comparison with each tag of the list; `*` matches any. */
 const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
   return ifNoneMatch?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
 };
 
-/** RFC 9110, 12.5.3: `gzip` (or `*`) named without a weight of zero. */
+/** RFC 9110, 12.5.3: `gzip` or `*` is listed with a weight above zero. */
 const acceptsGzip = (acceptEncoding = ""): boolean => {
   const weights = new Map(
     acceptEncoding

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import * as z from "zod";
 import type { ContractDocument, DocumentedOperation, Json } from "./document.ts";
 
-/** A request that an app could send, by mistake or on purpose. */
+/** A request that an app could send. */
 export type FuzzedRequest = {
-  /** Undefined for what is on no route. */
+  /** Undefined for a request without a route. */
   readonly operation: string | undefined;
   readonly method: string;
   readonly path: string;
@@ -13,7 +13,7 @@ export type FuzzedRequest = {
   readonly mode: "live" | "test" | "none" | "wrong";
 };
 
-/** Requests made from the document, valid and invalid, and a few beside it. */
+/** Valid and invalid requests made from the document, and a few without a route. */
 export const requestsFrom = (document: ContractDocument): fc.Arbitrary<FuzzedRequest> =>
   fc.oneof(
     ...document.operations.map((operation) => ({
@@ -50,24 +50,24 @@ const fittingIn = (document: ContractDocument): Fitting => {
   return fitting;
 };
 
-/** What the schema does not know: which of the fitting values lead somewhere. */
+/** Mostly values that lead somewhere, which the schema does not know. */
 const mostly = <Value>(likely: readonly Value[], any: fc.Arbitrary<Value>): fc.Arbitrary<Value> =>
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...likely) }, any);
 
-/** References that are met again, and the numbers that stand for each outcome. */
+/** Text that matches the pattern, mostly references that occur again and the sandbox's magic numbers. */
 const fittingText = (pattern: RegExp): fc.Arbitrary<string> =>
   mostly(
-    telling.filter((text) => pattern.test(text)),
+    magicTexts.filter((text) => pattern.test(text)),
     fc.stringMatching(pattern),
   );
-const telling = [
+const magicTexts = [
   ...["fuzz-1", "fuzz-2", "fuzz-3", "fuzz-4"],
   ...Array.from({ length: 9 }, (_, digit) => [`0800000000${digit}`, `0000000000${digit}`]).flat(),
 ];
 const json = z.record(z.string(), z.unknown());
 const moment = fc.date({ noInvalidDate: true, min: new Date("0000-01-01"), max: new Date("9999-12-31T23:59:59Z") });
 
-/** Of an object, something that was not meant: a field gone, changed or added. */
+/** An object with a field removed, changed or added. */
 const spoilt = (body: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc
     .tuple(
@@ -81,7 +81,7 @@ const spoilt = (body: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
       return { ...Object.fromEntries(fields), ...Object.fromEntries(changed), __extra: extra };
     });
 
-/** What programs send by mistake. */
+/** Values that programs send by mistake. */
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom(
@@ -122,7 +122,7 @@ const bodyOf = ({ body }: DocumentedOperation, fitting: Fitting): fc.Arbitrary<s
 const parameterText = (schema: Json, fitting: Fitting): fc.Arbitrary<string> =>
   fc.oneof({ weight: 2, arbitrary: fitting(schema).map(textOf) }, fc.string({ unit: "binary" }), odd.map(textOf));
 
-/** An object may have a `toString` that is no function. */
+/** An object may have a `toString` that is not a function. */
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const requestTo = (operation: DocumentedOperation, fitting: Fitting): fc.Arbitrary<FuzzedRequest> => {
@@ -136,7 +136,7 @@ const requestTo = (operation: DocumentedOperation, fitting: Fitting): fc.Arbitra
     .record({
       inPath: values("path", pathNames),
       inQuery: fc.oneof(values("query", []), fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 })),
-      // A second name for the reference is a contradiction, most of the time.
+      // Mostly none, because an Idempotency-Key usually contradicts the reference.
       inHeader: fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, values("header", [])),
       odd: oddHeaders,
       body: bodyOf(operation, fitting),
@@ -158,9 +158,9 @@ const pathTo = (template: string, inPath: Record<string, string>, inQuery: Recor
   return query.length > 0 ? `${path}?${query.join("&")}` : path;
 };
 
-/** Half a surrogate pair cannot be sent in an address. */
+/** Half a surrogate pair cannot be sent in a URL. */
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed());
-/** Nor can these in a header. */
+/** Removes characters that cannot be sent in a header. */
 const sendable = (values: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/[^\x21-\x7e]/g, "")]));
 
@@ -182,7 +182,7 @@ const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.oneof(
   ),
 );
 
-/** Something beside the routes. */
+/** A request without a route. */
 const strayRequest: fc.Arbitrary<FuzzedRequest> = fc
   .record({
     method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH"),

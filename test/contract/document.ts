@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import * as z from "zod";
 
-/** Reads an OpenAPI document as a stranger would: from its JSON, following its references. */
+/** Reads an OpenAPI document from its JSON and follows its references. */
 
 const json = z.record(z.string(), z.unknown());
 export type Json = z.infer<typeof json>;
@@ -52,31 +52,31 @@ type DocumentedResponse = {
   readonly headers: ReadonlyMap<string, DocumentedHeader>;
   readonly mediaType: string | undefined;
   readonly schema: Json | undefined;
-  /** The examples by name; a single one is called `example`. */
+  /** The examples by name; a single one has the name `example`. */
   readonly examples: ReadonlyMap<string, unknown>;
 };
 export type DocumentedOperation = {
   readonly id: string;
   readonly method: string;
-  /** Below the server's URL. */
+  /** Relative to the server URL. */
   readonly path: string;
   readonly isPublic: boolean;
   readonly parameters: readonly z.output<typeof parameter>[];
   readonly body: { readonly schema: Json; readonly example: Json } | undefined;
   readonly responses: ReadonlyMap<number, DocumentedResponse>;
 };
-/** Undefined where the value fits the schema, else what is wrong with it. */
-type Judge = (value: unknown) => string | undefined;
+/** Describes how a value breaks a schema; undefined if it is valid. */
+type Validate = (value: unknown) => string | undefined;
 
 export type ContractDocument = {
   readonly operations: readonly DocumentedOperation[];
   readonly webhooks: readonly DocumentedOperation[];
   readonly operation: (id: string) => DocumentedOperation;
-  readonly judge: (schema: Json) => Judge;
+  readonly validate: (schema: Json) => Validate;
   readonly follow: (schema: Json) => Json;
 };
 
-/** `closed`: an object has no fields but those that are documented, unless its schema says otherwise. */
+/** With `closed`, undocumented fields are invalid unless a schema allows them. */
 export const readDocument = (raw: unknown, { closed = false } = {}): ContractDocument => {
   const document = documentShape.parse(raw);
   const follow = (part: unknown): unknown => {
@@ -123,7 +123,7 @@ export const readDocument = (raw: unknown, { closed = false } = {}): ContractDoc
 
   const operations = readOperations(document.paths);
   const schemas = z.record(z.string(), json).parse(document.components.schemas);
-  const judge = judging(closed ? z.record(z.string(), json).parse(closedSchema(schemas)) : schemas);
+  const validator = createValidator(closed ? z.record(z.string(), json).parse(closedSchema(schemas)) : schemas);
   return {
     operations,
     webhooks: readOperations(document.webhooks),
@@ -132,24 +132,24 @@ export const readDocument = (raw: unknown, { closed = false } = {}): ContractDoc
       if (found === undefined) throw new Error(`There is no operation ${id}`);
       return found;
     },
-    judge: once((schema) => judge(json.parse(closed ? closedSchema(schema) : schema))),
+    validate: memoize((schema) => validator(json.parse(closed ? closedSchema(schema) : schema))),
     follow: (schema) => json.parse(follow(schema)),
   };
 };
 
-/** Compiling a schema takes longer than judging by it. */
-const once = (make: (schema: Json) => Judge): ((schema: Json) => Judge) => {
-  const made = new WeakMap<Json, Judge>();
+/** Compiles each schema once. */
+const memoize = (make: (schema: Json) => Validate): ((schema: Json) => Validate) => {
+  const made = new WeakMap<Json, Validate>();
   return (schema) => {
-    const judge = made.get(schema) ?? make(schema);
-    made.set(schema, judge);
-    return judge;
+    const validator = made.get(schema) ?? make(schema);
+    made.set(schema, validator);
+    return validator;
   };
 };
 
 const ROOT = "openapi.json";
 
-const judging = (schemas: Readonly<Record<string, Json>>): ((schema: Json) => Judge) => {
+const createValidator = (schemas: Readonly<Record<string, Json>>): ((schema: Json) => Validate) => {
   const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
   ajv.addVocabulary(["components"]);
@@ -160,11 +160,11 @@ const judging = (schemas: Readonly<Record<string, Json>>): ((schema: Json) => Ju
   };
 };
 
-/** References from outside the document's own root. */
+/** Makes local references absolute. */
 const absolute = (schema: Json): unknown =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${ROOT}#/`));
 
-/** Every object that does not say whether it is open is closed. */
+/** Closes every object whose schema does not say whether it is open. */
 const closedSchema = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(closedSchema);
   if (typeof schema !== "object" || schema === null) return schema;

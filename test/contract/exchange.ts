@@ -1,13 +1,13 @@
 import { sleep } from "../../shared/platform/time.ts";
 import type { DocumentedOperation, Json } from "./document.ts";
 
-/** One request to an operation; what it does not say is taken from the document's example. */
+/** A request to an operation. The document's example supplies what is absent. */
 export type Sent = {
   readonly key?: string | undefined;
   readonly body?: Json;
-  /** Instead of a body that is JSON. */
+  /** A body that is sent as it is, instead of JSON. */
   readonly raw?: string;
-  /** In the path or the query. */
+  /** Parameters of the path or the query. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -18,7 +18,7 @@ export type Received = {
   readonly text: string;
 };
 
-/** What is judged of an answer's headers: those of HTTP itself are the transport's own business. */
+/** Headers of HTTP itself, which are not part of the interface. */
 const TRANSPORT_HEADERS = new Set([
   "apigw-requestid",
   "connection",
@@ -54,8 +54,12 @@ export const send = async (baseUrl: string, operation: DocumentedOperation, sent
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
-/** Waits out a limit that the tests themselves have used up; a face with few keys needs it. */
-export const sendPatiently = async (baseUrl: string, operation: DocumentedOperation, sent: Sent): Promise<Received> => {
+/** Sends a request, and again after `Retry-After` if other tests have used up the key's rate. */
+export const sendWithinRate = async (
+  baseUrl: string,
+  operation: DocumentedOperation,
+  sent: Sent,
+): Promise<Received> => {
   const received = await send(baseUrl, operation, sent);
   if (received.status !== 429) return received;
   await sleep((Number(received.headers.get("retry-after")) + 1) * 1_000);

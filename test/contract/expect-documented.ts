@@ -5,8 +5,8 @@ import { headers } from "../../shared/contract/headers.ts";
 import type { FuzzedRequest } from "./arbitraries.ts";
 import type { ContractDocument } from "./document.ts";
 
-/** An answer as it came; headers by their lower-case names. */
-export type RawAnswer = {
+/** A response; headers have lower-case names. */
+export type RawResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -14,20 +14,20 @@ export type RawAnswer = {
 
 const NO_SCHEMA = {};
 
-/** The answer to a request that was made from the document is one that the document tells of. */
+/** Expects the response to a request from `requestsFrom` to be documented. */
 export const expectDocumented = (
   document: ContractDocument,
   { operation }: Pick<FuzzedRequest, "operation">,
-  { status, headers: answered, text }: RawAnswer,
+  { status, headers: answered, text }: RawResponse,
 ): void => {
   for (const name of [headers.rateLimit, headers.rateRemaining, headers.requestId]) {
     expect(answered[name], `${status} ${name}`).toMatch(/./);
   }
-  // It is documented, for what nobody foresaw; nothing that a caller sends may bring it about.
+  // 500 is documented for unexpected errors; no request of a caller may cause one.
   expect(status, text).not.toBe(500);
   const documented = operation && document.operation(operation).responses.get(status);
   if (!documented) {
-    // Only what is on no route may be answered beside the document: as such.
+    // Only a request without a route may get an undocumented response: 404 not_found.
     expect(operation, `${status} is not documented: ${text}`).toBeUndefined();
     expect(status).toBe(404);
     expect(answered[headers.errorCode]).toBe("not_found");
@@ -37,7 +37,7 @@ export const expectDocumented = (
   for (const [name, { required, schema }] of documented.headers) {
     const value = answered[name];
     if (required) expect(value, name).toBeDefined();
-    if (value !== undefined && name === headers.errorCode) expect(document.judge(schema)(value)).toBeUndefined();
+    if (value !== undefined && name === headers.errorCode) expect(document.validate(schema)(value)).toBeUndefined();
   }
   if (documented.mediaType === undefined) {
     expect(text).toBe("");
@@ -45,5 +45,5 @@ export const expectDocumented = (
   }
   expect(answered["content-type"]).toContain(documented.mediaType);
   if (documented.mediaType !== "application/json") return;
-  expect(document.judge(documented.schema ?? NO_SCHEMA)(JSON.parse(text)), text).toBeUndefined();
+  expect(document.validate(documented.schema ?? NO_SCHEMA)(JSON.parse(text)), text).toBeUndefined();
 };

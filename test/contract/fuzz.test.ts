@@ -7,13 +7,13 @@ import { expectDocumented } from "./expect-documented.ts";
 
 const REQUESTS = 2_000;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
-/** Requests of one key: below every limit, so that most of them get to the operation itself. */
+/** Requests per key: below every rate limit, so that most of them reach the operation. */
 const REQUESTS_PER_KEY = 20;
 
 let service: TestService;
 let document: ContractDocument;
 beforeAll(async () => {
-  // The number that gets no answer must not hold up the others.
+  // The magic number without a response must not delay the others.
   service = await startTestService({ slowAnswerMs: 20 });
   document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());
 });
@@ -36,13 +36,13 @@ const newKeys = () => {
   };
 };
 
-test(`${REQUESTS} random requests made from the document, valid and invalid, are answered as it says (seed ${SEED})`, async () => {
+test(`${REQUESTS} random valid and invalid requests get documented responses (seed ${SEED})`, async () => {
   const keyFor = newKeys();
   const seen = new Map<number, number>();
 
   const property = async (request: FuzzedRequest): Promise<void> => {
     const key = await keyFor(request.mode);
-    const answer = await fetch(`${service.baseUrl}${request.path}`, {
+    const response = await fetch(`${service.baseUrl}${request.path}`, {
       method: request.method,
       headers: {
         ...(request.body !== undefined && { "content-type": "application/json" }),
@@ -51,15 +51,15 @@ test(`${REQUESTS} random requests made from the document, valid and invalid, are
       },
       ...(request.body !== undefined && { body: request.body }),
     });
-    const { status } = answer;
+    const { status } = response;
     seen.set(status, (seen.get(status) ?? 0) + 1);
-    const text = await answer.text();
-    expectDocumented(document, request, { status, headers: Object.fromEntries(answer.headers), text });
+    const text = await response.text();
+    expectDocumented(document, request, { status, headers: Object.fromEntries(response.headers), text });
   };
 
   await fc.assert(fc.asyncProperty(requestsFrom(document), property), { seed: SEED, numRuns: REQUESTS });
 
-  // It met both what works and what does not, many times.
+  // Successes and errors occurred many times.
   for (const status of [200, 400, 401, 404, 422]) expect(seen.get(status), String(status)).toBeGreaterThan(50);
   const broken = [...seen].reduce((sum, [status, count]) => sum + (status > 500 ? count : 0), 0);
   expect(broken).toBeGreaterThan(20);

@@ -7,7 +7,7 @@ import { generateSource } from "oazapfts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../builders/service.ts";
 
-/** Below the repository, so that the client finds its run time in node_modules. */
+/** In the repository, so that the client finds its runtime in node_modules. */
 const generated = fileURLToPath(new URL("../../.local/generated/", import.meta.url));
 const run = promisify(execFile);
 const tsc = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url));
@@ -24,7 +24,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** An app as its developer would write it against the generated client: wrong names or types do not compile. */
+/** An app that uses the generated client: wrong names or types do not compile. */
 const APP = `
 import { buyAirtime, defaults, getTransaction, getWallet, verifyNin } from "./client.ts";
 

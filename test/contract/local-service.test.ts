@@ -22,52 +22,52 @@ const newKey = async (mode: Mode): Promise<string> => {
   return mode === "live" ? caller.key : caller.newKey({ mode });
 };
 
-/** A key of an account that meets the error with whatever it sends. */
+/** A key whose every request gets the error. */
 const keyFor = async (code: ErrorCode): Promise<string> => {
   const caller = await service.newCaller();
   const permissions = code === "permission_denied" ? { permissions: [] } : {};
   const key = await caller.newKey({ mode: "test", ...permissions });
   if (code === "account_restricted") await setAccountStatus(service.accounts, caller.accountId, "restricted");
   if (code === "ip_not_whitelisted") await setWhitelist(service.accounts, caller.accountId, ["203.0.113.7"]);
-  if (code === "internal_error") await spoil(key);
+  if (code === "internal_error") await corrupt(key);
   return key;
 };
 
-/** Makes the key's item one that cannot be read. */
-const spoil = async (key: string): Promise<void> => {
+/** Makes the key's item invalid. */
+const corrupt = async (key: string): Promise<void> => {
   await service.db.send(
     new UpdateCommand({
       TableName: tableNames.access,
       Key: { pk: keyHash(key) },
-      UpdateExpression: "SET #mode = :spoilt",
+      UpdateExpression: "SET #mode = :invalid",
       ExpressionAttributeNames: { "#mode": "mode" },
-      ExpressionAttributeValues: { ":spoilt": "spoilt" },
+      ExpressionAttributeValues: { ":invalid": "invalid" },
     }),
   );
 };
 
-const unasked = contractSuite({
-  name: "the service on this machine",
-  promises: "service",
+const untested = contractSuite({
+  name: "the local service",
+  scope: "service",
   modes: ["live", "test"],
   arranges: ["account_restricted", "permission_denied", "ip_not_whitelisted", "internal_error"],
   open: async () => ({ baseUrl: service.baseUrl, key: newKey, arrange: keyFor, close: async () => {} }),
 });
 
-test("every documented error is provoked, except delivery_failed of checks, internal_error of orders, describeApi and showDocs, and provider_unavailable of the catalog", () => {
+test("every documented error is tested, except delivery_failed of checks, internal_error of orders and documents, and provider_unavailable of the catalog", () => {
   // Tested in test/integration/shared/identity/check-identity.test.ts, and in test/integration/shared/orders/place-order.test.ts.
   const elsewhere = (one: string): boolean =>
     /^(verify|retrieve).* delivery_failed$/.test(one) || /^(buy|verify|retrieve).* internal_error$/.test(one);
-  expect(unasked.filter((one) => !elsewhere(one))).toEqual([
+  expect(untested.filter((one) => !elsewhere(one))).toEqual([
     // Tested in test/contract/never-fetched.test.ts.
     "listCatalog provider_unavailable",
-    // Nothing that a caller can reach breaks them.
+    // No request of a caller provokes it.
     "describeApi internal_error",
     "showDocs internal_error",
   ]);
 });
 
-describe("what is on no route", () => {
+describe("a request without a route:", () => {
   const paths = [
     "/",
     "/v1",
@@ -113,7 +113,7 @@ describe("what is on no route", () => {
     },
   );
 
-  /** Sends the path as it stands: fetch would tidy it up. */
+  /** Sends the path unchanged; fetch would normalise it. */
   const rawRequest = (method: string, path: string, headers: Record<string, string>) =>
     new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
       const { hostname, port } = new URL(service.baseUrl);

@@ -5,7 +5,7 @@ import { type RunningService, startService } from "../../tools/local/service.ts"
 import { readDocument } from "./document.ts";
 import { send } from "./exchange.ts";
 
-/** The one documented error that needs a service whose upstream never answered: its catalog was never filled. */
+/** provider_unavailable of the catalog needs a service whose upstream never responded. */
 const document = readDocument(JSON.parse(JSON.stringify(openApiDocument())));
 
 let service: RunningService;
@@ -16,7 +16,7 @@ afterAll(() => service.stop());
 
 const ask = (id: string, key: string | undefined) => send(service.details.base_url, document.operation(id), { key });
 
-describe("without a catalog", () => {
+describe("while the catalog was never fetched,", () => {
   test.each(["listCatalog", "buyData", "buyAirtime"])(
     "%s with a live key is 503 provider_unavailable with the seconds to wait, and no transaction",
     async (id) => {
@@ -30,7 +30,7 @@ describe("without a catalog", () => {
     },
   );
 
-  test.each(["listCatalog", "buyData", "buyAirtime"])("%s with a test key succeeds all the same", async (id) => {
+  test.each(["listCatalog", "buyData", "buyAirtime"])("%s with a test key succeeds", async (id) => {
     expect((await ask(id, service.details.accounts[0]?.test_key)).status).toBe(200);
   });
 });

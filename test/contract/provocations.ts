@@ -4,15 +4,15 @@ import type { ErrorCode } from "../../shared/contract/errors.ts";
 import type { DocumentedOperation, Json } from "./document.ts";
 import type { Sent } from "./exchange.ts";
 
-/** How an error is met by whoever has nothing but a test key: requests, the last of which gets it. */
+/** Requests with a test key, the last of which gets the error. */
 type Provocation = (operation: DocumentedOperation) => readonly Sent[] | undefined;
 
 const UNKNOWN_ID = 999_999_999;
 const OTHER_PHONE_NUMBER = "08039999999";
 const OTHER_NUMBER = "11111111111";
 
-/** The sandbox's magic number: a phone number of a purchase or a retrieval, or a nin or bvn. */
-const magic = (operation: DocumentedOperation, digit: string): readonly Sent[] | undefined => {
+/** An order with the sandbox's magic number of this digit, as phone number, NIN or BVN. */
+const withMagicNumber = (operation: DocumentedOperation, digit: string): readonly Sent[] | undefined => {
   const subject = subjectOf(operation);
   if (subject === undefined) return undefined;
   const number = subject === "phone_number" ? `0800000000${digit}` : `0000000000${digit}`;
@@ -24,14 +24,14 @@ const isIdentity = ({ path }: DocumentedOperation): boolean => path.startsWith("
 const subjectOf = ({ body }: DocumentedOperation): string | undefined =>
   ["phone_number", "nin", "bvn"].find((field) => body !== undefined && field in body.example);
 
-/** The example as an order that was never placed before. */
+/** The example with a new reference. */
 export const anOrderOf = ({ body }: DocumentedOperation): Json => {
   const example = body?.example ?? {};
   return "reference" in example ? { ...example, reference: `contract-${randomUUID()}` } : example;
 };
 
-/** The field that the document's own example of this error complains about. */
-const blamedField = ({ responses }: DocumentedOperation, status: number, code: string): string | undefined => {
+/** The field that the document's example of the error names. */
+const namedField = ({ responses }: DocumentedOperation, status: number, code: string): string | undefined => {
   const example = responses.get(status)?.examples.get(code);
   const { errors } = z.object({ errors: z.record(z.string(), z.unknown()).default({}) }).parse(example ?? {});
   return Object.keys(errors)[0];
@@ -41,15 +41,15 @@ export const provocations: Partial<Record<ErrorCode, Provocation>> = {
   missing_api_key: () => [{ key: undefined }],
   invalid_api_key: () => [{ key: "test_garbage" }],
   invalid_json: ({ body }) => body && [{ raw: "{" }],
-  missing_parameter: (operation) => without(operation, blamedField(operation, 400, "missing_parameter")),
+  missing_parameter: (operation) => without(operation, namedField(operation, 400, "missing_parameter")),
   consent_required: (operation) => without(operation, "is_consent"),
   validation_failed: (operation) => {
-    const field = blamedField(operation, 422, "validation_failed");
+    const field = namedField(operation, 422, "validation_failed");
     if (field === undefined) return undefined;
     if (operation.body === undefined) return [{ parameters: { [field]: "?" } }];
     return [{ body: { ...anOrderOf(operation), [field]: "?" } }];
   },
-  insufficient_balance: (operation) => magic(operation, "5"),
+  insufficient_balance: (operation) => withMagicNumber(operation, "5"),
   reference_reused: (operation) => {
     const subject = subjectOf(operation);
     if (subject === undefined) return undefined;
@@ -58,11 +58,11 @@ export const provocations: Partial<Record<ErrorCode, Provocation>> = {
     return [{ body: first }, { body: { ...first, [subject]: other } }];
   },
   plan_unavailable: (operation) => [{ body: { ...anOrderOf(operation), plan_id: UNKNOWN_ID } }],
-  record_not_found: (operation) => magic(operation, "1"),
-  // No number of a check comes to it: a check without a result is 404, 422 or 504 in the sandbox.
-  delivery_failed: (operation) => (isIdentity(operation) ? undefined : magic(operation, "1")),
-  provider_unavailable: (operation) => magic(operation, isIdentity(operation) ? "3" : "6"),
-  provider_timeout: (operation) => magic(operation, "6"),
+  record_not_found: (operation) => withMagicNumber(operation, "1"),
+  // In the sandbox a check without a result is 404, 422 or 504.
+  delivery_failed: (operation) => (isIdentity(operation) ? undefined : withMagicNumber(operation, "1")),
+  provider_unavailable: (operation) => withMagicNumber(operation, isIdentity(operation) ? "3" : "6"),
+  provider_timeout: (operation) => withMagicNumber(operation, "6"),
   not_found: () => [{ parameters: { reference: `contract-${randomUUID()}` } }],
 };
 

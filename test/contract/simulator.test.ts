@@ -4,13 +4,13 @@ import { contractSuite } from "./suite.ts";
 
 const keys = { live: "live_contract", test: "test_contract" };
 
-const unasked = contractSuite({
+const untested = contractSuite({
   name: "the upstream simulator",
-  promises: "interface",
+  scope: "interface",
   modes: ["live", "test"],
   arranges: ["account_restricted", "ip_not_whitelisted"],
-  // Its keys have no permissions, and instead of a 504 it hangs up.
-  lacks: ["permission_denied", "provider_timeout", "internal_error"],
+  // Its keys have no permissions, and instead of a 504 it closes the connection.
+  omits: ["permission_denied", "provider_timeout", "internal_error"],
   open: async () => {
     const { baseUrl, state, stop } = await startSimulator({ liveKey: keys.live, testKey: keys.test });
     return {
@@ -24,7 +24,7 @@ const unasked = contractSuite({
         else state.whitelist = [];
         return keys.test;
       },
-      relent: () => {
+      reset: () => {
         state.restricted = false;
         state.whitelist = ["127.0.0.1"];
       },
@@ -33,7 +33,7 @@ const unasked = contractSuite({
   },
 });
 
-test("the simulator is asked for every documented error that it has, but for a catalog that was never fetched", () => {
+test("every documented error of the simulator is tested, except for a catalog that was never fetched", () => {
   const lacking = / (permission_denied|provider_timeout|internal_error)$|^(verify|retrieve).* delivery_failed$/;
-  expect(unasked.filter((one) => !lacking.test(one))).toEqual(["listCatalog provider_unavailable"]);
+  expect(untested.filter((one) => !lacking.test(one))).toEqual(["listCatalog provider_unavailable"]);
 });

@@ -26,8 +26,8 @@ import { type Delivery, readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { contractSuite } from "../contract/suite.ts";
+import { readStack } from "./deployed-stack.ts";
 import { deploySandbox } from "./emulator.ts";
-import { readStack } from "./standing-stack.ts";
 
 const stage = await deploySandbox();
 const scratch = await mkdtemp(join(tmpdir(), "deploy-test-"));
@@ -114,7 +114,7 @@ test("doctor finds a new stage in order, but for the upstream, which has given n
 
 contractSuite({
   name: "the deployed sandbox",
-  promises: "service",
+  scope: "service",
   modes: ["test"],
   arranges: [],
   open: async () => ({

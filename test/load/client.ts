@@ -1,12 +1,12 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 
-/** Longer than any answer may take: the functions end after 29 s. */
-const PATIENCE_MS = 35_000;
+/** Longer than any response takes, because the functions time out after 29 s. */
+const TIMEOUT_MS = 35_000;
 
 export type Sent = {
   readonly method: string;
-  /** As it is to stand in the request, after the base URL: nothing tidies it up. */
+  /** Appended to the base URL as it is, without normalisation. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | undefined;
@@ -26,8 +26,8 @@ export type Client = {
   readonly close: () => void;
 };
 
-/** An app's HTTP client: kept connections, and no repeats of its own. */
-export const newClient = (baseUrl: string): Client => {
+/** A caller's HTTP client, with persistent connections and without retries. */
+export const createClient = (baseUrl: string): Client => {
   const { hostname, port, pathname } = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true });
   return {
@@ -47,15 +47,15 @@ export const newClient = (baseUrl: string): Client => {
             );
           },
         );
-        request.setTimeout(PATIENCE_MS, () => request.destroy(new Error("timeout")));
+        request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error("timeout")));
         request.on("error", fail).end(body);
       }),
     close: () => agent.destroy(),
   };
 };
 
-/** A request with a key and a JSON body, as apps send it. */
-export const order = (path: string, key: string, body: unknown): Sent => {
+/** A POST request with a key and a JSON body, as callers send it. */
+export const orderRequest = (path: string, key: string, body: unknown): Sent => {
   const text = JSON.stringify(body);
   return {
     method: "POST",

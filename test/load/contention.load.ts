@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { type Contended, contend, PRICE_KOBO } from "../builders/contention.ts";
-import { reportFigures, spread, tally } from "./figures.ts";
+import { reportResults, spread, tally } from "./results.ts";
 
-/** Goal: what a busy wallet costs its callers in time, and us in write units. The table is in docs/reliability.md. */
+/** Goal: measure what contention on one wallet costs in time and write units. The table is in docs/reliability.md. */
 const folder = mkdtempSync(join(tmpdir(), "contention-"));
 let dynamodb: Awaited<ReturnType<typeof startDynoxide>>;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What AWS charges at most for a cancelled debit: two items of up to 1 KB, each prepared and committed. */
+/** The most that AWS charges for a cancelled debit: two items of up to 1 KB, each prepared and committed. */
 const CANCELLED_UNITS = 4;
 const SEEDS = [1, 2, 3];
 
@@ -33,12 +33,12 @@ const bursts = [
 const cases = bursts.flatMap((burst) => [8, 15, 25].map((holdMs) => ({ ...burst, holdMs })));
 
 describe.each(cases)("$debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms", (one) => {
-  test(`are refused in at most ${one.refusedShareMax * 100} % of cases, and the money is exact`, async () => {
+  test(`are refused in at most ${one.refusedShareMax * 100} % of cases, and the wallet is debited exactly`, async () => {
     const runs: Contended[] = [];
     for (const seed of SEEDS) runs.push(await contend(dynamodb.endpoint, one, seed));
     const outcomes = runs.flatMap((run) => run.outcomes);
     const cancelled = runs.reduce((sum, run) => sum + run.cancelled, 0) / outcomes.length;
-    reportFigures(`contention, ${one.debits} in ${one.withinMs} ms, held ${one.holdMs} ms`, {
+    reportResults(`contention, ${one.debits} in ${one.withinMs} ms, held ${one.holdMs} ms`, {
       outcomes: tally(outcomes),
       ...spread(runs.flatMap(({ waitsMs }) => waitsMs)),
       cancelled: cancelled.toFixed(1),

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import * as z from "zod";
-import { newClient, order } from "./client.ts";
-import { tally } from "./figures.ts";
+import { createClient, orderRequest } from "./client.ts";
+import { tally } from "./results.ts";
 
-/** A thread of its own floods, so that the healthy caller's clock does not wait for it. */
+/** Floods from a thread of its own, so that it does not distort the durations of the valid caller. */
 const flood = z.object({
   baseUrl: z.string(),
   keys: z.array(z.string()).min(1),
@@ -12,7 +12,7 @@ const flood = z.object({
 });
 
 const { baseUrl, keys, concurrency, seconds } = flood.parse(workerData);
-const client = newClient(baseUrl);
+const client = createClient(baseUrl);
 const endMs = performance.now() + seconds * 1_000;
 const answers: string[] = [];
 
@@ -20,7 +20,7 @@ const lane = async (): Promise<void> => {
   while (performance.now() < endMs) {
     const key = keys[answers.length % keys.length] ?? "";
     const body = { network: "mtn", amount: 50, phone_number: "08031234567" };
-    const reply = await client.send(order("/vtu/airtime/purchase", key, body));
+    const reply = await client.send(orderRequest("/vtu/airtime/purchase", key, body));
     answers.push(reply.kind === "answered" ? `${reply.status} ${reply.headers["x-error-code"]}` : reply.reason);
   }
 };

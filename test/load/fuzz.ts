@@ -6,25 +6,25 @@ import { isErrorCode } from "../../shared/contract/errors.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { readDocument } from "../contract/document.ts";
 import { expectDocumented } from "../contract/expect-documented.ts";
-import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { newClient, type Reply, type Sent } from "./client.ts";
-import { inParallel, reportFigures, spread, tally } from "./figures.ts";
+import { createClient, type Reply, type Sent } from "./client.ts";
 import { CANARY, type HostileRequest, hostileRequests } from "./hostile.ts";
-import { byReference } from "./purchase-audit.ts";
+import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";
+import { byReference } from "./purchase-assertions.ts";
+import { inParallel, reportResults, spread, tally } from "./results.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const CONCURRENCY = 16;
-/** Made at once, and sent before the next ones are made. */
-const PORTION = 1_000;
-/** Below the smallest limit, 30 a minute, whatever they are spent on. */
+/** Requests that are generated at once. */
+const BATCH = 1_000;
+/** Below the lowest rate limit, 30 per minute. */
 const REQUESTS_PER_KEY = 25;
 const KEYS_PER_ACCOUNT = 40;
 const NAIRA = 100_000;
 
 type Answered = Extract<Reply, { kind: "answered" }>;
 
-/** So many hostile requests, and what is left of the service after them. */
+/** Sends hostile requests and checks every response, the ledger and the log. */
 export const runFuzz = async ({
   requests,
   seed,
@@ -32,46 +32,45 @@ export const runFuzz = async ({
   readonly requests: number;
   readonly seed: number;
 }): Promise<void> => {
-  // The numbers that get no answer from the upstream must not hold up the others.
+  // Short, so that the numbers without a response from the upstream do not delay the run.
   const service = await startServiceProcess({ slowAnswerMs: 20 });
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
     const document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());
-    const keys = await makeKeys(service, requests);
+    const keys = await createKeys(service, requests);
     const arbitrary = hostileRequests(document);
     const seen: Answered[] = [];
     const begun = performance.now();
-    for (let start = 0; start < requests; start += PORTION) {
-      const portion = fc.sample(arbitrary, { seed: seed + start, numRuns: Math.min(PORTION, requests - start) });
-      await inParallel(portion.length, CONCURRENCY, async (index) => {
-        const request = portion[index];
+    for (let start = 0; start < requests; start += BATCH) {
+      const batch = fc.sample(arbitrary, { seed: seed + start, numRuns: Math.min(BATCH, requests - start) });
+      await inParallel(batch.length, CONCURRENCY, async (index) => {
+        const request = batch[index];
         if (request === undefined) return;
         const reply = await client.send(sentOf(request, keys[request.mode](start + index)));
         const place = `request ${start + index} of seed ${seed}: ${shown(request)}`;
         if (reply.kind === "no_answer") throw new Error(`${place} was not answered: ${reply.reason}`);
-        expectPromised(request, reply, place);
+        expectInterface(request, reply, place);
         if (request.operation !== undefined) expectDocumented(document, request, reply);
         seen.push({ ...reply, text: "" });
       });
     }
     const seconds = (performance.now() - begun) / 1_000;
 
-    const books = await readBooks(service.desk.ledger);
-    expectMoneyIsExact(books);
-    expectErrorsLeftNothing(seen, books.transactions);
-    expectNothingBroke(service);
-    expectNothingPersonalIn(service.logLines());
+    const state = await readLedgerState(service.admin.ledger);
+    expectBalancesMatchEntries(state);
+    expectErrorsLeftNothingOpen(seen, state.transactions);
+    expectNoUnexpectedErrors(service);
+    expectNoPersonalData(service.logLines());
 
-    reportFigures("fuzz", {
+    reportResults("fuzz", {
       requests,
       seed,
-      "requests a second": Math.round(requests / seconds),
+      "requests per second": Math.round(requests / seconds),
       ...spread(seen.map(({ durationMs }) => durationMs)),
       statuses: tally(seen.map(({ status }) => String(status))),
-      "not answered": 0,
-      transactions: books.transactions.length,
+      transactions: state.transactions.length,
       "log lines": service.logLines().length,
-      ...strainOn(service),
+      ...strainOf(service),
     });
   } finally {
     client.close();
@@ -79,8 +78,8 @@ export const runFuzz = async ({
   }
 };
 
-/** The key for a request in a mode; each is used so many times and no more. */
-const makeKeys = async (service: ServiceProcess, requests: number) => {
+/** Keys by the mode of a request; each is used below its rate limit. */
+const createKeys = async (service: ServiceProcess, requests: number) => {
   const pools: Record<"live" | "test", string[]> = { live: [], test: [] };
   for (const mode of ["live", "test"] as const) {
     while (pools[mode].length * REQUESTS_PER_KEY < requests) {
@@ -109,8 +108,8 @@ const shown = ({ body, ...request }: HostileRequest): string =>
 const STATUSES = [200, 304, 400, 401, 403, 404, 422, 429, 502, 503, 504];
 const success = successEnvelope(z.record(z.string(), z.unknown()));
 
-/** What every answer of the service is, whatever it was asked. */
-const expectPromised = ({ method }: HostileRequest, { status, headers: answered, text }: Answered, place: string) => {
+/** The properties of every response, whatever the request. */
+const expectInterface = ({ method }: HostileRequest, { status, headers: answered, text }: Answered, place: string) => {
   const about = `${place} was answered ${status} ${text.slice(0, 300)}`;
   expect(STATUSES, about).toContain(status);
   expect(Number(answered[headers.rateLimit]), about).toBeGreaterThan(0);
@@ -130,23 +129,23 @@ const expectPromised = ({ method }: HostileRequest, { status, headers: answered,
   expect(isOpenApi || (status === 200 ? success : errorEnvelope).safeParse(body).success, about).toBe(true);
 };
 
-/** What an error names has failed, and nothing stands in the books that no answer told of. */
-const expectErrorsLeftNothing = (
+/** A transaction that an error names has failed, and every transaction was named by a response. */
+const expectErrorsLeftNothingOpen = (
   seen: readonly Answered[],
-  transactions: Awaited<ReturnType<typeof readBooks>>["transactions"],
+  transactions: Awaited<ReturnType<typeof readLedgerState>>["transactions"],
 ): void => {
-  const rows = byReference(transactions);
-  const told = new Set<string>();
+  const transactionsByReference = byReference(transactions);
+  const named = new Set<string>();
   for (const { status, headers: answered } of seen) {
     const reference = answered[headers.transactionReference]?.toString();
     if (reference === undefined) continue;
-    told.add(reference);
-    if (status >= 400) expect(rows.get(reference)?.status, reference).toBe("failed");
+    named.add(reference);
+    if (status >= 400) expect(transactionsByReference.get(reference)?.status, reference).toBe("failed");
   }
-  expect([...rows.keys()].filter((reference) => !told.has(reference))).toEqual([]);
+  expect([...transactionsByReference.keys()].filter((reference) => !named.has(reference))).toEqual([]);
 };
 
-/** Numbers of persons and telephones, keys, secrets, and what stood in the requests. */
+/** Identity and phone numbers, keys, secrets, and the canary of the requests. */
 const forbidden: readonly RegExp[] = [
   new RegExp(CANARY),
   /(?<![\w-])\d{11}(?![\w-])/,
@@ -156,6 +155,6 @@ const forbidden: readonly RegExp[] = [
   /Bearer/i,
 ];
 
-const expectNothingPersonalIn = (lines: readonly string[]): void => {
+const expectNoPersonalData = (lines: readonly string[]): void => {
   expect(lines.filter((line) => forbidden.some((pattern) => pattern.test(line)))).toEqual([]);
 };

@@ -3,20 +3,20 @@ import fc from "fast-check";
 import { type FuzzedRequest, requestsFrom } from "../contract/arbitraries.ts";
 import type { ContractDocument } from "../contract/document.ts";
 
-/** In every request, somewhere; it must not be found where nothing of a request may be. */
+/** Part of every request; it must not appear in the log. */
 export const CANARY = "canary-8c1f4e07";
 
-/** A request as it goes over the wire. `operation` is undefined where the document does not say what it is answered. */
+/** A request as sent. `operation` is undefined if the OpenAPI document does not define the response. */
 export type HostileRequest = Pick<FuzzedRequest, "operation" | "method" | "path" | "headers" | "mode"> & {
   readonly body: string | Buffer | undefined;
-  /** Where the key stands. */
+  /** The header with the key. */
   readonly keyIn: "authorization" | "x-api-key" | "both";
 };
 
-/** Requests made from the document, and the same bent by somebody who means harm or does not know better. */
+/** Requests generated from the document, half of them with hostile mutations. */
 export const hostileRequests = (document: ContractDocument): fc.Arbitrary<HostileRequest> => {
   const plain = requestsFrom(document).map(withCanary);
-  return fc.oneof({ weight: 1, arbitrary: plain }, { weight: 1, arbitrary: fc.tuple(plain, bends).map(bent) });
+  return fc.oneof({ weight: 1, arbitrary: plain }, { weight: 1, arbitrary: fc.tuple(plain, mutations).map(mutated) });
 };
 
 const withCanary = (request: FuzzedRequest): HostileRequest => ({
@@ -31,17 +31,17 @@ const withCanary = (request: FuzzedRequest): HostileRequest => ({
   keyIn: "authorization",
 });
 
-type Bend = (request: HostileRequest) => HostileRequest;
-const bent = ([request, bends]: [HostileRequest, readonly Bend[]]): HostileRequest =>
-  bends.reduce<HostileRequest>((before, bend) => bend(before), { ...request, operation: undefined });
+type Mutation = (request: HostileRequest) => HostileRequest;
+const mutated = ([request, mutations]: [HostileRequest, readonly Mutation[]]): HostileRequest =>
+  mutations.reduce<HostileRequest>((before, mutate) => mutate(before), { ...request, operation: undefined });
 
-/** All that Node's parser knows, but for the one that opens a tunnel. */
+/** Methods that Node's parser knows, without CONNECT, which opens a tunnel. */
 const methods = [
   ...["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "SEARCH", "PURGE", "LINK"],
   ...["M-SEARCH", "MKCOL", "COPY", "LOCK", "REPORT", "QUERY", "SUBSCRIBE"],
 ];
 
-const pathBends: readonly ((path: string) => string)[] = [
+const pathMutations: readonly ((path: string) => string)[] = [
   (path) => `/${path}`,
   (path) => `${path}/`,
   (path) => `${path}//`,
@@ -64,7 +64,7 @@ const pathBends: readonly ((path: string) => string)[] = [
   () => `/webhooks/upstream/${"x".repeat(43)}`,
 ];
 
-const headerBends: readonly Readonly<Record<string, string>>[] = [
+const headerMutations: readonly Readonly<Record<string, string>>[] = [
   { "content-type": "application/json; charset=utf-16" },
   { "content-type": "multipart/form-data; boundary=x" },
   { "content-type": "application/x-www-form-urlencoded" },
@@ -93,7 +93,7 @@ const headerBends: readonly Readonly<Record<string, string>>[] = [
   { connection: "close" },
 ];
 
-const bodyBends: readonly (string | Buffer)[] = [
+const bodyMutations: readonly (string | Buffer)[] = [
   Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
   Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
   Buffer.from(`{"phone_number":"0803\xff234567"}`, "latin1"),
@@ -117,14 +117,14 @@ const bodyBends: readonly (string | Buffer)[] = [
   "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>",
 ];
 
-/** What HTTP itself lets into a header. */
+/** The characters that HTTP permits in a header. */
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)) });
 
-const bends: fc.Arbitrary<readonly Bend[]> = fc.array(
-  fc.oneof<fc.Arbitrary<Bend>[]>(
+const mutations: fc.Arbitrary<readonly Mutation[]> = fc.array(
+  fc.oneof<fc.Arbitrary<Mutation>[]>(
     fc.constantFrom(...methods).map((method) => (request) => ({ ...request, method })),
-    fc.constantFrom(...pathBends).map((bend) => (request) => ({ ...request, path: bend(request.path) })),
-    fc.constantFrom(...headerBends).map((headers) => (request) => ({
+    fc.constantFrom(...pathMutations).map((mutate) => (request) => ({ ...request, path: mutate(request.path) })),
+    fc.constantFrom(...headerMutations).map((headers) => (request) => ({
       ...request,
       headers: { ...request.headers, ...headers },
     })),
@@ -132,7 +132,7 @@ const bends: fc.Arbitrary<readonly Bend[]> = fc.array(
       ...request,
       headers: { ...request.headers, [name]: value },
     })),
-    fc.constantFrom(...bodyBends).map((body) => (request) => ({ ...request, body })),
+    fc.constantFrom(...bodyMutations).map((body) => (request) => ({ ...request, body })),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => (request) => ({ ...request, body: Buffer.from(bytes) })),
     fc.constantFrom("x-api-key" as const, "both" as const).map((keyIn) => (request) => ({ ...request, keyIn })),
   ),

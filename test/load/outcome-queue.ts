@@ -9,28 +9,28 @@ import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event
 import { deadLettersOf, queueArn } from "../../tools/local/queues.ts";
 import type { Order } from "../../tools/simulator/state.ts";
 import { seeded } from "../builders/seeded.ts";
-import { expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { newClient, order } from "./client.ts";
-import { inParallel, reportFigures, tally } from "./figures.ts";
-import { byReference } from "./purchase-audit.ts";
-import { deadLetters, deadLettersUrlOf, urlOf } from "./queue.ts";
+import { createClient, orderRequest } from "./client.ts";
+import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";
+import { byReference } from "./purchase-assertions.ts";
+import { deadLettersUrlOf, takeDeadLetters, urlOf } from "./queues.ts";
+import { inParallel, reportResults, tally } from "./results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const ACCOUNTS = 4;
 const ORDERS_PER_KEY = 50;
 const NAIRA = 50;
-/** Taken by the upstream, and open until an event says otherwise. */
-const STAYS_OPEN = "08000000004";
+/** Orders for it stay `processing` until an event settles them. */
+const OPEN_PHONE_NUMBER = "08000000004";
 const CONCURRENCY = 16;
-/** One message in so many cannot be read; of the others, one in so many comes a second time. */
-const POISON_EVERY = 100;
+/** One message in so many is invalid; of the others, one in so many is a duplicate. */
+const INVALID_EVERY = 100;
 const DUPLICATE_EVERY = 5;
 const SEND_MAX = 10;
 const SHUFFLE_SEED = 20_261_122;
 
-/** Everything that a outcomes queue could hold by mistake. */
-const poisons: readonly string[] = [
+/** Bodies that are no message of the outcomes queue. */
+const invalidBodies: readonly string[] = [
   "not JSON",
   "{",
   "null",
@@ -47,54 +47,62 @@ const poisons: readonly string[] = [
 ];
 
 /**
- * A outcomes queue with so many messages, unreadable ones and duplicates among them. With the queue's own visibility timeout of 180 s
- * poison would come back for 24 minutes, so that the run brings its own: `visibilityS` for so many `receives`.
+ * Fills the outcomes queue with valid, duplicate and invalid messages. The run has its own visibility timeout and number of receives,
+ * because with those of the service an invalid message would be retried for 24 minutes.
  */
-export const runOutcomeQueue = async (wish: {
+export const runOutcomeQueue = async (options: {
   readonly messages: number;
   readonly visibilityS: number;
   readonly receives: number;
 }): Promise<void> => {
-  const { messages } = wish;
+  const { messages } = options;
   const service = await startServiceProcess();
-  const { desk, simulator } = service;
-  const poison = messages / POISON_EVERY;
-  const orders = Math.floor(((messages - poison) * (DUPLICATE_EVERY - 1)) / DUPLICATE_EVERY);
-  const duplicates = messages - poison - orders;
+  const { admin, simulator } = service;
+  const invalid = messages / INVALID_EVERY;
+  const orders = Math.floor(((messages - invalid) * (DUPLICATE_EVERY - 1)) / DUPLICATE_EVERY);
+  const duplicates = messages - invalid - orders;
   try {
     await placeOpenOrders(service, orders);
-    await setPatience(service, wish);
-    const before = await readBooks(desk.ledger);
-    const keyedHashes = await loadKeyedHashes(secret(desk.secrets, desk.target.environment.REFERENCE_KEY_SECRET_ID))();
+    await setRetries(service, options);
+    const before = await readLedgerState(admin.ledger);
+    const keyedHashes = await loadKeyedHashes(
+      secret(admin.secrets, admin.target.environment.REFERENCE_KEY_SECRET_ID),
+    )();
     const events = simulator.state.purchases
-      .map(eventAbout)
+      .map(eventOfOrder)
       .map((event): EventMessage => ({ ...event, mac: eventMac(keyedHashes, event) }));
-    const bad = Array.from({ length: poison }, (_, index) => poisons[index % poisons.length] ?? "");
-    const bodies = shuffled([...[...events, ...events.slice(0, duplicates)].map((one) => JSON.stringify(one)), ...bad]);
+    const invalidMessages = Array.from(
+      { length: invalid },
+      (_, index) => invalidBodies[index % invalidBodies.length] ?? "",
+    );
+    const bodies = shuffled([
+      ...[...events, ...events.slice(0, duplicates)].map((one) => JSON.stringify(one)),
+      ...invalidMessages,
+    ]);
 
     const begun = performance.now();
     await sendAll(service, bodies);
-    const backlog = await depth(service, urlOf(desk, "outcomes"));
-    await vi.waitFor(async () => expect(await depth(service, urlOf(desk, "outcomes"))).toBeLessThanOrEqual(poison), {
+    const backlog = await depth(service, urlOf(admin, "outcomes"));
+    await vi.waitFor(async () => expect(await depth(service, urlOf(admin, "outcomes"))).toBeLessThanOrEqual(invalid), {
       timeout: 600_000,
       interval: 100,
     });
     const seconds = (performance.now() - begun) / 1_000;
     await vi.waitFor(
       async () => {
-        expect(await depth(service, deadLettersUrlOf(desk, "outcomes"))).toBe(poison);
-        expect(await depth(service, urlOf(desk, "outcomes"))).toBe(0);
+        expect(await depth(service, deadLettersUrlOf(admin, "outcomes"))).toBe(invalid);
+        expect(await depth(service, urlOf(admin, "outcomes"))).toBe(0);
       },
       { timeout: 120_000, interval: 250 },
     );
 
-    const after = await readBooks(desk.ledger);
-    expectMoneyIsExact(after);
-    const rows = byReference(after.transactions);
+    const after = await readLedgerState(admin.ledger);
+    expectBalancesMatchEntries(after);
+    const transactionsByReference = byReference(after.transactions);
     for (const [index, { reference }] of simulator.state.purchases.entries()) {
-      expect(rows.get(reference ?? "")?.status).toBe(statusOf(index));
+      expect(transactionsByReference.get(reference ?? "")?.status).toBe(statusOf(index));
     }
-    // Each refund moved its wallet once.
+    // Each refund changed its wallet once.
     for (const { account_id, version } of after.wallets) {
       const failed = after.transactions.filter(
         (transaction) => transaction.account_id === account_id && transaction.status === "failed",
@@ -106,28 +114,28 @@ export const runOutcomeQueue = async (wish: {
     );
     expect(outcomes.applied).toBe(orders);
     expect(outcomes.duplicate).toBeGreaterThanOrEqual(duplicates);
-    expect(tally(await deadLetters(desk, "outcomes"))).toEqual(tally(bad));
-    expectNothingBroke(service, ["message.failed"]);
+    expect(tally(await takeDeadLetters(admin, "outcomes"))).toEqual(tally(invalidMessages));
+    expectNoUnexpectedErrors(service, ["message.failed"]);
 
-    reportFigures("outcomes queue", {
+    reportResults("outcomes queue", {
       messages,
       orders,
       duplicates,
-      poison,
-      "waiting when all were sent": backlog,
-      "seconds until all good ones were applied": Math.round(seconds * 10) / 10,
-      "messages a second": Math.round((messages - poison) / seconds),
+      invalid,
+      "waiting once all were sent": backlog,
+      "seconds until all valid ones were applied": Math.round(seconds * 10) / 10,
+      "messages per second": Math.round((messages - invalid) / seconds),
       "applied once": outcomes.applied ?? 0,
-      "dead letters": poison,
-      ...strainOn(service),
+      "dead letters": invalid,
+      ...strainOf(service),
     });
   } finally {
     await service.stop();
   }
 };
 
-const setPatience = async (
-  { desk }: ServiceProcess,
+const setRetries = async (
+  { admin }: ServiceProcess,
   { visibilityS, receives }: { readonly visibilityS: number; readonly receives: number },
 ): Promise<void> => {
   const deadLetterTargetArn = queueArn(deadLettersOf("outcomes"));
@@ -135,7 +143,7 @@ const setPatience = async (
     VisibilityTimeout: String(visibilityS),
     RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: receives }),
   };
-  await desk.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(desk, "outcomes"), Attributes }));
+  await admin.sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(admin, "outcomes"), Attributes }));
 };
 
 const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise<void> => {
@@ -144,20 +152,20 @@ const placeOpenOrders = async (service: ServiceProcess, orders: number): Promise
   while (accounts.length < ACCOUNTS) {
     accounts.push(await service.newAccount({ naira: each * NAIRA, keys: Math.ceil(each / ORDERS_PER_KEY) }));
   }
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   await inParallel(orders, CONCURRENCY, async (index) => {
     const keys = accounts[index % ACCOUNTS]?.keys ?? [];
     const key = keys[Math.floor(index / ACCOUNTS) % keys.length] ?? "";
-    const body = { network: "mtn", amount: NAIRA, phone_number: STAYS_OPEN };
-    expect(await client.send(order("/vtu/airtime/purchase", key, body))).toMatchObject({ status: 200 });
+    const body = { network: "mtn", amount: NAIRA, phone_number: OPEN_PHONE_NUMBER };
+    expect(await client.send(orderRequest("/vtu/airtime/purchase", key, body))).toMatchObject({ status: 200 });
   });
   client.close();
 };
 
-/** Every other order has failed. */
+/** Orders succeed and fail in turn. */
 const statusOf = (index: number): EventMessage["status"] => (index % 2 === 0 ? "success" : "failed");
 
-const eventAbout = ({ upstreamReference, amountKobo }: Order, index: number): UnsignedEvent => ({
+const eventOfOrder = ({ upstreamReference, amountKobo }: Order, index: number): UnsignedEvent => ({
   kind: "event",
   mode: "live",
   received_at: isoTime(Date.now()),
@@ -175,22 +183,22 @@ const shuffled = <Value>(values: readonly Value[]): Value[] => {
     .map(({ value }) => value);
 };
 
-const sendAll = async ({ desk }: ServiceProcess, bodies: readonly string[]): Promise<void> => {
+const sendAll = async ({ admin }: ServiceProcess, bodies: readonly string[]): Promise<void> => {
   await inParallel(Math.ceil(bodies.length / SEND_MAX), CONCURRENCY, async (turn) => {
     const Entries = bodies
       .slice(turn * SEND_MAX, (turn + 1) * SEND_MAX)
       .map((MessageBody, position) => ({ Id: String(position), MessageBody }));
-    const { Failed = [] } = await desk.sqs.send(
-      new SendMessageBatchCommand({ QueueUrl: urlOf(desk, "outcomes"), Entries }),
+    const { Failed = [] } = await admin.sqs.send(
+      new SendMessageBatchCommand({ QueueUrl: urlOf(admin, "outcomes"), Entries }),
     );
     expect(Failed).toEqual([]);
   });
 };
 
-/** Messages that wait or are at work. */
-const depth = async ({ desk }: ServiceProcess, QueueUrl: string): Promise<number> => {
+/** The messages that are visible or in flight. */
+const depth = async ({ admin }: ServiceProcess, QueueUrl: string): Promise<number> => {
   const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
-  const { Attributes } = await desk.sqs.send(command);
-  const { ApproximateNumberOfMessages: ready, ApproximateNumberOfMessagesNotVisible: atWork } = Attributes ?? {};
-  return Number(ready) + Number(atWork);
+  const { Attributes } = await admin.sqs.send(command);
+  const { ApproximateNumberOfMessages: ready, ApproximateNumberOfMessagesNotVisible: inFlight } = Attributes ?? {};
+  return Number(ready) + Number(inFlight);
 };

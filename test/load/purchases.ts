@@ -2,112 +2,111 @@ import { expect, vi } from "vitest";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startReceiver } from "../builders/receiver.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
-import { newApps } from "./apps.ts";
-import { expectBalancesWereNeverNegative, expectMoneyIsExact, readBooks } from "./books.ts";
-import { expectNothingBroke, strainOn } from "./broken.ts";
-import { newClient } from "./client.ts";
-import { inParallel, reportFigures, spread, tally } from "./figures.ts";
+import { createCallers } from "./callers.ts";
+import { createClient } from "./client.ts";
+import { expectBalancesMatchEntries, expectBalancesWereNeverNegative, readLedgerState } from "./ledger-state.ts";
 import {
-  announcements,
   byReference,
-  expectAnswersAreTrue,
-  expectEndsAreAnnounced,
+  expectFinalStatusesAreDelivered,
+  expectResponsesMatch,
   expectUpstreamAgrees,
-} from "./purchase-audit.ts";
+  webhooksOf,
+} from "./purchase-assertions.ts";
+import { inParallel, reportResults, spread, tally } from "./results.ts";
+import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import {
   openNow,
   resolveRest,
-  tellTheLost,
+  sendMissingEvents,
   waitForDecisions,
-  waitForNamed,
-  waitForTakenBack,
-} from "./purchase-settling.ts";
-import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
+  waitForRefunds,
+  waitForUpstreamEvents,
+} from "./settle-purchases.ts";
+import { expectNoUnexpectedErrors, strainOf } from "./unexpected-errors.ts";
 
 const WALLETS = 20;
-/** The last ones run out of money half-way. */
+/** The last wallets run out of money during the run. */
 const POOR_WALLETS = 2;
-/** Every 11th request repeats an order: 10 % of the orders. */
-const REPEAT_EVERY = 11;
-/** A message whose delivery AWS disturbed comes again after 3 minutes. */
-const ANNOUNCED_MS_MAX = 300_000;
-/** Below the limit of 60 a minute even if all came in one minute, with room for repeats. */
+/** Every 11th request replays an order: 10 % of the orders. */
+const REPLAY_EVERY = 11;
+/** A message whose handling failed becomes visible again after 3 minutes. */
+const WEBHOOKS_MS_MAX = 300_000;
+/** Below the rate limit of 60 per minute, with room for replays. */
 const ORDERS_PER_KEY = 40;
 
 /**
- * So many purchases at once, with repeats and with trouble at the upstream. `settles` says whether the run goes on until nothing is
- * open any more, which takes more than 3 minutes, for so long an unknown event waits.
+ * Makes concurrent purchases with replays and upstream faults, and checks every balance, response, upstream order and webhook. With
+ * `settles` the run continues until no transaction is open, for more than 3 minutes, because unmatched events wait as long.
  */
-export const runPurchases = async (wish: {
+export const runPurchases = async (options: {
   readonly orders: number;
   readonly concurrency: number;
   readonly settles: boolean;
-  /** How AWS behaves towards the service; the seed decides the details. */
+  /** The behaviour of the strict DynamoDB layer. */
   readonly aws?: { readonly setting: StrictName; readonly seed: number };
 }): Promise<void> => {
-  const { orders, concurrency, settles, aws } = wish;
+  const { orders, concurrency, settles, aws } = options;
   const settings = aws && strictSettings[aws.setting];
   const service = await startServiceProcess(settings && { strict: { settings, seed: aws.seed } });
   const receiver = await startReceiver();
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
-    const { desk, simulator } = service;
+    const { admin, simulator } = service;
     const accounts = await openAccounts(service, orders);
-    for (const { accountId } of accounts) await setEndpoint(desk.endpoints, desk.addressRules, accountId, receiver.url);
+    for (const { accountId } of accounts)
+      await setEndpoint(admin.endpoints, admin.addressRules, accountId, receiver.url);
 
-    const apps = newApps(client, accounts, (fault) => simulator.state.faults.add(fault));
-    const requests = Math.floor((orders * REPEAT_EVERY) / (REPEAT_EVERY - 1));
+    const callers = createCallers(client, accounts, (fault) => simulator.state.faults.add(fault));
+    const requests = Math.floor((orders * REPLAY_EVERY) / (REPLAY_EVERY - 1));
     const begun = performance.now();
     await inParallel(requests, concurrency, async (index) => {
-      const turn = index % REPEAT_EVERY;
-      if (turn < REPEAT_EVERY - 1) return apps.place(Math.floor(index / REPEAT_EVERY) * (REPEAT_EVERY - 1) + turn);
-      return apps.repeatOne();
+      const turn = index % REPLAY_EVERY;
+      if (turn < REPLAY_EVERY - 1) return callers.place(Math.floor(index / REPLAY_EVERY) * (REPLAY_EVERY - 1) + turn);
+      return callers.replayOne();
     });
     const seconds = (performance.now() - begun) / 1_000;
-    expect(simulator.state.faults.list(), "Every fault was met").toEqual([]);
+    expect(simulator.state.faults.list(), "Every fault was used").toEqual([]);
 
-    const sentAgain = await waitForNamed(desk.ledger, simulator.state);
-    await waitForTakenBack(desk.ledger, apps.toldFailed());
-    const open = await openNow(desk.ledger);
-    if (settles) await waitForDecisions(desk.ledger, await tellTheLost(simulator.state, open));
-    const resolved = settles ? await resolveRest(desk.ledger, simulator.state) : 0;
+    const resentEvents = await waitForUpstreamEvents(admin.ledger, simulator.state);
+    await waitForRefunds(admin.ledger, callers.reportedFailed());
+    const open = await openNow(admin.ledger);
+    if (settles) await waitForDecisions(admin.ledger, await sendMissingEvents(simulator.state, open));
+    const resolved = settles ? await resolveRest(admin.ledger, simulator.state) : 0;
 
-    const books = await readBooks(desk.ledger);
-    const rows = byReference(books.transactions);
-    const ended = books.transactions.filter(({ status }) => status !== "processing").length;
-    await vi.waitFor(() => expect(announcements(receiver.received).statuses.size).toBe(ended), {
-      timeout: ANNOUNCED_MS_MAX,
+    const state = await readLedgerState(admin.ledger);
+    const transactionsByReference = byReference(state.transactions);
+    const settled = state.transactions.filter(({ status }) => status !== "processing").length;
+    await vi.waitFor(() => expect(webhooksOf(receiver.received).statuses.size).toBe(settled), {
+      timeout: WEBHOOKS_MS_MAX,
       interval: 100,
     });
-    expectMoneyIsExact(books);
-    await expectBalancesWereNeverNegative(desk.ledger);
-    expectAnswersAreTrue(apps.placed, rows);
-    expectUpstreamAgrees(simulator.state, rows);
-    expectEndsAreAnnounced(receiver.received, rows);
-    const stillOpen = await openNow(desk.ledger);
-    expect(stillOpen.length, "What is open is seen by the operator").toBe(books.transactions.length - ended);
+    expectBalancesMatchEntries(state);
+    await expectBalancesWereNeverNegative(admin.ledger);
+    expectResponsesMatch(callers.placed, transactionsByReference);
+    expectUpstreamAgrees(simulator.state, transactionsByReference);
+    expectFinalStatusesAreDelivered(receiver.received, transactionsByReference);
+    const stillOpen = await openNow(admin.ledger);
+    expect(stillOpen.length, "The operator sees every open transaction").toBe(state.transactions.length - settled);
     if (settles) expect(stillOpen).toEqual([]);
-    expectNothingBroke(service);
+    expectNoUnexpectedErrors(service);
 
-    reportFigures(settings === undefined ? "purchases" : `purchases, AWS: ${aws?.setting}, seed ${aws?.seed}`, {
+    reportResults(settings === undefined ? "purchases" : `purchases, AWS: ${aws?.setting}, seed ${aws?.seed}`, {
       orders,
-      requests: apps.outcomes.length,
+      requests: callers.outcomes.length,
       wallets: WALLETS,
       concurrency,
       seconds: Math.round(seconds),
-      "requests a second": Math.round(apps.outcomes.length / seconds),
-      ...spread(apps.durationsMs),
-      answers: tally(apps.outcomes),
+      "requests per second": Math.round(callers.outcomes.length / seconds),
+      ...spread(callers.durationsMs),
+      answers: tally(callers.outcomes),
       "upstream orders": simulator.state.purchases.length,
-      "events sent again": sentAgain,
-      "left open by the answers": open.length,
-      "ended by a late event": open.length - resolved - (settles ? 0 : open.length),
-      "ended by the operator": resolved,
-      lost: 0,
-      double: 0,
-      announced: ended,
-      announcements: receiver.received.length,
-      ...strainOn(service),
+      "events sent again": resentEvents,
+      "open after the responses": open.length,
+      "settled by a late event": open.length - resolved - (settles ? 0 : open.length),
+      "resolved by the operator": resolved,
+      settled,
+      webhooks: receiver.received.length,
+      ...strainOf(service),
     });
   } finally {
     client.close();

@@ -24,7 +24,7 @@ import type { StrictSettings } from "../strict/settings.ts";
 
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
-/** The last line that the start says. */
+/** The last line of the start. */
 const STARTED = "Ctrl-C stops the service.\n";
 
 const serviceFile = z.object({
@@ -32,38 +32,37 @@ const serviceFile = z.object({
   upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
 });
 
-/** An account of its own with money and keys. */
+/** An account with its keys. */
 export type LoadAccount = { readonly accountId: string; readonly keys: readonly string[] };
 
 export type ServiceProcess = {
   readonly baseUrl: string;
-  /** In this process, so that a run can tell it what to do and see what it got. */
+  /** In this process, so that a run can control and inspect it. */
   readonly simulator: Simulator;
-  /** What an operator has: tables, queues and secrets. It goes past a strict layer. */
-  readonly desk: AdminContext;
-  /** What stands before the service's tables, if anything. */
+  /** The admin commands' access to tables, queues and secrets. It bypasses the strict layer. */
+  readonly admin: AdminContext;
+  /** The strict layer in front of the service's tables, if any. */
   readonly strict: StrictDynamoDb | undefined;
-  readonly newAccount: (wish: {
+  readonly newAccount: (options: {
     readonly naira: number;
     readonly keys: number;
     readonly mode?: Mode;
   }) => Promise<LoadAccount>;
-  /** The log so far, a line each; what the start said is left out, and whatever else is no line of the log is not. */
+  /** The lines of standard output and error since the start. */
   readonly logLines: () => readonly string[];
-  /** The most memory that it ever held. */
   readonly peakMemoryMb: () => number;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * `npm start` as a process of its own, so that callers and service do not share an event loop; what stands for the outside
- * (callers, upstream, apps' endpoints) is in this one. The tables are in memory: how fast this machine's disk is, is not asked.
+ * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is simulated in
+ * this process. The tables are in memory, because the speed of the disk is not measured.
  */
 export const startServiceProcess = async (
   options: {
     readonly dynamodbEndpoint?: string;
     readonly slowAnswerMs?: number;
-    /** How the tables behave towards the service, from the moment that it has started. */
+    /** The strict layer's behaviour once the service has started. */
     readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
   } = {},
 ): Promise<ServiceProcess> => {
@@ -94,8 +93,8 @@ export const startServiceProcess = async (
   });
   closeSync(log);
   const ended = once(child, "exit");
-  const endWithUs = (): void => void child.kill("SIGKILL");
-  process.once("exit", endWithUs);
+  const killAtExit = (): void => void child.kill("SIGKILL");
+  process.once("exit", killAtExit);
   const patience = { patienceMs: START_MS_MAX, everyMs: 50 };
   await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), patience);
   const details = readJsonFile(paths.service, serviceFile);
@@ -103,22 +102,22 @@ export const startServiceProcess = async (
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
 
   const restore = setEnvironment({ SERVICE_FILE: paths.service });
-  const desk = patient(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
+  const admin = withoutTimeouts(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
   restore();
 
   return {
     baseUrl: details.base_url,
     simulator,
-    desk,
+    admin,
     strict: strict && proxy?.beStrict(strict.settings, strict.seed),
     newAccount: async ({ naira, keys, mode = "live" }) => {
-      const { account_id: accountId } = await createAccount(desk.accounts, { name: "load", whitelist: ["127.0.0.1"] });
+      const { account_id: accountId } = await createAccount(admin.accounts, { name: "load", whitelist: ["127.0.0.1"] });
       const amountKobo = koboFromNaira(naira);
-      if (naira > 0) await fundWallet(desk.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
+      if (naira > 0) await fundWallet(admin.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
       const made: string[] = [];
       while (made.length < keys) {
-        const wish = { mode, permissions: permissionSchema.options };
-        made.push((await createKey(desk.accounts, accountId, wish)).key);
+        const options = { mode, permissions: permissionSchema.options };
+        made.push((await createKey(admin.accounts, accountId, options)).key);
       }
       return { accountId, keys: made };
     },
@@ -128,10 +127,10 @@ export const startServiceProcess = async (
       return Math.round(Number(kilobytes) / 1_024);
     },
     stop: async () => {
-      desk.close();
+      admin.close();
       child.kill("SIGTERM");
       await ended;
-      process.off("exit", endWithUs);
+      process.off("exit", killAtExit);
       await simulator.stop();
       await proxy?.stop();
       await dynamodb.stop();
@@ -140,19 +139,19 @@ export const startServiceProcess = async (
   };
 };
 
-/** What looks on waits as long as it takes; the desk's own clients give up after 2 s. */
-const patient = (desk: AdminContext, dynamodbEndpoint: string): AdminContext => {
+/** Replaces the clients, which time out after 2 s, because a check of the run must not fail under load. */
+const withoutTimeouts = (admin: AdminContext, dynamodbEndpoint: string): AdminContext => {
   const db = emulatorClientAt(dynamodbEndpoint);
-  const accounts = { ...desk.accounts, db };
+  const accounts = { ...admin.accounts, db };
   const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
   return {
-    ...desk,
-    ledger: { ...desk.ledger, db },
+    ...admin,
+    ledger: { ...admin.ledger, db },
     accounts,
-    endpoints: { ...desk.endpoints, accounts },
+    endpoints: { ...admin.endpoints, accounts },
     sqs,
     close: () => {
-      desk.close();
+      admin.close();
       db.destroy();
       sqs.destroy();
     },

@@ -3,27 +3,27 @@ import { runFuzz } from "./fuzz.ts";
 import { runOutcomeQueue } from "./outcome-queue.ts";
 import { runPurchases } from "./purchases.ts";
 
-/** The load runs' short form; `npm run test:load` is the long one. */
-test("of 400 purchases at concurrency 24, with repeats and an upstream in trouble, none is lost, double or unexplained", {
+/** Short forms of the load runs; `npm run test:load` runs the long ones. */
+test("400 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", {
   timeout: 120_000,
 }, async () => {
   await runPurchases({ orders: 400, concurrency: 24, settles: false });
 });
 
-test("of 200 purchases while AWS raises conflicts and holds items for up to 40 ms, none is lost, double or unexplained", {
+test("200 purchases while DynamoDB raises conflicts and holds items for up to 40 ms are all charged exactly once", {
   timeout: 120_000,
 }, async () => {
   const aws = { setting: "conflicts", seed: Date.now() % 1_000_000_000 } as const;
   await runPurchases({ orders: 200, concurrency: 24, settles: false, aws });
 });
 
-test("of 200 messages in the outcomes queue, all good ones are applied exactly once, and the unreadable 1 % become dead letters", {
+test("of 200 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", {
   timeout: 120_000,
 }, async () => {
   await runOutcomeQueue({ messages: 200, visibilityS: 2, receives: 3 });
 });
 
-test("1,500 hostile requests are all answered as the interface promises, charge nothing wrongly and leave nothing in the log", {
+test("1,500 hostile requests get responses of the interface, charge nothing wrongly and leave no personal data in the log", {
   timeout: 120_000,
 }, async () => {
   await runFuzz({ requests: 1_500, seed: 20_261_121 });

@@ -8,8 +8,8 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     testTimeout: 1_800_000,
     hookTimeout: 60_000,
-    // One at a time, so that each run's figures are its own.
+    // One at a time, so that the runs do not affect each other's results.
     fileParallelism: false,
-    env: { LOAD_FIGURES: ".local/load.json" },
+    env: { LOAD_RESULTS: ".local/load.json" },
   },
 });

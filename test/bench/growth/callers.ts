@@ -1,7 +1,7 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../builders/service.ts";
-import { type Client, newClient, order } from "../../load/client.ts";
-import { inParallel } from "../../load/figures.ts";
+import { type Client, createClient, orderRequest } from "../../load/client.ts";
+import { inParallel } from "../../load/results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
 import { median, type Spread, spreadOf } from "../samples.ts";
 
@@ -27,7 +27,7 @@ export type CallerFigures = {
 /** Callers that each buy one bundle after the other, with an account of their own. The service is a process of its own. */
 export const measureCallers = async (): Promise<readonly CallerFigures[]> => {
   const service = await startServiceProcess();
-  const client = newClient(service.baseUrl);
+  const client = createClient(service.baseUrl);
   try {
     const slices = callerModes.flatMap((mode) => callerCounts.map((callers) => ({ mode, callers })));
     const accounts = { test: await openAccounts(service, "test"), live: await openAccounts(service, "live") };
@@ -87,7 +87,7 @@ const buySlice = async (client: Client, callers: readonly (() => string)[]): Pro
   await inParallel(callers.length, callers.length, async (index) => {
     const nextKey = callers[index];
     for (let count = 0; nextKey && count < PURCHASES / callers.length; count += 1) {
-      const reply = await client.send(order(BUY_DATA, nextKey(), anOrder()));
+      const reply = await client.send(orderRequest(BUY_DATA, nextKey(), anOrder()));
       if (reply.kind === "answered" && reply.status === 200) durationsMs.push(reply.durationMs);
       else failed += 1;
     }

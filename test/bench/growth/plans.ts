@@ -6,7 +6,7 @@ import { tableNames } from "../../../tools/local/tables.ts";
 import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
-import { type Client, newClient, order, type Sent } from "../../load/client.ts";
+import { type Client, createClient, orderRequest, type Sent } from "../../load/client.ts";
 import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
 import { median } from "../samples.ts";
 
@@ -32,7 +32,7 @@ export const measurePlans = async (): Promise<readonly PlanFigures[]> => {
   const service = await startTestService();
   const restore = setEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: service.dynamodbEndpoint });
   const gateway = await openFreshGateway(["list-catalog", "purchase"]);
-  const client = newClient(gateway.baseUrl);
+  const client = createClient(gateway.baseUrl);
   try {
     const taken = new Map(planCounts.map((plans): [number, Samples] => [plans, noSamples()]));
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -107,7 +107,7 @@ type Round = {
 const measureRound = async (round: Round, samples: Samples): Promise<void> => {
   const { gateway, listKey, buyKey } = round;
   const list: Sent = { method: "GET", path: "/vtu/data", headers: gzipped(listKey) };
-  const buy = order(BUY_DATA, buyKey, anOrder());
+  const buy = orderRequest(BUY_DATA, buyKey, anOrder());
   for (let count = 0; count < COLD; count += 1) {
     await gateway.begin();
     samples.listColdMs.push(await ask(round, list));

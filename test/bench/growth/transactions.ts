@@ -14,7 +14,7 @@ import { startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, tableNames } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
-import { newClient } from "../../load/client.ts";
+import { createClient } from "../../load/client.ts";
 import { openFreshGateway } from "../fresh-gateway.ts";
 import type { Say } from "../part.ts";
 import { median, timedMs } from "../samples.ts";
@@ -92,7 +92,7 @@ const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]):
     ...localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }),
   });
   const gateway = await openFreshGateway(["read-account"]);
-  const client = newClient(gateway.baseUrl);
+  const client = createClient(gateway.baseUrl);
   const samples = accounts.map((): number[] => []);
   try {
     await gateway.begin();

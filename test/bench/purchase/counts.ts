@@ -3,7 +3,7 @@ import { startDynamoDbProxy } from "../../builders/dynamodb-proxy.ts";
 import { capacityOf } from "../../builders/observe.ts";
 import { BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";
-import { newClient, order } from "../../load/client.ts";
+import { createClient, orderRequest } from "../../load/client.ts";
 import { startServer } from "../server-process.ts";
 import type { Stack } from "../stacks.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -21,16 +21,16 @@ export const countPurchase = async (stack: Stack, around: Surroundings): Promise
   const logFile = around.file(`${stack.name}-counted.log`);
   const environment = { ...stack.environment("live", around), ...around.awsEnvironment(proxy.endpoint) };
   const server = await startServer(stack.command, environment, logFile);
-  const client = newClient(`${server.origin}/v1`);
+  const client = createClient(`${server.origin}/v1`);
   try {
     const [key = ""] = await stack.prepare(around, "live", 1);
-    assertDelivered(await client.send(order(BUY_DATA, key, aNewOrder())));
+    assertDelivered(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
     // A line may be written after its answer.
     const inLog = { patienceMs: 2_000, everyMs: 10 };
     await until("a line in the log", () => readFileSync(logFile).length > 0, inLog);
     proxy.calls.length = 0;
     const logged = readFileSync(logFile).length;
-    const reply = await client.send(order(BUY_DATA, key, aNewOrder()));
+    const reply = await client.send(orderRequest(BUY_DATA, key, aNewOrder()));
     assertDelivered(reply);
     await until("a line in the log", () => readFileSync(logFile).length > logged, inLog);
     return {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
-import { newClient, order, type Reply } from "../../load/client.ts";
-import { inParallel } from "../../load/figures.ts";
+import { createClient, orderRequest, type Reply } from "../../load/client.ts";
+import { inParallel } from "../../load/results.ts";
 import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
 
@@ -25,13 +25,13 @@ export const runSlice = async (
   keys: readonly string[],
   load: { readonly orders: number; readonly concurrency: number },
 ): Promise<Slice> => {
-  const client = newClient(`${server.origin}/v1`);
+  const client = createClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
   const cpuBeforeUs = await server.cpuUs();
   const begun = performance.now();
   await inParallel(load.orders, load.concurrency, async (index) => {
     const key = keys[index % keys.length] ?? "";
-    replies.push(await client.send(order(BUY_DATA, key, aNewOrder())));
+    replies.push(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
   });
   const durationMs = performance.now() - begun;
   const cpuUs = (await server.cpuUs()) - cpuBeforeUs;

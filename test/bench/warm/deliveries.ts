@@ -4,8 +4,8 @@ import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";
-import { type Client, newClient, order } from "../../load/client.ts";
-import { inParallel } from "../../load/figures.ts";
+import { type Client, createClient, orderRequest } from "../../load/client.ts";
+import { inParallel } from "../../load/results.ts";
 import { type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
 import type { Say } from "../part.ts";
 import { median } from "../samples.ts";
@@ -28,8 +28,8 @@ type Group = {
 /** How fast a queue full of deliveries is emptied. The service is a process of its own; the endpoints are in this one. */
 export const measureDeliveries = async (say: Say): Promise<readonly DeliveryFigures[]> => {
   const service = await startServiceProcess();
-  const client = newClient(service.baseUrl);
-  const queue = deliveryQueue(service.desk.sqs, service.desk.target.environment.DELIVERY_QUEUE_URL);
+  const client = createClient(service.baseUrl);
+  const queue = deliveryQueue(service.admin.sqs, service.admin.target.environment.DELIVERY_QUEUE_URL);
   const groups: Group[] = [];
   try {
     for (const endpoints of ENDPOINTS) groups.push(await newGroup(service, client, endpoints));
@@ -51,7 +51,7 @@ export const measureDeliveries = async (say: Say): Promise<readonly DeliveryFigu
 };
 
 const newGroup = async (service: ServiceProcess, client: Client, endpoints: number): Promise<Group> => {
-  const { desk } = service;
+  const { admin } = service;
   const each = DELIVERIES / endpoints;
   const receivers: Receiver[] = [];
   const bought: Group["bought"][number][] = [];
@@ -65,14 +65,14 @@ const newGroup = async (service: ServiceProcess, client: Client, endpoints: numb
     });
     // Set only now: the purchases themselves are told to nobody.
     const receiver = await startReceiver();
-    await setEndpoint(desk.endpoints, desk.addressRules, accountId, receiver.url);
+    await setEndpoint(admin.endpoints, admin.addressRules, accountId, receiver.url);
     receivers.push(receiver);
   }
   return { receivers, bought };
 };
 
 const buy = async (client: Client, key: string): Promise<string> => {
-  const reply = await client.send(order(BUY_DATA, key, anOrder()));
+  const reply = await client.send(orderRequest(BUY_DATA, key, anOrder()));
   const reference = reply.kind === "answered" ? String(reply.headers["x-transaction-reference"]) : "";
   const pk = pkOfReference(reference);
   if (pk === undefined) throw new Error(`A purchase failed: ${JSON.stringify(reply)}`);

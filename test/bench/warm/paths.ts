@@ -3,7 +3,7 @@ import { deadLettersOf } from "../../../tools/local/queues.ts";
 import { observe } from "../../builders/observe.ts";
 import type { TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
-import { type Client, newClient, type Sent } from "../../load/client.ts";
+import { type Client, createClient, type Sent } from "../../load/client.ts";
 import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
 import { type Spread, spreadOf } from "../samples.ts";
 
@@ -29,7 +29,7 @@ type Path = {
 /** Requests one after the other, past the proxy that counts; then one of each kind through it. */
 export const measurePaths = async (service: TestService): Promise<readonly PathFigures[]> => {
   const gateway = await openFreshGateway(["list-catalog", "receive-upstream-event"]);
-  const client = newClient(gateway.baseUrl);
+  const client = createClient(gateway.baseUrl);
   const restore = setEnvironment({ OUTCOMES_QUEUE_URL: unreadQueue() });
   try {
     const paths = await pathsOf(service);

@@ -89,11 +89,11 @@ describe.each(table)("the operation $id", ({ id, route }) => {
     let examples = 0;
     for (const response of responses.values()) {
       for (const [name, example] of response.examples) {
-        expect(document.judge(response.schema ?? {})(example), name).toBeUndefined();
+        expect(document.validate(response.schema ?? {})(example), name).toBeUndefined();
         examples += 1;
       }
     }
-    if (body !== undefined) expect(document.judge(body.schema)(body.example)).toBeUndefined();
+    if (body !== undefined) expect(document.validate(body.schema)(body.example)).toBeUndefined();
     expect(examples).toBeGreaterThanOrEqual(errorsOf(route).length);
   });
 
@@ -151,16 +151,16 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   ]);
   const tested = closed.webhooks[1]?.body ?? { schema: { not: {} }, example: {} };
   for (const body of [tested.example, JSON.parse(testEventBody("acc_1", "2026-11-21T09:30:00.000Z"))]) {
-    expect(closed.judge(tested.schema)(body)).toBeUndefined();
+    expect(closed.validate(tested.schema)(body)).toBeUndefined();
   }
   const { schema, example } = closed.webhooks[0]?.body ?? { schema: { not: {} } };
-  const judge = closed.judge(schema);
-  expect(judge(example)).toBeUndefined();
+  const validate = closed.validate(schema);
+  expect(validate(example)).toBeUndefined();
   for (const status of ["success", "failed"] as const) {
-    expect(judge(JSON.parse(webhookBody(aTransaction({ status }), status)))).toBeUndefined();
+    expect(validate(JSON.parse(webhookBody(aTransaction({ status }), status)))).toBeUndefined();
   }
   const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
-  expect(judge(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
+  expect(validate(JSON.parse(webhookBody(check, "failed")))).toBeUndefined();
 });
 
 test("every rate group is a tag of the document, which names its requests per minute", () => {

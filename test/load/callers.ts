@@ -2,11 +2,11 @@ import * as z from "zod";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { seeded } from "../builders/seeded.ts";
-import { type Client, order, type Reply } from "./client.ts";
+import { type Client, orderRequest, type Reply } from "./client.ts";
 import type { LoadAccount } from "./service-process.ts";
-import { type Trouble, troubleOf } from "./upstream-troubles.ts";
+import { type UpstreamFault, upstreamFaultOf } from "./upstream-faults.ts";
 
-/** What an app reads of one answer. `none`: no answer of the service's own, which says nothing. */
+/** A response as a caller reads it. `none`: no response of the service, so that the outcome is unknown. */
 export type Answer =
   | { readonly kind: "none"; readonly reason: string }
   | {
@@ -14,13 +14,13 @@ export type Answer =
       readonly reference: string;
       readonly status: "processing" | "success" | "failed";
       readonly replayed: boolean;
-      /** Why it failed. */
+      /** The error code of a failed transaction. */
       readonly code?: string;
     }
   | { readonly kind: "refused"; readonly code: string; readonly retryAfterS: number | undefined };
 
-/** One order of an app with every answer to it, in the order in which they came. */
-export type Placed = {
+/** One order with all responses to it, in order. */
+export type PlacedOrder = {
   readonly account: LoadAccount;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
@@ -28,28 +28,32 @@ export type Placed = {
   readonly answers: Answer[];
 };
 
-export type Apps = {
-  readonly placed: readonly Placed[];
-  /** How long each request took, whatever it was answered. */
+export type Callers = {
+  readonly placed: readonly PlacedOrder[];
+  /** The duration of each request, whatever its response. */
   readonly durationsMs: readonly number[];
-  /** What each request was answered: a status of a transaction, an error's code, or why there was no answer. */
+  /** The outcome of each request: a transaction's status, an error code, or the reason for no response. */
   readonly outcomes: readonly string[];
-  /** Places the order with this number, and goes on until its app knows more than "try again". */
+  /** Places the order with this number, and retries until the response is not an error that permits a retry. */
   readonly place: (index: number) => Promise<void>;
-  /** Repeats an order of which a transaction was made, with the same body and any key of its account. */
-  readonly repeatOne: () => Promise<void>;
-  /** Our references of all that an app was told to have failed. */
-  readonly toldFailed: () => ReadonlySet<string>;
+  /** Sends an order that has a transaction again, with the same body and the next key of its account. */
+  readonly replayOne: () => Promise<void>;
+  /** The references of all transactions that a response reported as failed. */
+  readonly reportedFailed: () => ReadonlySet<string>;
 };
 
 const TRIES_MAX = 8;
-const REPEAT_SEED = 20_261_121;
+const REPLAY_SEED = 20_261_121;
 
-/** Apps that buy: each order is another account's, keys take turns, and each number is called once. */
-export const newApps = (client: Client, accounts: readonly LoadAccount[], addFault: (fault: Fault) => void): Apps => {
-  const random = seeded(REPEAT_SEED);
-  const placed: Placed[] = [];
-  const answered: Placed[] = [];
+/** Callers that buy: orders rotate over the accounts, and requests over an account's keys. */
+export const createCallers = (
+  client: Client,
+  accounts: readonly LoadAccount[],
+  addFault: (fault: Fault) => void,
+): Callers => {
+  const random = seeded(REPLAY_SEED);
+  const placed: PlacedOrder[] = [];
+  const replayable: PlacedOrder[] = [];
   const durationsMs: number[] = [];
   const outcomes: string[] = [];
   const turns = new Map<LoadAccount, number>();
@@ -60,26 +64,26 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
     return account.keys[turn % account.keys.length] ?? "";
   };
 
-  const send = async ({ account, path, body, answers }: Placed): Promise<Answer> => {
-    const reply = await client.send(order(path, nextKey(account), body));
-    const answer = read(reply);
+  const send = async ({ account, path, body, answers }: PlacedOrder): Promise<Answer> => {
+    const reply = await client.send(orderRequest(path, nextKey(account), body));
+    const answer = parseReply(reply);
     durationsMs.push(reply.durationMs);
     outcomes.push(outcomeOf(answer));
     answers.push(answer);
     return answer;
   };
 
-  const place: Apps["place"] = async (index) => {
+  const place: Callers["place"] = async (index) => {
     const account = accounts[index % accounts.length];
     if (account === undefined) throw new Error("There are no accounts");
-    const trouble = troubleOf(index);
-    if (trouble !== undefined && "fault" in trouble) addFault(trouble.fault);
-    const one: Placed = { account, ...wishOf(index, trouble), answers: [] };
-    placed.push(one);
+    const upstreamFault = upstreamFaultOf(index);
+    if (upstreamFault !== undefined && "fault" in upstreamFault) addFault(upstreamFault.fault);
+    const order: PlacedOrder = { account, ...orderOf(index, upstreamFault), answers: [] };
+    placed.push(order);
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const answer = await send(one);
+      const answer = await send(order);
       if (answer.kind === "transaction") {
-        if (!mayBeInDoubt(answer)) answered.push(one);
+        if (!mayBeUnknown(answer)) replayable.push(order);
         return;
       }
       if (answer.kind === "refused" && answer.retryAfterS === undefined) return;
@@ -92,12 +96,12 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
     durationsMs,
     outcomes,
     place,
-    repeatOne: async () => {
-      while (answered.length === 0) await sleep(10);
-      const one = answered[Math.floor(random() * answered.length)];
-      if (one !== undefined) await send(one);
+    replayOne: async () => {
+      while (replayable.length === 0) await sleep(10);
+      const order = replayable[Math.floor(random() * replayable.length)];
+      if (order !== undefined) await send(order);
     },
-    toldFailed: () =>
+    reportedFailed: () =>
       new Set(
         placed.flatMap(({ answers }) =>
           answers.flatMap((answer) =>
@@ -108,8 +112,8 @@ export const newApps = (client: Client, accounts: readonly LoadAccount[], addFau
   };
 };
 
-/** The answer to a debit in doubt, too: it names the transaction that was perhaps made, and that is taken back if it was. */
-export const mayBeInDoubt = (answer: Answer): boolean =>
+/** This response is also that of an indeterminate debit: it names the transaction, which is refunded if the debit was written. */
+export const mayBeUnknown = (answer: Answer): boolean =>
   answer.kind === "transaction" && answer.code === "delivery_failed";
 
 const plans = [
@@ -119,10 +123,13 @@ const plans = [
   { plan_id: 104, price: 750 },
 ] as const;
 
-/** Two bundles for one top-up; the numbers of recipients differ, so that an order is known by its own. */
-const wishOf = (index: number, trouble: Trouble | undefined): Pick<Placed, "path" | "body" | "amountNaira"> => {
+/** Two data bundles for each airtime purchase; recipients differ, so that each order is identifiable by its number. */
+const orderOf = (
+  index: number,
+  upstreamFault: UpstreamFault | undefined,
+): Pick<PlacedOrder, "path" | "body" | "amountNaira"> => {
   const usual = `0803${String(index).padStart(7, "0")}`;
-  const phoneNumber = trouble !== undefined && "phoneNumber" in trouble ? trouble.phoneNumber : usual;
+  const phoneNumber = upstreamFault !== undefined && "phoneNumber" in upstreamFault ? upstreamFault.phoneNumber : usual;
   const common = { phone_number: phoneNumber, reference: `order-${index}` };
   if (index % 3 === 0) {
     const amount = 50 + (index % 100);
@@ -137,7 +144,7 @@ const purchase = z.object({
   data: z.object({ transaction: z.object({ reference: z.string(), status: z.enum(["processing", "success"]) }) }),
 });
 
-const read = (reply: Reply): Answer => {
+const parseReply = (reply: Reply): Answer => {
   if (reply.kind === "no_answer") return { kind: "none", reason: reply.reason };
   const header = (name: string): string | undefined => reply.headers[name]?.toString();
   const replayed = header("idempotent-replayed") === "true";

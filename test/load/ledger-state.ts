@@ -14,37 +14,37 @@ import { isTransactionPk } from "../../shared/ledger/schema.ts";
 import { type Transaction, transactionSchema } from "../../shared/ledger/transaction.ts";
 import { localClient } from "../../tools/local/local-aws.ts";
 
-const walletRow = z.object({ account_id: z.string(), balance_kobo: z.int(), version: z.int() });
-type Wallet = z.output<typeof walletRow>;
+const walletSchema = z.object({ account_id: z.string(), balance_kobo: z.int(), version: z.int() });
+type Wallet = z.output<typeof walletSchema>;
 
-/** The ledger table as it stands, read whole: no index and no rule of the service comes between. */
-export type Books = {
+/** The content of the ledger table, read by a scan and without the service's code. */
+export type LedgerState = {
   readonly transactions: readonly Transaction[];
   readonly wallets: readonly Wallet[];
-  /** Fundings and adjustments by account, in kobo. */
-  readonly booked_kobo: ReadonlyMap<string, number>;
+  /** Fundings and adjustments by account. */
+  readonly entriesKobo: ReadonlyMap<string, number>;
 };
 
-export const readBooks = async ({ db, table }: Ledger): Promise<Books> => {
+export const readLedgerState = async ({ db, table }: Ledger): Promise<LedgerState> => {
   const transactions: Transaction[] = [];
   const wallets: Wallet[] = [];
-  const bookedKobo = new Map<string, number>();
+  const entriesKobo = new Map<string, number>();
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: table, ConsistentRead: true })) {
     for (const item of Items) {
       const pk = String(item.pk);
       if (isTransactionPk(pk)) transactions.push(transactionSchema.parse(item));
-      if (pk.startsWith("wallet#")) wallets.push(walletRow.parse(item));
+      if (pk.startsWith("wallet#")) wallets.push(walletSchema.parse(item));
       if (!/^(funding|adjustment)#/.test(pk)) continue;
       const { account_id, amount_kobo } = ledgerEntrySchema.parse(item);
-      bookedKobo.set(account_id, (bookedKobo.get(account_id) ?? 0) + amount_kobo);
+      entriesKobo.set(account_id, (entriesKobo.get(account_id) ?? 0) + amount_kobo);
     }
   }
-  return { transactions, wallets, booked_kobo: bookedKobo };
+  return { transactions, wallets, entriesKobo };
 };
 
-/** Fundings and adjustments minus transactions that are not `failed` are the balance, of every wallet. */
-export const expectMoneyIsExact = ({ transactions, wallets, booked_kobo }: Books): void => {
-  const dueKobo = new Map(booked_kobo);
+/** The balance of every wallet is its fundings and adjustments minus its live transactions that are not `failed`. */
+export const expectBalancesMatchEntries = ({ transactions, wallets, entriesKobo }: LedgerState): void => {
+  const dueKobo = new Map(entriesKobo);
   for (const { account_id, mode, status, amount_kobo } of transactions) {
     if (mode === "live" && status !== "failed") {
       dueKobo.set(account_id, (dueKobo.get(account_id) ?? 0) - amount_kobo);
@@ -61,7 +61,7 @@ const image = z.object({
   version: z.object({ N: z.coerce.number<string>() }),
 });
 
-/** Each balance that any wallet ever had, from the table's stream: none negative, and no change between two of them unseen. */
+/** The table's stream shows every balance of every wallet, without a gap in its versions, and none is negative. */
 export const expectBalancesWereNeverNegative = async ({ table }: Ledger): Promise<void> => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";
   const versions = new Map<string, number>();
@@ -75,7 +75,7 @@ export const expectBalancesWereNeverNegative = async ({ table }: Ledger): Promis
   expect(versions.size).toBeGreaterThan(0);
 };
 
-/** The new images of all changes, oldest first, up to now. */
+/** The new images of all changes until now, oldest first. */
 async function* streamRecords(endpoint: string, table: string): AsyncGenerator<unknown, void, void> {
   const tables = new DynamoDBClient(localClient(endpoint));
   const streams = new DynamoDBStreamsClient(localClient(endpoint));

@@ -8,18 +8,18 @@ type QueueName = keyof typeof queues;
 export const urlOf = ({ target }: AdminContext, name: QueueName): string =>
   ({ outcomes: target.environment.OUTCOMES_QUEUE_URL, delivery: target.environment.DELIVERY_QUEUE_URL })[name];
 
-export const deadLettersUrlOf = (desk: AdminContext, name: QueueName): string =>
-  urlOf(desk, name).replace(new RegExp(`${name}$`), deadLettersOf(name));
+export const deadLettersUrlOf = (admin: AdminContext, name: QueueName): string =>
+  urlOf(admin, name).replace(new RegExp(`${name}$`), deadLettersOf(name));
 
-/** Takes the bodies of all dead letters of a queue. */
-export const deadLetters = async (desk: AdminContext, name: QueueName): Promise<readonly string[]> => {
-  const QueueUrl = deadLettersUrlOf(desk, name);
+/** Receives and deletes all dead letters of a queue; resolves with their bodies. */
+export const takeDeadLetters = async (admin: AdminContext, name: QueueName): Promise<readonly string[]> => {
+  const QueueUrl = deadLettersUrlOf(admin, name);
   const bodies: string[] = [];
   for (;;) {
-    const { Messages = [] } = await desk.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+    const { Messages = [] } = await admin.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     if (Messages.length === 0) return bodies;
     bodies.push(...Messages.map(({ Body = "" }) => Body));
     const Entries = Messages.map(({ ReceiptHandle }, position) => ({ Id: String(position), ReceiptHandle }));
-    await desk.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    await admin.sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
   }
 };

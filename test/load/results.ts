@@ -1,42 +1,42 @@
 import * as z from "zod";
 import { readJsonFile, writeJsonFile } from "../../tools/local/json-file.ts";
 
-/** What a run came to: counts, seconds, shares; and counts by name. */
-export type Figures = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
+/** The results of a run: values, and counts by name. */
+export type Results = Readonly<Record<string, number | string | Readonly<Record<string, number>>>>;
 
-const figuresFile = z.record(z.string(), z.unknown());
+const resultsFile = z.record(z.string(), z.unknown());
 
-/** Says a run's figures in one line, and keeps them in the file that LOAD_FIGURES names. */
-export const reportFigures = (run: string, figures: Figures): void => {
-  const parts = Object.entries(figures).map(([name, value]) => `${name} ${textOf(value)}`);
+/** Prints the results of a run in one line, and stores them in the file LOAD_RESULTS. */
+export const reportResults = (run: string, results: Results): void => {
+  const parts = Object.entries(results).map(([name, value]) => `${name} ${textOf(value)}`);
   console.log(`${run}: ${parts.join(", ")}`);
-  const path = process.env.LOAD_FIGURES;
+  const path = process.env.LOAD_RESULTS;
   if (path === undefined) return;
-  writeJsonFile(path, { ...readJsonFile(path, figuresFile), [run]: { at: new Date().toISOString(), ...figures } });
+  writeJsonFile(path, { ...readJsonFile(path, resultsFile), [run]: { at: new Date().toISOString(), ...results } });
 };
 
-const textOf = (value: Figures[string]): string => {
+const textOf = (value: Results[string]): string => {
   if (typeof value !== "object") return String(value);
   return `{${Object.entries(value)
     .map(([name, count]) => `${name} ${count}`)
     .join(", ")}}`;
 };
 
-/** How long things took: the middle, the slowest of a hundred, the slowest. */
+/** The median, 99th percentile and maximum of durations. */
 export const spread = (durationsMs: readonly number[]) => {
   const sorted = durationsMs.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
   return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 };
 
-/** How often each name occurs, the most frequent first. */
+/** The count of each name, the most frequent first. */
 export const tally = (names: Iterable<string>): Record<string, number> => {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
 };
 
-/** Does the work for 0, 1, 2, ... up to `count`, so many at the same time. */
+/** Runs the work for each index below `count`, with limited concurrency. */
 export const inParallel = async (
   count: number,
   concurrency: number,
