@@ -1,8 +1,8 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** A file of its own, so that it runs beside the other one. The long form has every effect under every setting of AWS. */
+/** A separate file runs in parallel. The long form has every effect under every setting of AWS. */
 crashPoints({
-  extent: { dies_after: ["nobody"] },
+  extent: { dies_after: ["unassisted"] },
   settings: ["everything"],
   seed: Date.now() % 1_000_000_000,
   every: 3,

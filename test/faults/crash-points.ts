@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
-import { closeTestAccount, type Helpers, helpers, recover } from "./recovery.ts";
+import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { canMeet, type Effect, type Fault, faults } from "./system/effects.ts";
 import { type System, startSystem } from "./system/system.ts";
@@ -20,7 +20,7 @@ const begin = async ({ prepare }: Scenario): Promise<TestAccount> => {
 /** How AWS behaves in a run: a setting, and the seed of its decisions. */
 type Aws = { readonly setting: StrictName; readonly seed: number };
 
-/** The scenario's effects, in order, when nothing of ours disturbs it; undefined where AWS kept it from ending as its name says. */
+/** The effects of a run without faults, in order; undefined where AWS gave it other statuses than the expected. */
 const effectsOf = async (scenario: Scenario, { setting, seed }: Aws): Promise<readonly Effect[] | undefined> => {
   const account = await begin(scenario);
   system.setStrict(strictSettings[setting], seed);
@@ -31,35 +31,35 @@ const effectsOf = async (scenario: Scenario, { setting, seed }: Aws): Promise<re
   };
   const statuses = async () => (await transactionsOf(account)).map(({ status }) => status);
   await scenario.act(account);
-  const endsAtOnce = await statuses();
-  await recover(account, "nobody");
-  // Where indexes lag, an event is applied when it is looked at again.
-  const ends = setting === "perfect" ? endsAtOnce : await statuses();
-  expect(await violations(account), `AWS as seed ${seed} decides`).toEqual([]);
+  const atOnce = await statuses();
+  await recover(account, "unassisted");
+  // Where indexes lag, an event is applied when it is retried.
+  const actual = setting === "perfect" ? atOnce : await statuses();
+  expect(await violations(account), `seed of AWS ${seed}`).toEqual([]);
   await closeTestAccount(account);
   system.setStrict(undefined, 0);
-  if (setting === "perfect") expect(ends).toEqual(scenario.ends);
-  return isDeepStrictEqual(ends, scenario.ends) ? effects : undefined;
+  if (setting === "perfect") expect(actual).toEqual(scenario.statuses);
+  return isDeepStrictEqual(actual, scenario.statuses) ? effects : undefined;
 };
 
 const SEEDS_MAX = 20;
 
-/** The first seed from this one on under which the scenario ends as its name says, with its effects. */
-const undisturbed = async (scenario: Scenario, { setting, seed }: Aws) => {
+/** The first seed from this one on that gives the expected statuses, with the effects. */
+const runWithoutFault = async (scenario: Scenario, { setting, seed }: Aws) => {
   for (let next = seed; next < seed + SEEDS_MAX; next += 1) {
     const effects = await effectsOf(scenario, { setting, seed: next });
     if (effects !== undefined) return { effects, aws: { setting, seed: next } };
   }
-  throw new Error(`Under "${setting}" the scenario does not end as its name says, with none of ${SEEDS_MAX} seeds`);
+  throw new Error(`Under "${setting}", none of ${SEEDS_MAX} seeds gives the expected statuses`);
 };
 
-/** The scenario with one effect withFault. `met` is false where AWS led it another way, and it had fewer effects. */
-const runWith = async (
+/** Runs the scenario with a fault at one effect. `met` is false where AWS caused fewer effects than before. */
+const runWithFault = async (
   scenario: Scenario,
   { setting, seed }: Aws,
   at: number,
   fault: Fault,
-  help: Helpers,
+  recovery: Recovery,
 ): Promise<{ readonly met: boolean; readonly wrong: readonly string[] }> => {
   const account = await begin(scenario);
   system.setStrict(strictSettings[setting], seed);
@@ -71,23 +71,23 @@ const runWith = async (
   await scenario.act(account);
   const met = count > at;
   const missed = setting === "perfect" && !met ? [`There were only ${count} effects`] : [];
-  await recover(account, help);
+  await recover(account, recovery);
   const wrong = [...missed, ...(await violations(account))];
   await closeTestAccount(account);
   system.setStrict(undefined, 0);
   return { met, wrong };
 };
 
-/** Which faults a run has, and who helps after each. */
-export type Extent = Partial<Readonly<Record<Fault, readonly Helpers[]>>>;
-/** Somebody's help matters where something was left undone. */
+/** Which faults a run has, and the recoveries after each. */
+export type Extent = Partial<Readonly<Record<Fault, readonly Recovery[]>>>;
+/** Both recoveries where a fault leaves something undone. */
 export const everything: Extent = {
-  dies_before: helpers,
-  dies_after: helpers,
-  throttled: ["everybody"],
-  conflict: ["everybody"],
-  never_arrives: helpers,
-  answer_lost: helpers,
+  dies_before: recoveries,
+  dies_after: recoveries,
+  throttled: ["assisted"],
+  conflict: ["assisted"],
+  never_arrives: recoveries,
+  answer_lost: recoveries,
 };
 
 /** How many cases a scenario had, by fault. */
@@ -97,27 +97,27 @@ export type Count = {
   readonly seed: number;
   readonly effects: number;
   readonly cases: Map<Fault, number>;
-  /** Those in which the effect that was to be withFault did not come. */
+  /** Those in which the effect to be hit did not happen. */
   readonly unmet: number;
 };
 
 export type CrashPoints = {
   readonly extent: Extent;
   readonly settings: readonly StrictName[];
-  /** Decides what AWS does. */
+  /** The seed of AWS's decisions. */
   readonly seed: number;
-  /** Only every so many-th effect is withFault, from one that the seed chooses. */
+  /** Only every n-th effect is hit; the seed chooses the first. */
   readonly every?: number;
-  readonly tell?: (count: Count) => void;
+  readonly report?: (count: Count) => void;
 };
 
 /**
- * Goal: money, states and announcements are right wherever a process dies, and whatever a call meets.
- * Method: each scenario is run to count its effects on the system outside, and then once for each effect and each fault that it can
- * meet; then the system comes to rest, with everybody's help or with nobody's, and all invariants are looked at. Each of AWS's
- * settings has the same seed in all cases of a scenario: what it does up to the fault is the same.
+ * Goal: money, statuses and webhooks are right wherever a process dies, and whatever fault hits a call.
+ * Method: each scenario runs once to count its effects, and then once for each effect and each fault that can hit it. Then everything
+ * settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same seed, so that it does the
+ * same until the fault.
  */
-export const crashPoints = ({ extent, settings, seed, every = 1, tell = () => {} }: CrashPoints): void => {
+export const crashPoints = ({ extent, settings, seed, every = 1, report = () => {} }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
   const runs = settings.flatMap((setting) =>
     Object.entries(scenarios).map(([name, scenario]) => ({ name, setting, scenario })),
@@ -136,23 +136,23 @@ export const crashPoints = ({ extent, settings, seed, every = 1, tell = () => {}
     afterAll(async () => {
       await endpoint.stop();
       await system.stop();
-      tell({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
+      report({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
     });
 
-    test("goes as its name says", async () => {
+    test("without a fault gives the expected statuses", async () => {
       // The first run may still fetch what later ones find in memory.
       await effectsOf(scenario, { setting: "perfect", seed });
-      ({ effects, aws } = await undisturbed(scenario, aws));
+      ({ effects, aws } = await runWithoutFault(scenario, aws));
       expect(effects.length).toBeGreaterThan(0);
     });
 
-    test.each(chosen)("is right in the end, whichever effect %s", { timeout: 600_000 }, async (fault) => {
+    test.each(chosen)("keeps every invariant, whichever effect %s", { timeout: 600_000 }, async (fault) => {
       const found: string[] = [];
       for (const [at, effect] of effects.entries()) {
         if (!canMeet(effect, fault) || at % every !== seed % every) continue;
         for (const help of extent[fault] ?? []) {
           cases.set(fault, (cases.get(fault) ?? 0) + 1);
-          const { met, wrong } = await runWith(scenario, aws, at, fault, help);
+          const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);
           if (!met) unmet += 1;
           const place = `effect ${at + 1} (${effect.place} ${effect.name}), ${help} helps, seed ${aws.seed}`;
           found.push(...wrong.map((what) => `${place}: ${what}`));

@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/ledger/wallet.ts",
-        find: 'ConditionExpression: "balance_kobo >= :amount"',
-        replace: 'ConditionExpression: "attribute_exists(pk)"',
+        find: '"-", amount, "balance_kobo >= :amount")',
+        replace: '"-", amount, "attribute_exists(pk)")',
       },
     ],
   },

@@ -8,37 +8,37 @@ import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
 import type { TestAccount } from "./test-account.ts";
 
-/** Who helps after a fault: everybody whom production has, or nobody but the queues, the stream and the schedules. */
-export const helpers = ["everybody", "nobody"] as const;
-export type Helpers = (typeof helpers)[number];
+/** Who helps after a fault: caller, upstream and operator, or only the queues, the stream and the schedules. */
+export const recoveries = ["assisted", "unassisted"] as const;
+export type Recovery = (typeof recoveries)[number];
 
-/** Longer than the queues hide a message, and than a doubtful debit is waited for. */
+/** Longer than a visibility timeout, and than the delay before the refund of an indeterminate debit. */
 const ROUND_MS = 185_000;
 const ROUNDS_MAX = 60;
-/** From here on an unanswered check is refunded. */
+/** From this age on an unanswered check is refunded. */
 const ABANDONED_MS = 6 * 60_000;
 
-/** Lets the system come to rest, without further faults. */
-export const recover = async (account: TestAccount, help: Helpers): Promise<void> => {
+/** Lets everything settle that can, without further faults. */
+export const recover = async (account: TestAccount, recovery: Recovery): Promise<void> => {
   const { system } = account;
   system.plan = () => undefined;
   system.strict()?.calm();
-  if (help === "everybody") {
-    await repeatUnanswered(account);
-    await reportOrders(account);
+  if (recovery === "assisted") {
+    await resendUnanswered(account);
+    await sendEvents(account);
   }
   await deliverUntilIdle(system);
   advance(ABANDONED_MS);
   await system.runSchedule("reconcile-ledger");
   await system.runSchedule("refresh-catalog");
   await deliverUntilIdle(system);
-  if (help === "everybody") {
+  if (recovery === "assisted") {
     await resolveOpen(account);
     await deliverUntilIdle(system);
   }
 };
 
-/** Delivers and waits until the queues and the stream are empty. */
+/** Delivers until the queues and the stream are empty. */
 export const deliverUntilIdle = async (system: System): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await system.eventSources.deliver();
@@ -51,18 +51,18 @@ export const deliverUntilIdle = async (system: System): Promise<void> => {
   throw new Error(`The queues are not empty after ${ROUNDS_MAX} rounds`);
 };
 
-/** The app's and the operator's part: what got no answer is asked again. */
-const repeatUnanswered = async (account: TestAccount): Promise<void> => {
-  for (const ask of account.requests) {
-    for (let tries = 0; ask.answers.at(-1) === undefined && tries < 3; tries += 1) await account.repeat(ask);
+/** Caller and operator send again what got no answer. */
+const resendUnanswered = async (account: TestAccount): Promise<void> => {
+  for (const request of account.requests) {
+    for (let tries = 0; request.answers.at(-1) === undefined && tries < 3; tries += 1) await account.resend(request);
   }
   for (const command of account.commands) {
     if (command.ending.kind !== "returned") command.ending = await account.system.run(command.work);
   }
 };
 
-/** The upstream's part: it ends what it took, and reports it until it is heard. */
-const reportOrders = async ({ system, accountId }: TestAccount): Promise<void> => {
+/** The upstream settles its orders, and sends each event until it is received. */
+const sendEvents = async ({ system, accountId }: TestAccount): Promise<void> => {
   const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
     const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
@@ -75,24 +75,24 @@ const reportOrders = async ({ system, accountId }: TestAccount): Promise<void> =
 
 const EVER = { from: "0000", to: "9999" };
 
-/** The operator's part: what is still open is resolved as the upstream's own books say. */
+/** The operator resolves open transactions as the upstream's records say. */
 export const resolveOpen = async ({ system, accountId }: TestAccount): Promise<void> => {
   const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
     const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
     const status = order?.status === "success" && !isIdentityCheck(transaction) ? "success" : "failed";
     try {
-      await resolveTransaction(system.ledger, transaction, status, { by: "test", why: "as the upstream's books say" });
+      await resolveTransaction(system.ledger, transaction, status, {
+        by: "test",
+        why: "as the upstream's records say",
+      });
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
     }
   }
 };
 
-/**
- * Leaves nothing open that a later account's event could be taken to be about, and no account whose wallet each watch of the ledger
- * would prove.
- */
+/** Leaves no open transaction that could match another account's event, and no account for later reconciliations. */
 export const closeTestAccount = async (account: TestAccount): Promise<void> => {
   const { system, receiver, accountId } = account;
   await resolveOpen(account);

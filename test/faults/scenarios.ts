@@ -12,22 +12,22 @@ import { advance } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
 import type { TestAccount } from "./test-account.ts";
 
-/** A piece of life whose effects are counted, and then withFault one by one. */
+/** What one account does; its effects are counted, and then each is hit by a fault. */
 export type Scenario = {
-  /** Made without faults, and not counted. */
+  /** Runs without faults, and its effects are not counted. */
   readonly prepare?: (account: TestAccount) => Promise<void>;
   readonly act: (account: TestAccount) => Promise<void>;
-  /** How its transactions end where nothing is withFault: that it does what its name says. */
-  readonly ends: readonly string[];
+  /** The statuses of its transactions after a run without faults. */
+  readonly statuses: readonly string[];
 };
 
-/** Numbers by which the upstream knows what to do. Source: INTERFACE "Sandbox"; the simulator follows it. */
-const numbers = {
+/** Phone numbers by what the upstream does with an order for them. */
+const phoneNumbers = {
   failed: "08000000001",
-  endsWell: "08000000002",
-  endsBadly: "08000000003",
-  poorUpstream: "08000000005",
-  upstreamDown: "08000000006",
+  succeedsLater: "08000000002",
+  failsLater: "08000000003",
+  insufficientBalance: "08000000005",
+  unavailable: "08000000006",
   noAnswer: "08000000007",
 };
 
@@ -36,30 +36,30 @@ const order = (reference: string, phoneNumber = "08031234567") => ({
   reference,
 });
 const check = (reference: string, nin = "12345678900") => ({ nin, is_consent: true, reference });
-const byOperator = { by: "operator", why: "the upstream's support said so" };
+const decision = { by: "operator", why: "the upstream's support said so" };
 
 const buy =
   (phone?: string): Scenario["act"] =>
   async (account) => {
-    await account.ask(routes.buyData, order("order-1", phone));
+    await account.send(routes.buyData, order("order-1", phone));
     await account.system.eventSources.deliver();
   };
 
 const verify =
   (nin?: string): Scenario["act"] =>
   async (account) => {
-    await account.ask(routes.verifyNin, check("check-1", nin));
+    await account.send(routes.verifyNin, check("check-1", nin));
     await account.system.eventSources.deliver();
   };
 
-const upstreamEnds = (account: TestAccount, status: "success" | "failed"): void => {
+const settleUpstream = (account: TestAccount, status: "success" | "failed"): void => {
   const newest = account.system.upstream.purchases.at(-1);
   if (newest !== undefined) account.system.upstream.settle(newest, status);
 };
 
-/** The upstream reports how the account's newest order ended, until it is heard. */
-const report = async (account: TestAccount, status: "success" | "failed"): Promise<void> => {
-  upstreamEnds(account, status);
+/** The upstream settles the newest order and sends its event, again if that fails. */
+const sendEvent = async (account: TestAccount, status: "success" | "failed"): Promise<void> => {
+  settleUpstream(account, status);
   const newest = account.system.upstream.purchases.at(-1);
   if (newest !== undefined && !(await account.system.sendEvent(newest, status)))
     await account.system.sendEvent(newest, status);
@@ -71,13 +71,13 @@ const onlyTransaction = async (account: TestAccount) => {
   return transaction;
 };
 
-/** Leaves a purchase open, as after an upstream that did not answer, and that has ended it meanwhile. */
-const leaveOpen =
+/** Makes a purchase whose upstream did not answer, and has settled it since. */
+const openPurchase =
   (ended: "success" | "failed") =>
   async (account: TestAccount): Promise<void> => {
-    await account.ask(routes.buyData, order("order-1", numbers.noAnswer));
-    upstreamEnds(account, ended);
-    // By now its request has certainly ended.
+    await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
+    settleUpstream(account, ended);
+    // An operator may resolve it only once its request cannot settle it any more.
     advance(60_000);
   };
 
@@ -85,138 +85,139 @@ const resolve =
   (status: "success" | "failed"): Scenario["act"] =>
   async (account) => {
     const transaction = await onlyTransaction(account);
-    await account.command(() => resolveTransaction(account.system.ledger, transaction, status, byOperator));
+    await account.command(() => resolveTransaction(account.system.ledger, transaction, status, decision));
     await account.system.eventSources.deliver();
   };
 
-const EVENT_PATIENCE_MS = 190_000;
-/** An event whose transaction the index does not show yet is looked at again after 5 s. */
-const LOOK_AGAIN_MS = 6_000;
+/** After so long an event without a known reference is matched, or stored for an operator. */
+const MATCH_MS = 190_000;
+/** An event whose transaction the index does not show yet is retried after 5 s. */
+const EVENT_RETRY_MS = 6_000;
 
-/** Delivers events, also those whose transaction the index shows a little later. */
-const applyEvents = async ({ system }: TestAccount, manner?: Concurrency): Promise<void> => {
-  await system.eventSources.deliver(manner);
-  advance(LOOK_AGAIN_MS);
-  await system.eventSources.deliver(manner);
+/** Delivers events, and once more those whose transaction the index does not show at first. */
+const applyEvents = async ({ system }: TestAccount, concurrency?: Concurrency): Promise<void> => {
+  await system.eventSources.deliver(concurrency);
+  advance(EVENT_RETRY_MS);
+  await system.eventSources.deliver(concurrency);
 };
 
-/** An event of an unknown reference that says `failed`: only an operator may believe it. */
-const leaveUnmatched = async (account: TestAccount): Promise<void> => {
-  await leaveOpen("failed")(account);
-  await report(account, "failed");
+/** A `failed` event without a known reference, which only an operator may match. */
+const storeUnmatchedEvent = async (account: TestAccount): Promise<void> => {
+  await openPurchase("failed")(account);
+  await sendEvent(account, "failed");
   await account.system.eventSources.deliver();
-  advance(EVENT_PATIENCE_MS);
+  advance(MATCH_MS);
   await account.system.eventSources.deliver();
 };
 
 const newestEvent = async ({ system }: TestAccount) => {
   const event = (await listEvents(system.ledger, "0000")).at(-1);
-  if (event === undefined) throw new Error("No event was left to the operator");
+  if (event === undefined) throw new Error("No event is stored");
   return event;
 };
 
 const firstKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
   (await requireAccount(system.accounts, accountId)).keys[0]?.key_id ?? "";
 
-/** The app goes on with its first key, also where a rotation has ended the newest one early. */
+/** The caller keeps using its first key, also where a rotation made the newest key expire early. */
 const newestKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
   (await requireAccount(system.accounts, accountId)).keys.at(-1)?.key_id ?? "";
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
-  "a purchase that is delivered": { act: buy(), ends: ["success"] },
-  "a purchase that the upstream could not deliver": { act: buy(numbers.failed), ends: ["processing"] },
-  "a purchase for which our money at the upstream does not reach": { act: buy(numbers.poorUpstream), ends: ["failed"] },
+  "a purchase that is delivered": { act: buy(), statuses: ["success"] },
+  "a purchase that the upstream cannot deliver": { act: buy(phoneNumbers.failed), statuses: ["processing"] },
+  "a purchase beyond our balance at the upstream": { act: buy(phoneNumbers.insufficientBalance), statuses: ["failed"] },
   "a purchase that the upstream refuses": {
     prepare: async (account) => {
       const body = { status: false, message: "Invalid", errors: { phone_number: ["Is not a number"] } };
       account.system.upstream.faults.add({ kind: "status", path: "/vtu", status: 422, body, times: 1 });
     },
     act: buy(),
-    ends: ["failed"],
+    statuses: ["failed"],
   },
-  "a purchase whose upstream is down": { act: buy(numbers.upstreamDown), ends: ["processing"] },
-  "a purchase that is beyond the balance": {
+  "a purchase whose upstream is down": { act: buy(phoneNumbers.unavailable), statuses: ["processing"] },
+  "a purchase beyond the wallet's balance": {
     prepare: async (account) => {
       const accountId = account.accountId;
       const empty = { accountId, adjustmentId: "empty", amount_kobo: -koboFromNaira(9_900), why: "for the test" };
       await adjustWallet(account.system.ledger, empty);
     },
     act: buy(),
-    ends: [],
+    statuses: [],
   },
-  "a top-up": {
+  "an airtime purchase": {
     act: async (account) => {
       const body = { network: "mtn", amount: 100, phone_number: "08031234567", reference: "top-up-1" };
-      await account.ask(routes.buyAirtime, body);
+      await account.send(routes.buyAirtime, body);
       await account.system.eventSources.deliver();
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
-  "a purchase that ends well by an event": {
+  "a purchase that an event settles as success": {
     act: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.endsWell));
-      await report(account, "success");
+      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
+      await sendEvent(account, "success");
       await applyEvents(account);
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
-  "a purchase that ends badly by an event": {
+  "a purchase that an event settles as failed": {
     act: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.endsBadly));
-      await report(account, "failed");
+      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
+      await sendEvent(account, "failed");
       await applyEvents(account);
     },
-    ends: ["failed"],
+    statuses: ["failed"],
   },
-  "a purchase without an answer, whose event is matched": {
+  "a purchase without an answer, settled by a heuristic match": {
     act: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.noAnswer));
-      await report(account, "success");
+      await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
+      await sendEvent(account, "success");
       await account.system.eventSources.deliver();
-      advance(EVENT_PATIENCE_MS);
+      advance(MATCH_MS);
       await account.system.eventSources.deliver();
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
-  "an event that comes three times, and then its contrary": {
+  "an event that comes three times, and then one that contradicts it": {
     prepare: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.endsWell));
+      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
     },
     act: async (account) => {
-      for (let copy = 0; copy < 3; copy += 1) await report(account, "success");
+      for (let copy = 0; copy < 3; copy += 1) await sendEvent(account, "success");
       await applyEvents(account);
-      // The contrary speaks against an end that we know of: whichever came first would be believed.
-      if ((await onlyTransaction(account)).status === "success") await report(account, "failed");
+      // It contradicts only a status that the ledger has: of two events, the first is applied.
+      if ((await onlyTransaction(account)).status === "success") await sendEvent(account, "failed");
       await applyEvents(account);
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
-  "two copies of an event that says failed, at the same time": {
+  "two simultaneous copies of a failed event": {
     prepare: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.endsBadly));
+      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
     },
     act: async (account) => {
-      for (const status of ["failed", "failed"] as const) await report(account, status);
+      for (const status of ["failed", "failed"] as const) await sendEvent(account, status);
       await applyEvents(account, "concurrent");
     },
-    ends: ["failed"],
+    statuses: ["failed"],
   },
-  "a sandbox purchase that ends by an event": {
+  "a sandbox purchase that is settled later": {
     act: async (account) => {
-      await account.ask(routes.buyData, order("order-1", numbers.endsWell), "test");
+      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater), "test");
       advance(6_000);
       await account.system.eventSources.deliver();
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
-  "a check that finds a record": { act: verify(), ends: ["success"] },
-  "a check that finds none": { act: verify("00000000001"), ends: ["failed"] },
-  "a check without an answer": { act: verify("00000000006"), ends: ["failed"] },
-  "an abandoned check": {
+  "a check that finds a record": { act: verify(), statuses: ["success"] },
+  "a check that finds no record": { act: verify("00000000001"), statuses: ["failed"] },
+  "a check without an answer": { act: verify("00000000006"), statuses: ["failed"] },
+  "a check whose process died": {
     prepare: async (account) => {
-      // Its process ended when it was about to ask the upstream.
+      // Its process died before the request to the upstream.
       account.system.plan = ({ place }) => (place === "upstream" ? "dies_before" : undefined);
-      await account.ask(routes.verifyNin, check("check-1"));
+      await account.send(routes.verifyNin, check("check-1"));
       account.system.plan = () => undefined;
       advance(6 * 60_000);
     },
@@ -224,28 +225,36 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await account.system.runSchedule("reconcile-ledger");
       await account.system.eventSources.deliver();
     },
-    ends: ["failed"],
+    statuses: ["failed"],
   },
-  "an operator who resolves as success": { prepare: leaveOpen("success"), act: resolve("success"), ends: ["success"] },
-  "an operator who resolves as failed": { prepare: leaveOpen("failed"), act: resolve("failed"), ends: ["failed"] },
+  "an operator who resolves as success": {
+    prepare: openPurchase("success"),
+    act: resolve("success"),
+    statuses: ["success"],
+  },
+  "an operator who resolves as failed": {
+    prepare: openPurchase("failed"),
+    act: resolve("failed"),
+    statuses: ["failed"],
+  },
   "an operator who matches an event": {
-    prepare: leaveUnmatched,
+    prepare: storeUnmatchedEvent,
     act: async (account) => {
       const [transaction, event] = [await onlyTransaction(account), await newestEvent(account)];
-      await account.command(() => matchEvent(account.system.ledger, event, transaction, byOperator));
+      await account.command(() => matchEvent(account.system.ledger, event, transaction, decision));
       await account.system.eventSources.deliver();
     },
-    ends: ["failed"],
+    statuses: ["failed"],
   },
   "an operator who discards an event": {
-    prepare: leaveUnmatched,
+    prepare: storeUnmatchedEvent,
     act: async (account) => {
       const event = await newestEvent(account);
-      await account.command(() => discardEvent(account.system.ledger, event, byOperator));
+      await account.command(() => discardEvent(account.system.ledger, event, decision));
     },
-    ends: ["processing"],
+    statuses: ["processing"],
   },
-  "a delivery to a receiver that fails at first": {
+  "a webhook whose endpoint fails twice": {
     prepare: async (account) => {
       account.receiver.failNext(2);
     },
@@ -256,7 +265,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         await account.system.eventSources.deliver();
       }
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
   "a rotation of a key and of a webhook's secret, and a purchase": {
     act: async (account) => {
@@ -269,7 +278,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const unused = await newestKeyId(account);
       await account.command(() => revokeKey(system.accounts, accountId, unused));
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
   "a refresh of the catalog, and a purchase": {
     prepare: async () => advance(2 * 3_600_000),
@@ -277,7 +286,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await account.system.runSchedule("refresh-catalog");
       await buy()(account);
     },
-    ends: ["success"],
+    statuses: ["success"],
   },
   "a funding and an adjustment": {
     act: async (account) => {
@@ -289,6 +298,6 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const less = { accountId, adjustmentId: "fee", amount_kobo: -koboFromNaira(50), why: "a fee" };
       await account.command(() => adjustWallet(system.ledger, less));
     },
-    ends: [],
+    statuses: [],
   },
 };

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import type { Ending } from "./system/effects.ts";
 import type { Answer, System } from "./system/system.ts";
 
-/** A request under a reference, and what was answered each time that it was made; undefined is no answer of ours. */
+/** A request with a reference, and its answers; undefined where the service did not answer. */
 export type SentRequest = {
   readonly route: Route;
   readonly mode: Mode;
@@ -19,10 +19,10 @@ export type SentRequest = {
   readonly answers: (Answer | undefined)[];
 };
 
-/** An operator's command, which is given again until it ends. */
+/** An operator's command, which is run again until it ends. */
 type Command = { readonly work: () => Promise<unknown>; ending: Ending<unknown> };
 
-/** Where an app hears of its transactions. */
+/** Where a caller receives webhooks. */
 export type AppEndpoint = Receiver & { readonly failNext: (count: number) => void };
 
 export const openAppEndpoint = async (): Promise<AppEndpoint> => {
@@ -42,7 +42,7 @@ export const openAppEndpoint = async (): Promise<AppEndpoint> => {
   };
 };
 
-/** One account with money, keys of both modes and an endpoint, and what its app and its operator did. */
+/** One account with money, keys of both modes and an endpoint, and the requests and commands for it so far. */
 export type TestAccount = {
   readonly system: System;
   readonly receiver: AppEndpoint;
@@ -50,8 +50,8 @@ export type TestAccount = {
   readonly keys: Readonly<Record<Mode, string>>;
   readonly requests: SentRequest[];
   readonly commands: Command[];
-  readonly ask: (route: Route, body: SentRequest["body"], mode?: Mode) => Promise<SentRequest>;
-  readonly repeat: (ask: SentRequest) => Promise<void>;
+  readonly send: (route: Route, body: SentRequest["body"], mode?: Mode) => Promise<SentRequest>;
+  readonly resend: (request: SentRequest) => Promise<void>;
   readonly command: (work: () => Promise<unknown>) => Promise<void>;
 };
 
@@ -59,13 +59,13 @@ export const FUNDED_NAIRA = 10_000;
 const whitelist = ["203.0.113.7"];
 const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
 
-/** Sets the account, without faults. */
+/** Creates an account, without faults. */
 export const openTestAccount = async (
   system: System,
   receiver: AppEndpoint,
   naira = FUNDED_NAIRA,
 ): Promise<TestAccount> => {
-  const { account_id: accountId } = await createAccount(system.accounts, { name: "account", whitelist });
+  const { account_id: accountId } = await createAccount(system.accounts, { name: "test", whitelist });
   await fundWallet(system.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
   await setEndpoint(system.endpoints, rules, accountId, receiver.url);
   const permissions = permissionSchema.options;
@@ -74,7 +74,7 @@ export const openTestAccount = async (
   const keys = { live: live.key, test: test.key };
   const requests: SentRequest[] = [];
   const commands: Command[] = [];
-  const repeat = async ({ route, mode, body, answers }: SentRequest): Promise<void> => {
+  const resend = async ({ route, mode, body, answers }: SentRequest): Promise<void> => {
     answers.push(await system.call(route, keys[mode], body));
   };
   return {
@@ -84,12 +84,12 @@ export const openTestAccount = async (
     keys,
     requests,
     commands,
-    repeat,
-    ask: async (route, body, mode = "live") => {
-      const ask: SentRequest = { route, mode, body, answers: [] };
-      requests.push(ask);
-      await repeat(ask);
-      return ask;
+    resend,
+    send: async (route, body, mode = "live") => {
+      const request: SentRequest = { route, mode, body, answers: [] };
+      requests.push(request);
+      await resend(request);
+      return request;
     },
     command: async (work) => {
       commands.push({ work, ending: await system.run(work) });

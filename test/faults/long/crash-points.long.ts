@@ -3,16 +3,16 @@ import { chosenSettings } from "../../strict/settings.ts";
 import { type Count, crashPoints, everything } from "../crash-points.ts";
 import { faults } from "../system/effects.ts";
 
-/** What repeats a run that was printed. */
+/** The seed of a printed run repeats it. */
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 
 const counts: Count[] = [];
-const tell = (count: Count): void => {
+const report = (count: Count): void => {
   counts.push(count);
   const { setting, seed, scenario, effects, unmet } = count;
   console.info(`${setting}, seed ${seed}: ${scenario}: ${effects} effects, ${casesOf(count)} cases, ${unmet} unmet`);
 };
-crashPoints({ extent: everything, settings: chosenSettings(), seed: SEED, tell });
+crashPoints({ extent: everything, settings: chosenSettings(), seed: SEED, report });
 
 const casesOf = ({ cases }: Count): number => sum([...cases.values()]);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { runModel } from "../model/model.ts";
 
-/** A file each, and so a process each: what a process once loaded stays in its memory, and a part ends before that is much. */
+/** Each part is a file and so a process: modules that are loaded again stay in memory, and a part ends before they are many. */
 const PARTS = ["a", "b", "c", "d"] as const;
 const STEPS = Number(process.env.MODEL_STEPS ?? 1_000_000) / PARTS.length;
-/** What repeats a run that was printed. */
+/** The seed of a printed run repeats it. */
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 /** So that the parts do not run the same programs. */
 const SEEDS_APART = 1_000_000;
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3_600_000;
 
 /** A part of the long run. */
 export const longModel = (part: (typeof PARTS)[number]): void => {
-  test(`${STEPS} steps of random programs leave both accounts as the books say (${part})`, {
+  test(`${STEPS} steps of random programs leave two accounts as expected (${part})`, {
     timeout: DAY_MS,
   }, async () => {
     const seed = SEED + PARTS.indexOf(part) * SEEDS_APART;

@@ -4,7 +4,7 @@ import { openDrill } from "../restore-drill.ts";
 
 /** Restores of a busy ledger, each with another traffic, and with carry-overs that are killed at other moments. */
 const ROUNDS = Number(process.env.RESTORE_ROUNDS ?? 12);
-/** What repeats a run that was printed. */
+/** The seed of a printed run repeats it. */
 const SEED = Number(process.env.RESTORE_SEED ?? Date.now() % 1_000_000_000);
 const ORDERS = 40;
 /** The last one when everything is copied, and the balances are next. */

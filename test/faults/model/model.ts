@@ -8,7 +8,7 @@ import { endSession, openSession } from "./session.ts";
 import { programs } from "./steps.ts";
 
 const PROGRAM_STEPS_MAX = 600;
-/** Programs in one system: a write of the DynamoDB emulator takes the longer the more was written before. */
+/** Programs on one system: the more the DynamoDB emulator has written, the longer a write takes. */
 const SYSTEM_PROGRAMS = 4;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 3;
@@ -17,22 +17,22 @@ export type ModelRun = {
   readonly seed: number;
   readonly programs: number;
   readonly steps: number;
-  /** The same by the setting of AWS, with how often AWS did what the emulators would not have done. */
-  readonly bySetting: ReadonlyMap<StrictName, Done>;
+  /** By setting of AWS, with how often AWS did what the emulators never do. */
+  readonly bySetting: ReadonlyMap<StrictName, Progress>;
 };
-type Done = { readonly steps: number; readonly interventions: number };
+type Progress = { readonly steps: number; readonly interventions: number };
 
 /**
- * Runs random programs against the real handlers and stores until that many steps are done, and compares them with the books.
- * A failing one is printed, with the seed and path that repeat it.
+ * Runs random programs against the real handlers and stores until that many steps are done, and compares the results with the
+ * expected accounts. Prints a failing program, with the seed and path that repeat it.
  */
 export const runModel = async (
   stepsWanted: number,
   seed: number,
-  tell: (run: ModelRun) => void = () => {},
+  report: (run: ModelRun) => void = () => {},
 ): Promise<ModelRun> => {
   const settings = chosenSettings();
-  const bySetting = new Map<StrictName, Done>();
+  const bySetting = new Map<StrictName, Progress>();
   let run: ModelRun = { seed, programs: 0, steps: 0, bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
@@ -44,20 +44,20 @@ export const runModel = async (
       run = { ...run, steps: run.steps + done.steps };
     }
     run = { ...run, programs: run.programs + SYSTEM_PROGRAMS };
-    tell(run);
+    report(run);
   }
   return run;
 };
 
-/** Runs some programs, each under the setting that is its own. Resolves with what was done in each. */
+/** Runs programs on one system, each under its own setting. Returns the progress of each. */
 const runOnSystem = async (
   seed: number,
   settingOf: (program: number) => StrictName,
-): Promise<readonly (readonly [StrictName, Done])[]> => {
+): Promise<readonly (readonly [StrictName, Progress])[]> => {
   const system = await startSystem();
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
-  const done: (readonly [StrictName, Done])[] = [];
+  const done: (readonly [StrictName, Progress])[] = [];
   const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
     const name = settingOf(programsRun);
     programsRun += 1;
