@@ -18,7 +18,7 @@ export const addAccounts = (program: Command): void => {
   const group = addGroup(program, "accounts", "Manage the accounts of callers");
   addCommand(group, {
     usage: "create <name>",
-    summary: "create an account with an empty wallet; it needs ips allow and keys create before it can call",
+    summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     example: "create checkout",
     options: [why],
     input: z.object({ name: nameField, why: whyField.optional() }),
@@ -30,7 +30,7 @@ export const addAccounts = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "list all accounts with their balances, oldest first",
+    summary: "List all accounts with their balances, oldest first",
     example: "list",
     input: z.object({}),
     run: listAccounts,
@@ -38,14 +38,14 @@ export const addAccounts = (program: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "show an account with its addresses, keys, webhook and audit log",
+    summary: "Show an account with its addresses, keys, webhook and audit log",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: showAccount,
   });
   addCommand(group, {
     usage: "restrict <account>",
-    summary: "refuse all requests of an account from now on (403)",
+    summary: "Refuse all requests of an account from now on (403)",
     example: 'restrict acc_0123456789abcdef01 --why "unpaid invoice 1042"',
     options: [why],
     input: changeInput,
@@ -53,7 +53,7 @@ export const addAccounts = (program: Command): void => {
   });
   addCommand(group, {
     usage: "unrestrict <account>",
-    summary: "accept the requests of a restricted account again",
+    summary: "Accept the requests of a restricted account again",
     example: "unrestrict acc_0123456789abcdef01",
     options: [why],
     input: changeInput,

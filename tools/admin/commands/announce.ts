@@ -25,7 +25,7 @@ export const addAnnounce = (program: Command): void => {
   addCommand(program, {
     usage: "announce",
     summary:
-      "resend the webhooks of all transactions that became final in a period, to all accounts; use after an outage",
+      "Resend the webhooks of all transactions that became final in a period, to all accounts; use after an outage",
     example: "announce --from 2026-11-21T09:00:00Z --to 2026-11-21T10:00:00Z",
     options: [
       { flags: "--from <time>", text: "start of the period, a date or a time", required: true },

@@ -12,7 +12,7 @@ export const addAudit = (program: Command): void => {
   addCommand(program, {
     usage: "audit [subject]",
     readOnly: true,
-    summary: "show who changed an account, a transaction or an event, and why; without a subject, the service itself",
+    summary: "Show who changed an account, a transaction or an event, and why; without a subject, the service itself",
     example: "audit acc_0123456789abcdef01",
     options: [{ ...callerAccount, text: "the account, if <subject> is a caller's own reference" }],
     input: z.object({ subject: z.string().default(SERVICE), account: accountField.optional() }),

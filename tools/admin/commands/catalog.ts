@@ -27,7 +27,7 @@ export const addCatalog = (program: Command): void => {
   addCommand(group, {
     usage: "show",
     readOnly: true,
-    summary: "show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
+    summary: "Show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
     example: "show",
     input: z.object({}),
     run: show,
@@ -35,14 +35,14 @@ export const addCatalog = (program: Command): void => {
   addCommand(group, {
     usage: "diff",
     readOnly: true,
-    summary: "compare the served catalog with the upstream's and with the refused one",
+    summary: "Compare the served catalog with the upstream's and with the refused one",
     example: "diff",
     input: z.object({}),
     run: diff,
   });
   addCommand(group, {
     usage: "refresh",
-    summary: "fetch the catalog from the upstream now; exit code 1 if it is refused",
+    summary: "Fetch the catalog from the upstream now; exit code 1 if it is refused",
     example: "refresh",
     options: [why],
     input: change,
@@ -50,7 +50,7 @@ export const addCatalog = (program: Command): void => {
   });
   addCommand(group, {
     usage: "accept",
-    summary: "serve the refused catalog, which has no plans or less than half of those before",
+    summary: "Serve the refused catalog, which has no plans or less than half of those before",
     example: 'accept --why "the upstream sells two networks only, ticket 90"',
     options: [why],
     input: change,

@@ -16,7 +16,7 @@ export const addConsents = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "show who made an identity check, when and for what purpose; never whom it was about",
+    summary: "Show who made an identity check, when and for what purpose; never whom it was about",
     example: "show VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [callerAccount],
     input,

@@ -25,7 +25,7 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: `list an account's latest ${LATEST} deliveries, newest first`,
+    summary: `List an account's latest ${LATEST} deliveries, newest first`,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: list,
@@ -33,14 +33,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "show every delivery attempt of one transaction",
+    summary: "Show every delivery attempt of one transaction",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "resend the webhook of a final transaction, with the same webhook id",
+    summary: "Resend the webhook of a final transaction, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whyField.optional() }),

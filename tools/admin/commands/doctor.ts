@@ -9,7 +9,7 @@ export const addDoctor = (program: Command): void => {
   addCommand(program, {
     usage: "doctor",
     readOnly: true,
-    summary: "check everything that the service depends on and say what to do; exit code 1 if something is wrong",
+    summary: "Check everything that the service depends on and say what to do; exit code 1 if something is wrong",
     example: "doctor",
     input: z.object({}),
     run: runChecks,

@@ -32,7 +32,7 @@ export const addEvents = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "list the events that wait for an operator, oldest first, with the reason",
+    summary: "List the events that wait for an operator, oldest first, with the reason",
     example: "list",
     options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
     input: listInput,
@@ -40,7 +40,7 @@ export const addEvents = (program: Command): void => {
   });
   addCommand(group, {
     usage: "match <event> <reference>",
-    summary: "settle a transaction with the outcome of an event",
+    summary: "Settle a transaction with the outcome of an event",
     example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
     options: [
       whyRequired,
@@ -51,7 +51,7 @@ export const addEvents = (program: Command): void => {
   });
   addCommand(group, {
     usage: "discard <event>",
-    summary: "close an event without applying it",
+    summary: "Close an event without applying it",
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whyField }),

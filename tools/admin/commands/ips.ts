@@ -18,7 +18,7 @@ export const addIps = (program: Command): void => {
   const group = addGroup(program, "ips", "Manage the addresses from which an account may call");
   addCommand(group, {
     usage: "allow <account> <range...>",
-    summary: "allow addresses or CIDR ranges, for all keys of the account",
+    summary: "Allow addresses or CIDR ranges, for all keys of the account",
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
     input: change,
@@ -35,7 +35,7 @@ export const addIps = (program: Command): void => {
   });
   addCommand(group, {
     usage: "disallow <account> <range...>",
-    summary: "remove addresses or CIDR ranges from the list, as ips list shows them",
+    summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
     input: change,
@@ -56,7 +56,7 @@ export const addIps = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "list the allowed addresses; with none the account cannot call",
+    summary: "List the allowed addresses; with none the account cannot call",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: async (context, { account }) => whitelistReport(await requireAccount(context.accounts, account)),

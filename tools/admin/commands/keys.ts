@@ -34,7 +34,7 @@ export const addKeys = (program: Command): void => {
   const group = addGroup(program, "keys", "Manage API keys");
   addCommand(group, {
     usage: "create <account>",
-    summary: "create a key and show it once",
+    summary: "Create a key and show it once",
     example: "create acc_0123456789abcdef01 --mode live --permissions vtu,identity",
     options: [
       { flags: "--mode <mode>", text: "live, or test for the sandbox", required: true },
@@ -63,7 +63,7 @@ export const addKeys = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "list an account's keys by id",
+    summary: "List an account's keys by id",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: async (context, { account }) => {
@@ -74,7 +74,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "rotate <key>",
-    summary: "create a replacement for a key, which expires after the overlap",
+    summary: "Replace a key; the old one expires after the overlap",
     example: "rotate key_0123456789abcdef01 --overlap 24h",
     options: [
       { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
@@ -96,7 +96,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "revoke <key>",
-    summary: "refuse a key from now on (401)",
+    summary: "Refuse a key from now on (401)",
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
     input: z.object({ key: keyField, why: whyField.optional() }),
@@ -109,7 +109,7 @@ export const addKeys = (program: Command): void => {
   addCommand(group, {
     usage: "reconcile",
     summary:
-      "after a restore, make the keys in the ledger and in the access table agree; the more restrictive side wins",
+      "After a restore, make the keys in the ledger and in the access table agree; the more restrictive side wins",
     example: "reconcile --dry-run",
     options: [{ flags: "--dry-run", text: "show the differences and change nothing" }, why],
     input: z.object({ dryRun: z.boolean().default(false), why: whyField.optional() }),
@@ -118,7 +118,7 @@ export const addKeys = (program: Command): void => {
   addCommand(group, {
     usage: "find",
     readOnly: true,
-    summary: "find the account of a key, which is read from standard input",
+    summary: "Find the account of a key, which is read from standard input",
     example: "find < leaked-key.txt",
     input: z.object({}),
     run: find,

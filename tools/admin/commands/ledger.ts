@@ -29,7 +29,7 @@ export const addLedger = (program: Command): void => {
   addCommand(group, {
     usage: "carry-over",
     summary:
-      "copy what a restored ledger lacks from the old one, recompute all balances and reconcile all wallets; safe to retry",
+      "Copy what a restored ledger lacks from the old one, recompute all balances and reconcile all wallets; safe to retry",
     example: "carry-over --from OLD_TABLE --to NEW_TABLE --dry-run",
     options: [
       { flags: "--from <table>", text: "the old ledger", required: true },

@@ -20,14 +20,14 @@ export const addSecrets = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "list the secrets, who sets them, and whether they are set; never their values",
+    summary: "List the secrets, who sets them, and whether they are set; never their values",
     example: "list",
     input: z.object({}),
     run: list,
   });
   addCommand(group, {
     usage: "set <name>",
-    summary: `set ${namesOfKind("filled")} to the value on standard input`,
+    summary: `Set ${namesOfKind("filled")} to the value on standard input`,
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
@@ -45,7 +45,7 @@ export const addSecrets = (program: Command): void => {
   });
   addCommand(group, {
     usage: "rotate <name>",
-    summary: `generate a new ${namesOfKind("generated")}`,
+    summary: `Generate a new ${namesOfKind("generated")}`,
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),

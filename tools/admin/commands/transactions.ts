@@ -32,7 +32,7 @@ export const addTransactions = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "list open live transactions (--stuck or --open), oldest first, or the latest of an account (--account)",
+    summary: "List open live transactions (--stuck or --open), oldest first, or the latest of an account (--account)",
     example: "list --stuck",
     options: [
       { flags: "--stuck", text: "open for more than 15 minutes, in all accounts" },
@@ -48,7 +48,7 @@ export const addTransactions = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "show a transaction and its history; takes our reference or the upstream's",
+    summary: "Show a transaction and its history; takes our reference or the upstream's",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [callerAccount],
     input: z.object({ reference: z.string(), account: accountField.optional() }),
@@ -56,7 +56,7 @@ export const addTransactions = (program: Command): void => {
   });
   addCommand(group, {
     usage: "resolve <reference> <status>",
-    summary: "settle an open transaction for good, as success or as failed (refunds the wallet)",
+    summary: "Settle an open transaction for good, as success or as failed (refunds the wallet)",
     example: 'resolve DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ failed --why "not in the upstream\'s list, ticket 88"',
     options: [whyRequired],
     input: z.object({

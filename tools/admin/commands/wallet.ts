@@ -30,7 +30,7 @@ export const addWallet = (program: Command): void => {
   const group = addGroup(program, "wallet", "Fund, correct and reconcile wallets");
   addCommand(group, {
     usage: "fund <account> <naira>",
-    summary: "credit a bank transfer to a wallet; safe to retry with the same --id",
+    summary: "Credit a bank transfer to a wallet; safe to retry with the same --id",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
     options: [idOption("the bank's reference of the transfer"), why],
     input: z.object({ account: accountField, naira: nairaField, id: entryIdField, why: whyField.optional() }),
@@ -38,7 +38,7 @@ export const addWallet = (program: Command): void => {
   });
   addCommand(group, {
     usage: "adjust <account> <naira>",
-    summary: "correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
+    summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
     example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
     options: [idOption("a unique name of this correction"), whyRequired],
     input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whyField }),
@@ -46,7 +46,7 @@ export const addWallet = (program: Command): void => {
   });
   addCommand(group, {
     usage: "threshold <account> <naira>",
-    summary: "set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
+    summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
     example: "threshold acc_0123456789abcdef01 5000",
     options: [why],
     input: z.object({ account: accountField, naira: nairaOrNoneField, why: whyField.optional() }),
@@ -55,7 +55,7 @@ export const addWallet = (program: Command): void => {
   addCommand(group, {
     usage: "statement <account>",
     readOnly: true,
-    summary: "list the ledger entries of a wallet, oldest first, with the running balance",
+    summary: "List the ledger entries of a wallet, oldest first, with the running balance",
     example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
     options: [
       { flags: "--from <time>", text: "a date or a time; default: the first entry" },
@@ -82,7 +82,7 @@ export const addWallet = (program: Command): void => {
   addCommand(group, {
     usage: "verify [account]",
     readOnly: true,
-    summary: "reconcile a balance with its ledger entries; exit code 1 if two readings in a row show a difference",
+    summary: "Reconcile a balance with its ledger entries; exit code 1 if two readings in a row show a difference",
     example: "verify acc_0123456789abcdef01",
     options: [{ flags: "--all", text: "every account, one after the other" }],
     input: z.object({ account: accountField.optional(), all: z.boolean().default(false) }),

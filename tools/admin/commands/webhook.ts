@@ -26,7 +26,7 @@ export const addWebhook = (program: Command): void => {
   const group = addGroup(program, "webhook", "Manage the webhook endpoint of an account");
   addCommand(group, {
     usage: "set <account> <url>",
-    summary: "set the endpoint URL, enable it, and show its signing secret",
+    summary: "Set the endpoint URL, enable it, and show its signing secret",
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
     options: [why],
     input: changeInput.extend({ url: z.string() }),
@@ -40,21 +40,21 @@ export const addWebhook = (program: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "show the URL, its status, and since when deliveries fail; never the secret",
+    summary: "Show the URL, its status, and since when deliveries fail; never the secret",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: show,
   });
   addCommand(group, {
     usage: "test <account>",
-    summary: "send one signed webhook.test event; exit code 1 unless the endpoint responds 2xx",
+    summary: "Send one signed webhook.test event; exit code 1 unless the endpoint responds 2xx",
     example: "test acc_0123456789abcdef01",
     input: accountInput,
     run: test,
   });
   addCommand(group, {
     usage: "disable <account>",
-    summary: "stop sending webhooks to the endpoint",
+    summary: "Stop sending webhooks to the endpoint",
     example: "disable acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
@@ -65,7 +65,7 @@ export const addWebhook = (program: Command): void => {
   });
   addCommand(group, {
     usage: "enable <account>",
-    summary: "start sending webhooks again; announce resends the missed ones",
+    summary: "Start sending webhooks again; announce resends the missed ones",
     example: "enable acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
@@ -81,7 +81,7 @@ const addSecret = (webhook: Command): void => {
   const group = addGroup(webhook, "secret", "Manage the signing secret of the endpoint");
   addCommand(group, {
     usage: "rotate <account>",
-    summary: "create a new secret; for 24 hours webhooks carry both signatures",
+    summary: "Create a new secret; for 24 hours webhooks carry both signatures",
     example: "rotate acc_0123456789abcdef01",
     options: [why],
     input: changeInput,

@@ -73,7 +73,7 @@ const runWatch = async (deadline: Deadline = enough()) => {
 };
 
 describe("a wallet that differs", () => {
-  test("by more in each run is reported from the second run on, and the first difference is logged", async () => {
+  test("a difference that grows is logged by the first run and a mismatch in every later one", async () => {
     const accountId = await anAccount();
     const mismatches: unknown[] = [];
     const said: string[] = [];
@@ -90,7 +90,7 @@ describe("a wallet that differs", () => {
     expect(said[3]).toContain(`"event":"wallet.mismatch","account":"${accountId}","difference_kobo":200000`);
   });
 
-  test("is not hidden by a debit of the same amount that the index does not show yet", async () => {
+  test("a difference is not hidden by a debit of the same amount that the index lacks", async () => {
     const accountId = await anAccount();
     const transaction = await ledger.anOpenTransaction(accountId);
     await addKobo(accountId, PRICE_KOBO);
@@ -114,14 +114,14 @@ const hideFromIndex = (pks: readonly string[], count: number): void => {
 };
 
 describe("a busy wallet", () => {
-  test("that is right shows no difference while the index lags", async () => {
+  test("a wallet that is right has no difference while the index lags", async () => {
     const accountId = await anAccount();
     const transaction = await ledger.anOpenTransaction(accountId);
     hideFromIndex([transaction.pk], 2);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
   });
 
-  test("is proved under 5 purchases a second, with an index that lags", async () => {
+  test("a wallet is reconciled under 5 purchases a second, with an index that lags", async () => {
     const accountId = await anAccount();
     const real: Ledger = { ...ledger, clock: () => ledger.nowMs + Math.floor(performance.now()) };
     let isOver = false;
@@ -155,7 +155,7 @@ describe("a busy wallet", () => {
     expect(proofs.map((proof) => proof?.difference_kobo)).toEqual([0, 0, 0]);
   }, 30_000);
 
-  test("that differs and cannot be proved again raises an alarm at once", async () => {
+  test("a wallet that differed and is too busy in the next run raises an alarm at once", async () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
     await runWatch();
@@ -166,7 +166,7 @@ describe("a busy wallet", () => {
     );
   }, 30_000);
 
-  test("that no run could prove for more than 25 hours raises an alarm in every run", async () => {
+  test("a wallet that was not reconciled for more than 25 hours raises an alarm in every run", async () => {
     const accountId = await anAccount();
     beforeEachWalletRead(raiseVersion);
     ledger.nowMs += 25 * HOUR_MS;
@@ -176,7 +176,7 @@ describe("a busy wallet", () => {
   }, 30_000);
 });
 
-describe("an order that stays open", () => {
+describe("a transaction that stays open", () => {
   const keysReadBy = async (act: () => Promise<unknown>): Promise<number> => {
     let count = 0;
     const send = ledger.db.send.bind(ledger.db);
@@ -191,7 +191,7 @@ describe("an order that stays open", () => {
     return count;
   };
 
-  test("does not make the proofs of later days longer", async () => {
+  test("a transaction that stays open does not make later reconciliations longer", async () => {
     const accountId = await anAccount();
     const stuck = await ledger.anOpenTransaction(accountId);
     const counts: number[] = [];
@@ -207,7 +207,7 @@ describe("an order that stays open", () => {
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 10_000_000, difference_kobo: 0 });
   });
 
-  test("as the 101st of an account stops the checkpoint before its moment, until another one ends", async () => {
+  test("the 101st open transaction of an account stops the checkpoint before its moment, until another one ends", async () => {
     const accountId = await anAccount();
     const transactions: Transaction[] = [];
     for (let count = 0; count < 102; count += 1) {
@@ -230,7 +230,7 @@ describe("an order that stays open", () => {
   });
 });
 
-describe("a proof whose time is up", () => {
+describe("a reconciliation whose time is up", () => {
   /** Leaves time for so many looks. */
   const looks = (count: number): Deadline => {
     let left = count;
@@ -242,7 +242,7 @@ describe("a proof whose time is up", () => {
     };
   };
 
-  test("keeps what it has read, and the next one goes on from there to the right sum", async () => {
+  test("a reconciliation whose time is up stores its base, and the next one goes on from there to the right sum", async () => {
     const accountId = await anAccount();
     // Two batches end amid transactions of one moment.
     await putRefunded(accountId, 250, 40);
@@ -262,7 +262,7 @@ describe("a proof whose time is up", () => {
     });
   });
 
-  test("keeps nothing while the wallet differs", async () => {
+  test("a reconciliation whose time is up stores nothing while the wallet differs", async () => {
     const accountId = await anAccount();
     await putRefunded(accountId, 250, 40);
     await addKobo(accountId, 1);
@@ -273,7 +273,7 @@ describe("a proof whose time is up", () => {
     expect(await readCheckpoint(ledger, accountId)).toEqual(before);
   });
 
-  test("does not stop the run, which goes on with the next wallet", async () => {
+  test("a wallet whose time is up does not stop the run, which goes on with the next one", async () => {
     const slow = await anAccount();
     ledger.nowMs += 1;
     const other = await anAccount();
@@ -289,7 +289,7 @@ describe("a proof whose time is up", () => {
     expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 
-  test("does not keep the time from other wallets for ever: each minute's run begins with another one", async () => {
+  test("each minute's run begins with another wallet", async () => {
     const begun: string[] = [];
     for (let count = 0; count < 3; count += 1) {
       ledger.nowMs += 1;
@@ -308,7 +308,7 @@ describe("a proof whose time is up", () => {
 });
 
 describe("a checkpoint", () => {
-  test("of an earlier release is read: everything is summed up once more, and the wallet's version is kept", async () => {
+  test("an earlier release's checkpoint is read: everything is summed up once more, and the version is stored", async () => {
     const accountId = await anAccount();
     ledger.nowMs += 1;
     await settle(await ledger.anOpenTransaction(accountId), "success");
@@ -333,7 +333,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  test("that another run has moved meanwhile is left as it is", async () => {
+  test("a checkpoint that another run has moved meanwhile is not replaced", async () => {
     const accountId = await anAccount();
     ledger.nowMs += DAY_MS;
     const before = await readCheckpoint(ledger, accountId);
@@ -346,7 +346,7 @@ describe("a checkpoint", () => {
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.nowMs) });
   });
 
-  test("takes over the version of a wallet that was restored, once the wallet has been quiet", async () => {
+  test("a checkpoint takes over the version of a restored wallet once the wallet has been quiet", async () => {
     const accountId = await anAccount();
     await raiseVersion(accountId);
     ledger.nowMs += DAY_MS;
@@ -364,8 +364,8 @@ describe("a checkpoint", () => {
   });
 });
 
-describe("a run that is killed during a proof", () => {
-  test("has published what is open before", async () => {
+describe("a run that is killed", () => {
+  test("a run that is killed during a reconciliation has published what is open", async () => {
     const accountId = await anAccount();
     await ledger.anOpenTransaction(accountId);
     ledger.nowMs += HOUR_MS;

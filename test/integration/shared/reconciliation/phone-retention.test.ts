@@ -81,8 +81,8 @@ const callsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> 
   return proxy.calls.map(({ operation }) => operation);
 };
 
-describe("a phone number", () => {
-  test("of an ended order of either mode is masked once it is older than the retention; nothing else is changed", async () => {
+describe("maskOldPhones", () => {
+  test("the number of a settled transaction of either mode is masked after the retention, and nothing else changes", async () => {
     const accountId = await anAccount();
     const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
     const old = [rowOf(accountId), rowOf(accountId, failed), rowOf(accountId, { mode: "test" })];
@@ -99,7 +99,7 @@ describe("a phone number", () => {
     expect(await stands(young)).toEqual(young);
   });
 
-  test("is masked at most a day after its retention", async () => {
+  test("a number is masked at most a day after its retention", async () => {
     const accountId = await anAccount();
     const row = rowOf(accountId, { created_at: isoTime(NOON_MS) });
     await keep([row]);
@@ -109,7 +109,7 @@ describe("a phone number", () => {
     expect(await mask()).toBe(1);
   });
 
-  test("of an open live order is kept, and holds up no other; it is masked by the first pass after the order's end", async () => {
+  test("the number of an open live transaction is kept until the first pass after its settlement, and delays no other", async () => {
     const accountId = await anAccount();
     const open = rowOf(accountId, { status: "processing", open: "live" });
     const later = rowOf(accountId, { created_at: isoTime(OLD_MS + 1) });
@@ -127,7 +127,7 @@ describe("a phone number", () => {
     expect(await mask()).toBe(0);
   });
 
-  test("of a sandbox order that stays open for ever is masked like any other", async () => {
+  test("the number of a test transaction that stays open is masked like any other", async () => {
     const accountId = await anAccount();
     const open = rowOf(accountId, { mode: "test", status: "processing" });
     await keep([open]);
@@ -135,7 +135,7 @@ describe("a phone number", () => {
     expect(await stands(open)).toMatchObject({ status: "processing", phone_number: MASKED });
   });
 
-  test("of an identity check, which has none, is no reason to write", async () => {
+  test("an identity check, which has no number, is not written", async () => {
     const accountId = await anAccount();
     const { phone_number: _phone, ...check } = rowOf(accountId, { type: "nin_verification", description: "NIN" });
     await keep([check]);
@@ -143,7 +143,7 @@ describe("a phone number", () => {
     expect(await stands(check)).toEqual(check);
   });
 
-  test("of an event that waited for the operator keeps its last two digits", async () => {
+  test("the number of a stored event keeps its last two digits", async () => {
     const { db } = ledger;
     const event = { kind: "event", mode: "live", status: "success", type: "data" } as const;
     const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { hmac: "h", masked: "0803****567" } };
@@ -155,8 +155,8 @@ describe("a phone number", () => {
   });
 });
 
-describe("the pass over a ledger", () => {
-  test("is made once a day; for the rest of the day a run makes one call", async () => {
+describe("a masking pass", () => {
+  test("a pass is made once a day; for the rest of the day a run makes one call", async () => {
     const accountId = await anAccount();
     await keep([rowOf(accountId)]);
     await mask();
@@ -166,7 +166,7 @@ describe("the pass over a ledger", () => {
     expect(await callsOf(mask)).toContain("Query");
   });
 
-  test("reads by owner and time, never the whole table, and nothing a second time", async () => {
+  test("a pass reads by owner and time, never the whole table, and nothing a second time", async () => {
     const accountId = await anAccount();
     await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
     const calls = await callsOf(async () => expect(await mask()).toBe(230));
@@ -176,7 +176,7 @@ describe("the pass over a ledger", () => {
     expect(await callsOf(mask)).not.toContain("BatchGetItem");
   });
 
-  test("costs one write unit for each transaction, and none of an index", async () => {
+  test("a pass costs one write unit for each transaction, and none of an index", async () => {
     const accountId = await anAccount();
     const named = { upstream_reference: "U-1", upstream_amount_kobo: rowOf(accountId).amount_kobo };
     await keep([rowOf(accountId, named), rowOf(accountId)]);
@@ -188,7 +188,7 @@ describe("the pass over a ledger", () => {
     ]);
   });
 
-  test("goes on in the next run where the time of one is up", async () => {
+  test("a pass goes on in the next run when the time of one is up", async () => {
     const accountId = await anAccount();
     const transactions = Array.from({ length: 230 }, (_, age) =>
       rowOf(accountId, { created_at: isoTime(OLD_MS + age) }),
@@ -205,7 +205,7 @@ describe("the pass over a ledger", () => {
     expect(await callsOf(mask)).toEqual(["GetItem"]);
   });
 
-  test("begins no batch once 30 seconds of a run are over", async () => {
+  test("no batch begins once 30 seconds of a run are over", async () => {
     const accountId = await anAccount();
     await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
     proxy.fault = ({ operation }) => {
@@ -225,14 +225,14 @@ describe("the pass over a ledger", () => {
     return rows;
   };
 
-  test("over 3 orders of one account makes 6 writes", async () => {
+  test("a pass over 3 transactions of one account makes 6 writes", async () => {
     await threeOrders();
     expect((await callsOf(mask)).filter(isWrite)).toHaveLength(WRITES);
   });
 
-  describe.each(["never_arrives", "answer_lost", "throttled", "conflict"] as const)("that meets %s", (fault) => {
+  describe.each(["never_arrives", "answer_lost", "throttled", "conflict"] as const)("a fault: %s", (fault) => {
     test.each(Array.from({ length: WRITES }, (_, index) => index + 1))(
-      "at its write %i masks everything by the end of the next run",
+      "a pass that meets it at write %i masks everything by the end of the next run",
       async (position) => {
         const rows = await threeOrders();
         let writes = 0;
@@ -257,14 +257,14 @@ describe("the pass over a ledger", () => {
     );
   });
 
-  test("by two runs at once masks each number once", async () => {
+  test("two simultaneous runs mask each number once", async () => {
     const accountId = await anAccount();
     await keep(Array.from({ length: 60 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
     const counts = await Promise.all([mask(), mask()]);
     expect(counts[0] + counts[1]).toBe(60);
   });
 
-  test("raises an alarm for what it cannot read, goes on with the other owners, and comes back to it", async () => {
+  test("an unreadable item raises an alarm, does not stop the other owners, and is read again by the next run", async () => {
     const [broken, accountId] = [await anAccount(), await anAccount()];
     const [bad, good] = [rowOf(broken), rowOf(accountId)];
     await keep([bad, good]);
@@ -280,7 +280,7 @@ describe("the pass over a ledger", () => {
   });
 });
 
-test("an order whose number is masked is replayed, found, listed, stated, proved and announced as before", async () => {
+test("a transaction whose number is masked is replayed, found, listed, in the statement, reconciled and sent as a webhook as before", async () => {
   const service = await startTestService({ announces: true });
   const receiver = await startReceiver();
   const logged: string[] = [];

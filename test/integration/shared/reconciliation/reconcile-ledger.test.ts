@@ -1,235 +1,198 @@
-import { randomUUID } from "node:crypto";
-import { BatchGetCommand, DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, expect, test, vi } from "vitest";
-import * as z from "zod";
-import { createAccount } from "../../../../shared/access/accounts.ts";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import type { Ledger } from "../../../../shared/ledger/ledger.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { transactionPk, walletPk } from "../../../../shared/ledger/schema.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira, nairaFromKobo } from "../../../../shared/platform/money.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { reconcileAndCheckpoint, reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
-/** Goal: what is open is measured, what nobody will answer is refunded, and a wallet that lies is found. The clock is the test's. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
-let tables: Awaited<ReturnType<typeof freshTables>>;
+/** Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others. */
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+let proxy: DynamoDbProxy;
+let ledger: LedgerAtNoon;
 beforeAll(async () => {
-  tables = await freshTables();
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
 });
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon(proxy.endpoint);
+});
+afterEach(() => {
+  proxy.fault = () => undefined;
+  vi.restoreAllMocks();
+});
+afterAll(() => proxy.stop());
 
-const ledgerAt = (nowMs: number): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => nowMs });
+const enough = (): Deadline => deadlineIn(120_000);
 
-const aFundedAccount = async (naira: number): Promise<string> => {
-  const { account_id: accountId } = await createAccount(
-    { ...tables, clock: () => NOON_MS },
-    { name: "test", whitelist: [] },
-  );
-  await fundWallet(ledgerAt(NOON_MS), { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
-  return accountId;
+const anAccount = () => ledger.anAccount(2_000);
+const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountId, "balance_kobo", kobo);
+
+/** What a run returns, publishes as metrics, and logs. */
+const run = async (deadline: Deadline = enough()) => {
+  const logged: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+  const result = await reconcileLedger(ledger, deadline);
+  spy.mockRestore();
+  const metrics = Object.assign({}, ...logged.filter((line) => line.includes("_aws")).map((line) => JSON.parse(line)));
+  return { result, metrics, logged: logged.join() };
 };
 
-const open = async (accountId: string, atMs: number, changes: Partial<Transaction> = {}): Promise<Transaction> => {
-  const transaction: Transaction = {
-    pk: transactionPk(randomUUID()),
-    owner: `${accountId}#live`,
-    account_id: accountId,
-    key_id: "key_1",
-    mode: "live",
-    type: "data",
-    status: "processing",
-    attempt: randomUUID(),
-    fingerprint: "f",
-    amount_kobo: koboFromNaira(500),
-    description: "A bundle",
-    open: "live",
-    created_at: isoTime(atMs),
-    updated_at: isoTime(atMs),
-    ...changes,
-  };
-  expect(await openTransaction(ledgerAt(atMs), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
-  return transaction;
-};
-
-const metricsOf = async (ledger: Ledger): Promise<unknown> => {
-  const lines: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
-  await reconcileLedger(ledger, deadlineIn(300_000));
-  spy.mockRestore();
-  return Object.assign({}, ...lines.filter((text) => text.includes("_aws")).map((text) => JSON.parse(text)));
-};
-
-const balanceOf = async (accountId: string): Promise<number> =>
-  nairaFromKobo((await readWallet(ledgerAt(NOON_MS), accountId)).balance_kobo);
-
-test("a check that is open for 5 minutes and 1 second is refunded once; a purchase as old stays open", async () => {
-  const accountId = await aFundedAccount(2_000);
-  const check = await open(accountId, NOON_MS, { type: "nin_verification" });
-  const purchase = await open(accountId, NOON_MS);
-  await metricsOf(ledgerAt(NOON_MS + 300_000));
-  expect(await balanceOf(accountId)).toBe(1_000);
-  await metricsOf(ledgerAt(NOON_MS + 301_000));
-  await metricsOf(ledgerAt(NOON_MS + 302_000));
-  expect(await balanceOf(accountId)).toBe(1_500);
-  expect(await readTransaction(ledgerAt(NOON_MS), check.pk)).toMatchObject({
-    status: "failed",
-    failure: { code: "provider_timeout" },
+describe("reconcileLedger", () => {
+  test("a run that finds nothing returns and publishes zeros", async () => {
+    const { result, metrics } = await run();
+    expect(result).toEqual({ open: 0, refunded: 0, mismatches: 0 });
+    expect(metrics).toMatchObject({
+      OldestOpenSeconds: 0,
+      StuckTransactions: 0,
+      OldestUnrefundedSeconds: 0,
+    });
   });
-  expect(await readTransaction(ledgerAt(NOON_MS), purchase.pk)).toMatchObject({ status: "processing" });
-});
 
-test("the metrics tell the oldest open transaction's age and how many are older than 15 minutes", async () => {
-  const accountId = await aFundedAccount(2_000);
-  await open(accountId, NOON_MS - 3_600_000);
-  expect(await metricsOf(ledgerAt(NOON_MS))).toMatchObject({ OldestOpenSeconds: 3_600, StuckTransactions: 1 });
-});
-
-test("a wallet that holds what its entries say is proved: 2,000 funded, 500 spent, 500 open, 500 refunded", async () => {
-  const accountId = await aFundedAccount(2_000);
-  const [spent, , refunded] = [
-    await open(accountId, NOON_MS),
-    await open(accountId, NOON_MS),
-    await open(accountId, NOON_MS),
-  ];
-  const ledger = ledgerAt(NOON_MS);
-  await settleTransaction(ledger, spent, { status: "success" }, deadlineIn(9_000));
-  await settleTransaction(
-    ledger,
-    refunded,
-    { status: "failed", failure: { code: "delivery_failed" } },
-    deadlineIn(9_000),
-  );
-  expect(await reconcileWallet(ledger, accountId)).toEqual({
-    balance_kobo: 100_000,
-    expected_kobo: 100_000,
-    difference_kobo: 0,
+  test("mismatches are published by a run that reconciled a wallet, and not by one that did not", async () => {
+    await anAccount();
+    expect((await run()).metrics).toMatchObject({ LedgerMismatches: 0 });
+    expect((await run()).metrics).not.toHaveProperty("LedgerMismatches");
   });
-});
 
-test("the checkpoint passes over an open transaction by its key, and the proofs after it agree", async () => {
-  const accountId = await aFundedAccount(5_000);
-  const hourMs = 3_600_000;
-  for (const hours of [1, 2, 4]) {
-    const transaction = await open(accountId, NOON_MS + hours * hourMs);
-    await settleTransaction(ledgerAt(NOON_MS), transaction, { status: "success" }, deadlineIn(9_000));
-  }
-  const stillOpen = await open(accountId, NOON_MS + 3 * hourMs);
-  const later = ledgerAt(NOON_MS + 24 * hourMs);
-  const keep = async () => reconcileAndCheckpoint(later, await readCheckpoint(later, accountId));
-  expect(await keep()).toMatchObject({ kind: "reconciled", reconciliation: { difference_kobo: 0 } });
-  expect(await readCheckpoint(later, accountId)).toMatchObject({
-    up_to: isoTime(NOON_MS + 4 * hourMs),
-    sum_kobo: 300_000,
-    version: 5,
-    open_keys: [stillOpen.pk],
+  test("ages are whole seconds, and a transaction that is open for exactly 15 minutes is not stuck yet", async () => {
+    const accountId = await anAccount();
+    await ledger.anOpenTransaction(accountId);
+    ledger.nowMs += 500;
+    await ledger.anOpenTransaction(accountId);
+    ledger.nowMs = NOON_MS + 15 * MINUTE_MS;
+    expect((await run()).metrics).toMatchObject({ OldestOpenSeconds: 900, StuckTransactions: 0 });
+    ledger.nowMs += 1;
+    expect(await run()).toMatchObject({
+      result: { open: 2 },
+      metrics: { OldestOpenSeconds: 900, StuckTransactions: 1, OldestUnrefundedSeconds: 0 },
+    });
   });
-  const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
-  await settleTransaction(later, stillOpen, failed, deadlineIn(9_000));
-  expect(await reconcileWallet(later, accountId)).toMatchObject({ expected_kobo: 350_000, difference_kobo: 0 });
-  expect(await keep()).toMatchObject({ kind: "reconciled", reconciliation: { difference_kobo: 0 } });
-  expect(await readCheckpoint(later, accountId)).toMatchObject({
-    up_to: isoTime(NOON_MS + 4 * hourMs),
-    sum_kobo: 350_000,
-    version: 6,
-    open_keys: [],
+
+  test("an identity check that is open for more than 5 minutes is refunded once, and a purchase stays open", async () => {
+    const accountId = await anAccount();
+    const purchase = await ledger.anOpenTransaction(accountId);
+    const check = await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    ledger.nowMs += 1_000;
+    await ledger.anOpenTransaction(accountId, { type: "bvn_retrieval" });
+    ledger.nowMs = NOON_MS + 5 * MINUTE_MS + 1_000;
+    expect(await run()).toMatchObject({ result: { refunded: 1 }, metrics: { OldestUnrefundedSeconds: 301 } });
+    ledger.nowMs += 1;
+    expect(await run()).toMatchObject({ result: { open: 2, refunded: 1 }, metrics: { OldestUnrefundedSeconds: 300 } });
+    expect(await readTransaction(ledger, check.pk)).toMatchObject({
+      status: "failed",
+      failure: { code: "provider_timeout" },
+    });
+    expect(await readTransaction(ledger, purchase.pk)).toEqual(purchase);
+    expect((await readWallet(ledger, accountId)).balance_kobo).toBe(150_000);
+    expect((await run()).result).toEqual({ open: 1, refunded: 0, mismatches: 0 });
   });
-});
 
-/** Runs `watchLedger` and returns what it logged of checks that it could not refund. */
-const notRefundedBy = async (ledger: Ledger): Promise<unknown[]> => {
-  const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  await reconcileLedger(ledger, deadlineIn(300_000));
-  const lines = spy.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
-  spy.mockRestore();
-  return lines.filter((line) => z.object({ event: z.literal("identity_check.not_refunded") }).safeParse(line).success);
-};
-
-test("a check whose wallet is gone does not stop the refunds of other accounts", async () => {
-  const [broken, sound] = [await aFundedAccount(1_000), await aFundedAccount(1_000)];
-  const stuck = await open(broken, NOON_MS, { type: "nin_verification" });
-  const other = await open(sound, NOON_MS + 1_000, { type: "nin_verification" });
-  const wallet = { TableName: tables.ledgerTable, Key: { pk: walletPk(broken) } };
-  const { Attributes } = await tables.db.send(new DeleteCommand({ ...wallet, ReturnValues: "ALL_OLD" }));
-  expect(await notRefundedBy(ledgerAt(NOON_MS + 400_000))).toEqual([
-    expect.objectContaining({ level: "error", transaction: stuck.pk }),
-  ]);
-  expect((await readTransaction(ledgerAt(NOON_MS), other.pk))?.status).toBe("failed");
-  expect(await balanceOf(sound)).toBe(1_000);
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: Attributes }));
-  expect(await notRefundedBy(ledgerAt(NOON_MS + 460_000))).toEqual([]);
-  expect(await balanceOf(broken)).toBe(1_000);
-});
-
-test("a check whose refund meets conflicts for 3 seconds is left to the next run, and the others are refunded", async () => {
-  const [busy, sound] = [await aFundedAccount(1_000), await aFundedAccount(1_000)];
-  const stuck = await open(busy, NOON_MS, { type: "nin_verification" });
-  const other = await open(sound, NOON_MS + 1_000, { type: "nin_verification" });
-  const send = tables.db.send.bind(tables.db);
-  const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command, ...options) => {
-    const isRefund = command instanceof TransactWriteCommand && JSON.stringify(command.input).includes(stuck.pk);
-    if (!isRefund) return send(command, ...options);
-    throw Object.assign(new Error("Conflict"), { name: "TransactionConflictException" });
+  test("one run refunds all abandoned checks", async () => {
+    const accountId = await anAccount();
+    for (const type of ["bvn_verification", "nin_retrieval"] as const)
+      await ledger.anOpenTransaction(accountId, { type });
+    ledger.nowMs += DAY_MS;
+    expect((await run()).result).toMatchObject({ open: 2, refunded: 2 });
   });
-  const begunMs = performance.now();
-  const notRefunded = await notRefundedBy(ledgerAt(NOON_MS + 400_000));
-  spy.mockRestore();
-  expect(performance.now() - begunMs).toBeLessThan(10_000);
-  expect(notRefunded).toEqual([expect.objectContaining({ transaction: stuck.pk })]);
-  expect((await readTransaction(ledgerAt(NOON_MS), other.pk))?.status).toBe("failed");
-  expect(await notRefundedBy(ledgerAt(NOON_MS + 460_000))).toEqual([]);
-  expect(await balanceOf(busy)).toBe(1_000);
-}, 30_000);
 
-test("a balance that is 1 kobo too high is reported by the second proof, and not by the first", async () => {
-  const accountId = await aFundedAccount(1_000);
-  await tables.db.send(
-    new UpdateCommand({
-      TableName: tables.ledgerTable,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET balance_kobo = balance_kobo + :one",
-      ExpressionAttributeValues: { ":one": 1 },
-    }),
-  );
-  const dayMs = 24 * 3_600_000;
-  expect(await metricsOf(ledgerAt(NOON_MS + 9 * dayMs))).toMatchObject({ LedgerMismatches: 0 });
-  expect(await metricsOf(ledgerAt(NOON_MS + 9 * dayMs + 60_000))).toMatchObject({ LedgerMismatches: 1 });
-});
-
-test("a proof that meets a write reads again only what may have changed: the open, the new, and no more", async () => {
-  const accountId = await aFundedAccount(150_000);
-  const hourMs = 3_600_000;
-  const ledger = ledgerAt(NOON_MS + 2 * hourMs);
-  const transactions = await Promise.all(Array.from({ length: 130 }, (_, index) => open(accountId, NOON_MS + index)));
-  const [first, ...others] = transactions;
-  for (const transaction of others)
-    await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(9_000));
-  const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
-
-  // After the first look at the open one it fails, and another order is made; after the second look at the index a third one.
-  const keysRead: number[] = [];
-  const send = tables.db.send.bind(tables.db);
-  const spy = vi.spyOn(tables.db, "send").mockImplementation(async (command) => {
-    const answer: unknown = await send(command);
-    if (!(command instanceof BatchGetCommand)) return answer;
-    keysRead.push(command.input.RequestItems?.[tables.ledgerTable]?.Keys?.length ?? 0);
-    if (keysRead.length === 2 && first !== undefined) {
-      await settleTransaction(ledger, first, failed, deadlineIn(9_000));
-      await open(accountId, ledger.clock());
-    }
-    if (keysRead.length === 4) await open(accountId, ledger.clock());
-    return answer;
+  test("a check whose wallet is missing does not stop the refunds of other accounts", async () => {
+    const [broken, sound] = [await anAccount(), await anAccount()];
+    const check = await ledger.anOpenTransaction(broken, { type: "nin_verification" });
+    await ledger.anOpenTransaction(sound, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
+    ledger.nowMs += 400_000;
+    const wallet = { TableName: ledger.table, Key: { pk: walletPk(broken) } };
+    const { Attributes } = await ledger.tables.db.send(new DeleteCommand({ ...wallet, ReturnValues: "ALL_OLD" }));
+    const { result, logged } = await run();
+    expect(result).toMatchObject({ open: 2, refunded: 1 });
+    expect(logged).toMatch(
+      new RegExp(`"level":"error","event":"identity_check.not_refunded","transaction":"${check.pk}"`),
+    );
+    expect((await readWallet(ledger, sound)).balance_kobo).toBe(200_000);
+    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: Attributes }));
+    expect((await run()).logged).not.toContain("identity_check.not_refunded");
+    expect((await readWallet(ledger, broken)).balance_kobo).toBe(200_000);
   });
-  const proof = await reconcileWallet(ledger, accountId);
-  spy.mockRestore();
-  expect(proof).toEqual({ balance_kobo: 8_450_000, expected_kobo: 8_450_000, difference_kobo: 0 });
-  // The funding and the orders; the open one and the second; the second and the third.
-  expect(keysRead).toEqual([1, 100, 30, 2, 2]);
+
+  test("a check whose refund meets conflicts for 3 s is left to the next run, and the others are refunded", async () => {
+    const [busy, sound] = [await anAccount(), await anAccount()];
+    const check = await ledger.anOpenTransaction(busy, { type: "nin_verification" });
+    await ledger.anOpenTransaction(sound, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
+    ledger.nowMs += 400_000;
+    proxy.fault = ({ operation, body }) =>
+      operation === "TransactWriteItems" && body.includes(check.pk) ? "conflict" : undefined;
+    const begunMs = performance.now();
+    const { result, logged } = await run();
+    expect(performance.now() - begunMs).toBeLessThan(10_000);
+    expect(result).toMatchObject({ open: 2, refunded: 1 });
+    expect(logged).toContain(`"event":"identity_check.not_refunded","transaction":"${check.pk}"`);
+    proxy.fault = () => undefined;
+    expect((await run()).result).toMatchObject({ open: 1, refunded: 1 });
+    expect((await readWallet(ledger, busy)).balance_kobo).toBe(200_000);
+  }, 30_000);
+
+  test("a run whose time is up during a refund tries no other", async () => {
+    const accountId = await anAccount();
+    await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    ledger.nowMs += DAY_MS;
+    let writes = 0;
+    proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      return "conflict";
+    };
+    // Time for one attempt, and none after it.
+    const answersMs = [20_000];
+    const deadline: Deadline = { remainingMs: () => answersMs.shift() ?? 0 };
+    expect((await run(deadline)).result).toMatchObject({ open: 2, refunded: 0 });
+    expect(writes).toBe(1);
+  });
+
+  test("no reconciliation begins when 10 seconds are left to the function", async () => {
+    const accountId = await anAccount();
+    await run({ remainingMs: () => 10_000 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(ledger.nowMs));
+    await run({ remainingMs: () => 10_001 });
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
+
+  test("a wallet is reconciled again after a day, and not a moment sooner", async () => {
+    const accountId = await anAccount();
+    await run();
+    ledger.nowMs += DAY_MS - 1;
+    await run();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(NOON_MS));
+    ledger.nowMs += 1;
+    await run();
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
+
+  test("a difference that two reconciliations in a row find is a mismatch, and none once it is corrected", async () => {
+    const accountId = await anAccount();
+    await addKobo(accountId, 1);
+    const first = await run();
+    expect(first).toMatchObject({ result: { mismatches: 0 }, metrics: { LedgerMismatches: 0 } });
+    expect(first.logged).not.toContain("wallet.mismatch");
+    const second = await run();
+    expect(second).toMatchObject({ result: { mismatches: 1 }, metrics: { LedgerMismatches: 1 } });
+    expect(second.logged).toContain("wallet.mismatch");
+    await addKobo(accountId, -1);
+    expect((await run()).result).toMatchObject({ mismatches: 0 });
+    await addKobo(accountId, 1);
+    ledger.nowMs += DAY_MS;
+    expect((await run()).result).toMatchObject({ mismatches: 0 });
+  });
+
+  test("a run goes on after a wallet that cannot be reconciled, and logs which", async () => {
+    const broken = await anAccount();
+    await ledger.tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
+    const accountId = await anAccount();
+    expect((await run()).logged).toContain(broken);
+    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
 });

@@ -1,0 +1,129 @@
+import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
+import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
+import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
+import { walletPk } from "../../../../../shared/ledger/schema.ts";
+import { settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
+import { readWallet } from "../../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../../shared/platform/money.ts";
+import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
+import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
+import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
+import { scanTable } from "../../../../../tools/admin/table-scan.ts";
+import { copyTable } from "../../../../builders/copy-table.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
+import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
+import { emulatorClient } from "../../../../builders/tables.ts";
+
+/** Goal: after a carry-over every balance equals its entries, and a wallet that changes meanwhile is left alone. */
+const DAY_MS = 24 * 3_600_000;
+let proxy: DynamoDbProxy;
+let old: LedgerAtNoon;
+/** Without the proxy. */
+let restored: Ledger;
+let accountId: string;
+
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+});
+afterAll(() => proxy.stop());
+beforeEach(async () => {
+  proxy.fault = () => undefined;
+  old = await openLedgerAtNoon();
+  accountId = await old.anAccount(5_000);
+});
+
+/** Copies the old ledger as it is now into a table of its own. */
+const restore = async (): Promise<void> => {
+  restored = { ...old, table: await copyTable(old.db, "ledger", old.table) };
+};
+const fund = (ledger: Ledger, fundingId: string, naira: number) =>
+  fundWallet(ledger, { accountId, fundingId, amountKobo: koboFromNaira(naira) });
+const deleteItem = (pk: string) => restored.db.send(new DeleteCommand({ TableName: restored.table, Key: { pk } }));
+const logProgress = (): void => {};
+const audit = (subject: string) => auditEntry({ subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
+const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
+  recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
+
+const setBalance = (balanceKobo: number) =>
+  restored.db.send(
+    new UpdateCommand({
+      TableName: restored.table,
+      Key: { pk: walletPk(accountId) },
+      UpdateExpression: "SET balance_kobo = :balance",
+      ExpressionAttributeValues: { ":balance": balanceKobo },
+    }),
+  );
+
+test("recomputed balances equal the entries, and a correction has an audit entry", async () => {
+  await old.anOpenTransaction(accountId);
+  await restore();
+  expect(await recompute()).toMatchObject([{ result: "right", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
+  await setBalance(1);
+  const { version } = await readWallet(restored, accountId);
+  expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 1, after_kobo: 4_500_00 }]);
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, version: version + 1 });
+  expect((await readAudit(restored, accountId)).map(({ action }) => action)).toEqual(["ledger carry-over"]);
+  expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
+});
+
+test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {
+  const transaction = await old.anOpenTransaction(accountId);
+  old.nowMs += DAY_MS;
+  await settleTransaction(old, transaction, { status: "success" }, deadlineIn(20_000));
+  await restore();
+  await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
+  await recompute();
+  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
+  // An entry of the old ledger that is older than the restored ledger's checkpoint.
+  old.nowMs -= 2 * DAY_MS;
+  await fund(old, "late", 100);
+  await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
+  expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_600_00 }]);
+  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(0);
+  expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
+});
+
+test("a recomputed balance is not written if it is negative or if the wallet changed during the scan", async () => {
+  await old.anOpenTransaction(accountId);
+  await restore();
+  const late = { ...restored, db: emulatorClient(proxy.endpoint) };
+  // The wallet is read before the scan, which succeeds only after the funding.
+  let funding: Promise<void> | undefined;
+  let isFunded = false;
+  proxy.fault = ({ operation }) => {
+    if (operation !== "Scan" || isFunded) return undefined;
+    funding ??= fund(restored, "meanwhile", 100).then(() => {
+      isFunded = true;
+    });
+    return "throttled";
+  };
+  await setBalance(1);
+  const [first] = await recompute([accountId], late);
+  await funding;
+  expect(isFunded).toBe(true);
+  proxy.fault = () => undefined;
+  expect(first?.result).toBe("changed_meanwhile");
+  await recompute();
+  expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+
+  await scanTable(restored.db, restored.table, {
+    logProgress,
+    onPage: async (items) => {
+      const fundings = items.filter(({ pk }) => pk.startsWith("funding#"));
+      await Promise.all(fundings.map(({ pk }) => deleteItem(pk)));
+    },
+  });
+  expect(await recompute()).toMatchObject([{ result: "negative", after_kobo: -500_00 }]);
+  expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+});
+
+test("recomputing balances reports an account without a wallet", async () => {
+  await restore();
+  await deleteItem(walletPk(accountId));
+  expect(await recompute()).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
+  expect(await recompute([])).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
+});
