@@ -13,13 +13,13 @@ const cancelled = (...CancellationReasons: readonly { readonly Code?: string; re
   new TransactionCanceledException({ $metadata, message: "", CancellationReasons: [...CancellationReasons] });
 const named = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
 
-describe("an error of a ledger write", () => {
-  test("a single write's failed condition is a refusal, with the item as it was found", () => {
+describe("classifyWriteError", () => {
+  test("a failed condition of a single write has the stored transaction", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
-  test("a failed condition without an item is a refusal without a row", () => {
+  test("a failed condition without an item has no transaction", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "" });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction: undefined });
     expect(classifyWriteError(cancelled(REFUSED, PASSED))).toMatchObject({
@@ -28,24 +28,24 @@ describe("an error of a ledger write", () => {
     });
   });
 
-  test("that the transaction exists decides before a conflict on the wallet", () => {
+  test("an existing transaction has precedence over a conflict on the wallet", () => {
     const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
   test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(
-    "%s at one item can be tried again, whatever the other's condition says",
+    "%s at one item is a conflict, whatever the other item's condition",
     (Code) => {
       expect(classifyWriteError(cancelled({ Code }, REFUSED))).toEqual({ kind: "conflict" });
       expect(classifyWriteError(cancelled(PASSED, { Code }))).toEqual({ kind: "conflict" });
     },
   );
 
-  test("an earlier copy that is still being carried out is neither lost nor refused", () => {
+  test("an earlier copy that is still in progress is neither indeterminate nor a failed condition", () => {
     expect(classifyWriteError(named("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
   });
 
-  test("a failed condition on the wallet alone is a refusal without a row", () => {
+  test("a failed condition on the wallet alone has no transaction", () => {
     expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({
       kind: "condition_failed",
       transaction: undefined,
@@ -57,7 +57,7 @@ describe("an error of a ledger write", () => {
     "ThrottlingException",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
-  ])("%s of the whole request can be tried again", (name) => {
+  ])("%s of the whole request is a conflict", (name) => {
     expect(classifyWriteError(named(name))).toEqual({ kind: "conflict" });
   });
 
@@ -69,7 +69,7 @@ describe("an error of a ledger write", () => {
     ["a time-out", named("TimeoutError")],
     ["something that is not an error", { name: "ThrottlingException" }],
     ["nothing at all", undefined],
-  ])("%s says nothing about the write", (_name, error) => {
+  ])("%s leaves the write indeterminate", (_name, error) => {
     expect(classifyWriteError(error)).toEqual({ kind: "indeterminate", error });
   });
 });
