@@ -357,8 +357,8 @@ describe("an order after its debit", () => {
   };
 
   test.each([
-    ["success after an event said failed", FAILED, SUCCESS],
-    ["failed after an event said success", SUCCESS, FAILED],
+    ["success after an event settled it as failed", FAILED, SUCCESS],
+    ["failed after an event settled it as success", SUCCESS, FAILED],
   ])("an order whose outcome is %s raises an alarm with references and amounts", async (_name, ended, answered) => {
     const { transaction, lines } = await contradictions(ended, answered);
     expect(transaction.status).toBe(ended.status);
@@ -405,9 +405,7 @@ describe("an order after its debit", () => {
   test("an order whose fulfilment throws is returned as processing, and raises an alarm", async () => {
     const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(
-      anOrder(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }),
-    );
+    const { transaction } = await place(anOrder(accountId, { fulfil: () => Promise.reject(new Error("Unforeseen")) }));
     expect(transaction.status).toBe("processing");
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));

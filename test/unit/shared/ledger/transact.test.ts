@@ -11,7 +11,7 @@ const REFUSED = { Code: "ConditionalCheckFailed" };
 const PASSED = { Code: "None" };
 const cancelled = (...CancellationReasons: readonly { readonly Code?: string; readonly Item?: typeof Item }[]) =>
   new TransactionCanceledException({ $metadata, message: "", CancellationReasons: [...CancellationReasons] });
-const named = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
+const errorNamed = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
 
 describe("classifyWriteError", () => {
   test("a failed condition of a single write has the stored transaction", () => {
@@ -42,7 +42,7 @@ describe("classifyWriteError", () => {
   );
 
   test("an earlier copy that is still in progress is neither indeterminate nor a failed condition", () => {
-    expect(classifyWriteError(named("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
+    expect(classifyWriteError(errorNamed("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
   });
 
   test("a failed condition on the wallet alone has no transaction", () => {
@@ -58,15 +58,15 @@ describe("classifyWriteError", () => {
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
   ])("%s of the whole request is a conflict", (name) => {
-    expect(classifyWriteError(named(name))).toEqual({ kind: "conflict" });
+    expect(classifyWriteError(errorNamed(name))).toEqual({ kind: "conflict" });
   });
 
   test.each([
     ["a cancellation that gives no reasons", new TransactionCanceledException({ $metadata, message: "" })],
     ["a cancellation whose reasons name no code", cancelled({}, {})],
     ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
-    ["a token that was sent with other parameters", named("IdempotentParameterMismatchException")],
-    ["a time-out", named("TimeoutError")],
+    ["a token that was sent with other parameters", errorNamed("IdempotentParameterMismatchException")],
+    ["a time-out", errorNamed("TimeoutError")],
     ["something that is not an error", { name: "ThrottlingException" }],
     ["nothing at all", undefined],
   ])("%s leaves the write indeterminate", (_name, error) => {

@@ -96,12 +96,12 @@ describe("transactionToView", () => {
       network: _network,
       phone_number: _phone,
       open: _open,
-      ...row
+      ...transaction
     } = aTransaction({
       status: "failed",
       failure: { code: "delivery_failed" },
     });
-    const view = transactionToView(row);
+    const view = transactionToView(transaction);
     expect(view).toMatchObject({ caller_reference: null, network: null, phone_number: null });
     expect(view.error_code).toBe("delivery_failed");
     expect(transactionView.safeParse(view).success).toBe(true);
