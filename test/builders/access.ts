@@ -1,7 +1,7 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { inject } from "vitest";
-import type { AccountStore } from "../../shared/access/account-store.ts";
-import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
+import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
 import { keyHash } from "../../shared/access/api-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
@@ -10,6 +10,7 @@ import { type Permission, routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import type { Admission } from "../../shared/lambda/api-handler.ts";
 import { apiEvent } from "../../shared/lambda/api-request.ts";
+import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
@@ -45,6 +46,15 @@ export type AccessFixture = {
   readonly admit: (ask: Ask) => Promise<Admission>;
   readonly withKey: (key: string, ask?: Omit<Ask, "headers">) => Promise<Admission>;
   readonly keyItem: (key: string) => Promise<KeyItem>;
+  readonly isAdmitted: (key: string, sourceIp?: string) => Promise<boolean>;
+  readonly account: (accountId: string) => Promise<Account>;
+  /** Adds ranges to the account's whitelist. */
+  readonly allow: (accountId: string, ...ranges: readonly string[]) => Promise<Account>;
+  readonly disallow: (accountId: string, range: string) => Promise<Account>;
+  /** Reads an account or a key's item now; the returned function restores that state. */
+  readonly rememberAccount: (accountId: string) => Promise<() => Promise<unknown>>;
+  readonly rememberItem: (key: string) => Promise<() => Promise<unknown>>;
+  readonly deleteItem: (key: string) => Promise<unknown>;
   readonly countersOf: (key: string) => Promise<Record<string, unknown>>;
   /** Sets the clock to noon, and clears faults and recorded calls. */
   readonly reset: () => void;
@@ -56,6 +66,11 @@ export const openAccess = async (): Promise<AccessFixture> => {
   const { db, accessTable, ledgerTable } = tables;
   const clock = () => access.nowMs;
   const store: AccountStore = { db, accessTable, ledgerTable, clock };
+  const remember = async (TableName: string, pk: string): Promise<() => Promise<unknown>> => {
+    const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
+    if (Item === undefined) return () => db.send(new DeleteCommand({ TableName, Key: { pk } }));
+    return () => db.send(new PutCommand({ TableName, Item }));
+  };
   const access: AccessFixture = {
     nowMs: NOON,
     tables,
@@ -79,6 +94,15 @@ export const openAccess = async (): Promise<AccessFixture> => {
       );
       return keyItemSchema.parse(Item);
     },
+    isAdmitted: async (key, sourceIp = OFFICE) =>
+      (await admissionCode(access.withKey(key, { sourceIp }))) === "admitted",
+    account: (accountId) => requireAccount(store, accountId),
+    allow: (accountId, ...ranges) => changeWhitelist(store, accountId, (before) => [...before, ...ranges]),
+    disallow: (accountId, range) =>
+      changeWhitelist(store, accountId, (before) => before.filter((entry) => entry !== range)),
+    rememberAccount: (accountId) => remember(ledgerTable, accountPk(accountId)),
+    rememberItem: (key) => remember(accessTable, keyHash(key)),
+    deleteItem: (key) => db.send(new DeleteCommand({ TableName: accessTable, Key: { pk: keyHash(key) } })),
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {

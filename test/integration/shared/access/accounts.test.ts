@@ -1,8 +1,8 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
-import { type AccessFixture, admissionCode, OFFICE, openAccess } from "../../../builders/access.ts";
+import { createKey, revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { type AccessFixture, admissionCode, MINUTE_MS, NOON, OFFICE, openAccess } from "../../../builders/access.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -21,25 +21,69 @@ test("no part of a key's secret is in any table", async () => {
   }
 });
 
-test("of 10 changes at once, each that succeeded is in the account, and its key says the same", async () => {
-  const { key, accountId } = await access.anAccount();
-  const changes = Array.from({ length: 10 }, (_, index) =>
-    setWhitelist(access.store, accountId, [OFFICE, `198.51.100.${index}`]),
-  );
-  const succeeded = (await Promise.allSettled(changes)).filter(({ status }) => status === "fulfilled").length;
-  expect(succeeded).toBeGreaterThan(0);
-  const account = await findAccount(access.store, accountId);
-  // Made with version 1, raised by its key, and by each change.
-  expect(account?.version).toBe(2 + succeeded);
-  const address = account?.whitelist[1] ?? "";
-  expect(await admissionCode(access.withKey(key, { sourceIp: address }))).toBe("admitted");
-  expect((await access.keyItem(key)).whitelist?.size).toBe(2);
-});
-
 test("a change of an account or a key that does not exist is an AccountError and creates nothing", async () => {
   const { accountId } = await access.anAccount();
   await expect(createKey(access.store, "acc_none", { mode: "live" })).rejects.toThrow(AccountError);
   await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
   await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(AccountError);
   expect(await findAccount(access.store, "acc_none")).toBeUndefined();
+});
+
+test("a revoked key is 401 from the next request on, and the account's other key is admitted", async () => {
+  const { key, keyId, accountId } = await access.anAccount();
+  const other = await createKey(access.store, accountId, { mode: "live" });
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
+  await revokeKey(access.store, accountId, keyId);
+  expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+  expect(await admissionCode(access.withKey(other.key))).toBe("admitted");
+  await revokeKey(access.store, accountId, keyId);
+  expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+});
+
+test("a rotated key is admitted in 1 call until its end and 401 from then on, and the new one is admitted", async () => {
+  const { key, keyId, accountId } = await access.anAccount();
+  const fresh = await rotateKey(access.store, accountId, keyId, 5 * MINUTE_MS);
+  access.nowMs = NOON + 5 * MINUTE_MS - 1;
+  access.proxy.calls.length = 0;
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
+  expect(access.proxy.calls).toHaveLength(1);
+  access.nowMs = NOON + 5 * MINUTE_MS;
+  expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
+  expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
+});
+
+test("both keys of a restricted account are 403 at once, and admitted when the restriction is lifted", async () => {
+  const { key, accountId } = await access.anAccount();
+  const probe = await createKey(access.store, accountId, { mode: "test" });
+  await setAccountStatus(access.store, accountId, "restricted");
+  expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
+  expect(await admissionCode(access.withKey(probe.key))).toBe("account_restricted");
+  await setAccountStatus(access.store, accountId, "active");
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
+});
+
+test("a key that is created while its account is restricted is 403", async () => {
+  const { accountId } = await access.anAccount();
+  await setAccountStatus(access.store, accountId, "restricted");
+  const { key } = await createKey(access.store, accountId, { mode: "live" });
+  expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
+});
+
+test("the permissions of a new key are vtu and identity by default", async () => {
+  const { key } = await access.anAccount();
+  expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
+});
+
+test("the whitelist of an account is replaced for both keys at once, also by an empty one", async () => {
+  const { key, accountId } = await access.anAccount();
+  const other = await createKey(access.store, accountId, { mode: "test" });
+  await setWhitelist(access.store, accountId, ["198.51.100.0/24", "2001:db8::/32"]);
+  for (const text of [key, other.key]) {
+    expect(await admissionCode(access.withKey(text))).toBe("ip_not_whitelisted");
+    expect(await admissionCode(access.withKey(text, { sourceIp: "198.51.100.77" }))).toBe("admitted");
+  }
+  await setWhitelist(access.store, accountId, []);
+  expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
+  await setWhitelist(access.store, accountId, [OFFICE]);
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
 });

@@ -14,7 +14,7 @@ const OLD_KEY = "live_upstream_before_the_rotation_abcdef";
 const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
 const REFERENCE = "DATA_0123456789ABCDEFGHJKMNPQRS";
 
-/** A secret as the cache hands it out, and what Secrets Manager says when it is asked again. */
+/** A cached secret, and its value when it is fetched again. */
 const aSecret = (cached: string | undefined, current: string | undefined = cached) => {
   const asked = { refetches: 0 };
   const secret: Secret = {
@@ -35,7 +35,7 @@ type Setting = {
   readonly faults?: readonly Fault[];
 };
 
-/** The client before a simulator that knows KEY. */
+/** A client of a simulator whose live key is KEY. */
 const aProvider = async (setting: Setting = {}) => {
   const simulator = await startSimulator({
     ...{ liveKey: KEY, slowAnswerMs: 60, delayedOutcomeMs: 60_000 },
@@ -60,7 +60,7 @@ const aProvider = async (setting: Setting = {}) => {
   };
 };
 
-/** What an order met with: how long, and what came of it. */
+/** The duration and the outcome of an order. */
 const timed = async <Result>(work: () => Promise<Result>): Promise<{ result: Result; tookMs: number }> => {
   const startedMs = performance.now();
   const result = await work();
@@ -76,8 +76,8 @@ const refusalOf = async (work: Promise<unknown>): Promise<ServiceError> => {
   return error;
 };
 
-describe("an order", () => {
-  test("arrives once, with the live key, under our reference, and comes back with the upstream's own and its price", async () => {
+describe("orders", () => {
+  test("an order arrives once, with the live key and our reference, and its outcome has the upstream's reference and price", async () => {
     const { buy, state } = await aProvider();
     const outcome = await buy();
     expect(state.purchases).toMatchObject([
@@ -112,7 +112,7 @@ describe("an order", () => {
     expect([state.purchases.length, state.requests.length]).toEqual([orders, 1]);
   });
 
-  test("that is under way at the upstream is unknown, with the upstream's reference and price", async () => {
+  test("an order that the upstream is processing is unknown, with the upstream's reference and price", async () => {
     const { buy, state } = await aProvider();
     expect(await buy({ phoneNumber: "08000000004" })).toEqual({
       kind: "unknown",
@@ -122,12 +122,12 @@ describe("an order", () => {
     });
   });
 
-  test("whose number the upstream refuses with 422 blames phone_number", async () => {
+  test("an order whose number the upstream refuses with 422 is refused on phone_number", async () => {
     const { buy } = await aProvider();
     expect(await buy({ phoneNumber: "12345" })).toMatchObject({ kind: "refused", fields: ["phone_number"] });
   });
 
-  test("under a reference that the upstream knows is unknown: a first copy arrived", async () => {
+  test("an order whose reference the upstream knows is unknown, because an earlier copy arrived", async () => {
     const { buy, state } = await aProvider();
     expect((await buy()).kind).toBe("delivered");
     expect(await buy()).toMatchObject({ kind: "unknown", reason: "duplicate_reference" });
@@ -135,7 +135,7 @@ describe("an order", () => {
   });
 });
 
-describe("an order is sent once, and never again to find out, when", () => {
+describe("unknown outcomes, which are not sent again", () => {
   const faults: readonly (readonly [string, Fault])[] = [
     ["its answer is dropped", { kind: "drop_after_order" }],
     ["the connection is dropped before it is read", { kind: "drop_before_reading" }],
@@ -162,7 +162,7 @@ describe("an order is sent once, and never again to find out, when", () => {
     expect(met(5)).toBe(1);
   });
 
-  test("nothing comes before the deadline: 1,000 ms with 7,000 ms left, and the order stands at the upstream", async () => {
+  test("with 7,000 ms left the upstream gets 1,000 ms, then the outcome is unknown, and the order is at the upstream", async () => {
     const { buy, state } = await aProvider({ faults: [{ kind: "delay", delay_ms: 4_000 }] });
     const { result, tookMs } = await timed(() => buy({}, 7_050));
     expect(result).toEqual({ kind: "unknown", reason: "timeout" });
@@ -172,8 +172,8 @@ describe("an order is sent once, and never again to find out, when", () => {
   });
 });
 
-describe("an upstream that is not there", () => {
-  test("is ours: the order was never sent", async () => {
+describe("an unreachable upstream", () => {
+  test("an order to an unreachable upstream is an account_error: it was never sent", async () => {
     const server = createServer();
     const port = await new Promise<number>((resolve) => {
       server.listen(0, "127.0.0.1", () => {
@@ -190,32 +190,32 @@ describe("an upstream that is not there", () => {
 });
 
 describe("a 401", () => {
-  test("in the middle of a rotation asks for the key once, and the order goes through with the new one", async () => {
+  test("a 401 during a rotation fetches the key once, and the order is sent again with the new one", async () => {
     const { buy, state, asked } = await aProvider({ key: OLD_KEY, currentKey: KEY });
     expect((await buy()).kind).toBe("delivered");
     expect(asked.refetches).toBe(1);
     expect(state.purchases).toMatchObject([{ keyUsed: KEY, reference: REFERENCE }]);
   });
 
-  test("with the same key afterwards is ours, after 1 request", async () => {
+  test("a 401 with an unchanged key is an account_error after 1 request", async () => {
     const { buy, asked, met } = await aProvider({ faults: [{ kind: "unauthorized", times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect([asked.refetches, met(5)]).toEqual([1, 1]);
   });
 
-  test("with the new key too is ours, after 2 requests", async () => {
+  test("a 401 with the new key too is an account_error after 2 requests", async () => {
     const { buy, asked, met } = await aProvider({ currentKey: OLD_KEY, faults: [{ kind: "unauthorized", times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect([asked.refetches, met(5)]).toEqual([1, 2]);
   });
 
-  test("while the secret is emptied is ours, after 1 request", async () => {
+  test("a 401 while the secret is empty is an account_error after 1 request", async () => {
     const { buy, met } = await aProvider({ currentKey: undefined, faults: [{ kind: "unauthorized", times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
     expect(met(5)).toBe(1);
   });
 
-  test("while Secrets Manager is away is ours, not an exception", async () => {
+  test("a 401 while Secrets Manager is unavailable is an account_error, not an exception", async () => {
     const simulator = await startSimulator({ liveKey: KEY });
     onTestFinished(() => simulator.stop());
     const liveKey: Secret = {
@@ -230,7 +230,7 @@ describe("a 401", () => {
   });
 });
 
-describe("an order whose key cannot be read in time leaves 6 s for settling", () => {
+describe("a key that cannot be read in time, which leaves 6 s for settling", () => {
   const never = () => new Promise<never>(() => undefined);
   const withKey = async (liveKey: Secret, budgetMs: number) => {
     const simulator = await startSimulator({ liveKey: KEY });
@@ -241,7 +241,7 @@ describe("an order whose key cannot be read in time leaves 6 s for settling", ()
     return { result, leftMs: deadline.remainingMs(), purchases: simulator.state.purchases };
   };
 
-  test("where Secrets Manager hangs after a 401, the 401 counts", async () => {
+  test("if Secrets Manager hangs after a 401, the 401 counts", async () => {
     const { result, leftMs } = await withKey({ value: async () => OLD_KEY, refetch: never }, 7_500);
     expect(result).toEqual({ kind: "account_error", reason: "status_401" });
     expect(leftMs).toBeGreaterThan(6_000);
@@ -250,7 +250,7 @@ describe("an order whose key cannot be read in time leaves 6 s for settling", ()
   test.each([
     ["hangs", never],
     ["fails", () => Promise.reject(new Error("Secrets Manager is down"))],
-  ])("where Secrets Manager %s before the order, the order is not sent", async (_name, value) => {
+  ])("if Secrets Manager %s before the order, the order is not sent", async (_name, value) => {
     const { result, leftMs, purchases } = await withKey({ value, refetch: never }, 7_500);
     expect(result).toEqual({ kind: "account_error", reason: "no_upstream_key" });
     expect(leftMs).toBeGreaterThan(6_000);
@@ -273,7 +273,7 @@ describe("a 429", () => {
     },
   );
 
-  test("with Retry-After 1 is waited out for 1 s and the order sent once more, under the same reference", async () => {
+  test("after a 429 with Retry-After 1 the order is sent again 1 s later, under the same reference", async () => {
     const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 1 }] });
     const { result, tookMs } = await timed(() => buy());
     expect(result.kind).toBe("delivered");
@@ -281,13 +281,13 @@ describe("a 429", () => {
     expect(state.purchases).toMatchObject([{ reference: REFERENCE }]);
   });
 
-  test("with Retry-After 1, twice, is ours after 2 requests: once more and only once", async () => {
+  test("two 429 with Retry-After 1 are an account_error after 2 requests", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(2);
   });
 
-  test.for([10, 60])("with Retry-After %i is ours at once, after 1 request", async (retryAfterS) => {
+  test.for([10, 60])("a 429 with Retry-After %i is an account_error at once, after 1 request", async (retryAfterS) => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: retryAfterS, times: 5 }] });
     const { result, tookMs } = await timed(() => buy());
     expect(result).toEqual({ kind: "account_error", reason: "rate_limited" });
@@ -295,19 +295,19 @@ describe("a 429", () => {
     expect(met(5)).toBe(1);
   });
 
-  test("without a Retry-After is ours after 1 request", async () => {
+  test("a 429 without Retry-After is an account_error after 1 request", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 
-  test("with Retry-After 1 and no second left after it is ours: the order is not sent again", async () => {
+  test("a 429 with Retry-After 1 and less than a second left after it is an account_error, and not sent again", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy({}, 7_500)).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(met(5)).toBe(1);
   });
 
-  test("whose body holds an order under way is unknown and is not repeated", async () => {
+  test("a 429 whose body has an open order is unknown and not sent again", async () => {
     const body = JSON.stringify({ status: false, message: "", data: { transaction: { status: "processing" } } });
     const { buy, met } = await aProvider({
       faults: [{ kind: "custom", status: 429, headers: { "Retry-After": "1" }, body, times: 5 }],
@@ -317,13 +317,13 @@ describe("a 429", () => {
   });
 });
 
-describe("before any debit", () => {
-  test("nothing speaks against an order while the upstream has not said that it is exhausted", async () => {
+describe("assertReady", () => {
+  test("an order is ready while the upstream's limit is not exhausted", async () => {
     const { ready } = await aProvider();
     await expect(ready()).resolves.toBeUndefined();
   });
 
-  test("an upstream whose limit of 1 is used up is 503 until its minute is over, with the seconds in Retry-After", async () => {
+  test("an exhausted limit is 503 until the upstream's minute is over, with the seconds in Retry-After", async () => {
     let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
     const { buy, ready } = await aProvider({ clock: () => nowMs, simulator: { limits: { vtu: 1 } } });
     expect((await buy()).kind).toBe("delivered");
@@ -335,7 +335,7 @@ describe("before any debit", () => {
     await expect(ready()).resolves.toBeUndefined();
   });
 
-  test("a 429 with Retry-After 10 is remembered: 503 with 10", async () => {
+  test("after a 429 with Retry-After 10 the next order is 503 with Retry-After 10", async () => {
     const nowMs = Date.parse("2026-11-21T12:00:20.000Z");
     const { buy, ready } = await aProvider({
       clock: () => nowMs,
@@ -345,7 +345,7 @@ describe("before any debit", () => {
     expect((await refusalOf(ready())).details.retryAfterS).toBe(10);
   });
 
-  test("a catalog that is rate limited keeps no order waiting", async () => {
+  test("an exhausted limit of the catalog does not affect orders", async () => {
     const { provider, ready } = await aProvider({ simulator: { limits: { catalog: 1 } } });
     expect(await provider.fetchCatalog(deadlineIn(29_000))).toMatchObject({ status: 200 });
     await expect(ready()).resolves.toBeUndefined();
@@ -362,7 +362,7 @@ describe("before any debit", () => {
     expect((await refusalOf(ready())).details.retryAfterS).toBe(60);
   });
 
-  test("less than 1 s for the upstream is 503 with Retry-After 1; exactly as much is enough", async () => {
+  test("less than 1 s for the upstream is 503 with Retry-After 1, and exactly 1 s is enough", async () => {
     const { provider } = await aProvider();
     const refusal = await refusalOf(provider.assertReady(mtn1gb, { remainingMs: () => 6_999 }));
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 1]);
@@ -371,13 +371,13 @@ describe("before any debit", () => {
 });
 
 describe("nothing is sent", () => {
-  test("without a key: the order is ours, 0 requests", async () => {
+  test("an order without a key is an account_error without a request", async () => {
     const { buy, met } = await aProvider({ key: undefined, faults: [{ kind: "status", status: 500, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "no_upstream_key" });
     expect(met(5)).toBe(0);
   });
 
-  test("without time: the order is ours, 0 requests", async () => {
+  test("an order without time is an account_error without a request", async () => {
     const { buy, met } = await aProvider({ faults: [{ kind: "status", status: 500, times: 5 }] });
     expect(await buy({}, 6_900)).toEqual({ kind: "account_error", reason: "no_time" });
     expect(met(5)).toBe(0);
@@ -394,27 +394,27 @@ describe("nothing is sent", () => {
 });
 
 describe("the catalog", () => {
-  test("is read with the live key: 30 plans", async () => {
+  test("the catalog is read with the live key", async () => {
     const { provider } = await aProvider();
     const result = await provider.fetchCatalog(deadlineIn(29_000));
     if (result.kind !== "answered") expect.unreachable();
     expect(JSON.parse(result.body)).toMatchObject({ status: true, data: { data_plans: expect.any(Array) } });
   });
 
-  test("is read with the new key after a 401 in the middle of a rotation", async () => {
+  test("the catalog is read with the new key after a 401 during a rotation", async () => {
     const { provider, asked } = await aProvider({ key: OLD_KEY, currentKey: KEY });
     expect(await provider.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
     expect(asked.refetches).toBe(1);
   });
 
-  test("is waited for through 2 answers of 429 with Retry-After 1, for 2 s", async () => {
+  test("the catalog is read after two 429 with Retry-After 1, 2 s later", async () => {
     const { provider } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 2 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 200 });
     expect(tookMs).toBeGreaterThan(1_900);
   });
 
-  test("is given up at once where the wait would not fit into the deadline: 1 request", async () => {
+  test("a 429 of the catalog whose wait exceeds the deadline is returned at once, after 1 request", async () => {
     const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 30, times: 5 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
@@ -422,7 +422,7 @@ describe("the catalog", () => {
     expect(met(5)).toBe(1);
   });
 
-  test("is not hammered: with Retry-After 0 for ever, at most 10 requests in 1 s", async () => {
+  test("with Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {
     const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }] });
     const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(8_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
@@ -430,12 +430,12 @@ describe("the catalog", () => {
     expect(met(100_000)).toBeLessThanOrEqual(10);
   });
 
-  test("is not asked for without a key", async () => {
+  test("without a key the catalog is not requested", async () => {
     const { provider } = await aProvider({ key: undefined });
     expect(await provider.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "never_sent", reason: "no_upstream_key" });
   });
 
-  test("of more than 8 MB is not read to its end", async () => {
+  test("a catalog of more than 8 MB is not read to its end", async () => {
     const { provider } = await aProvider({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
     expect(await provider.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
   });

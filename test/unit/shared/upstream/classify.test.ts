@@ -358,7 +358,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
   ],
 ];
 
-describe("an answer whose body is", () => {
+describe("a response whose body is", () => {
   test.for(rule)("%s: as R2 and R3 say, with each of the 400 statuses from 200 to 599", (row) => {
     const [, body, ok, refusing, key, limited] = row;
     const expected = new Map<number, Kind>([
@@ -436,7 +436,7 @@ const unreadable: readonly (readonly [
   ["UTF-16", utf16, undefined, "unknown", "unknown"],
 ];
 
-describe("an answer without a readable JSON object, whose body is", () => {
+describe("a response without a readable JSON object, whose body is", () => {
   test.for(unreadable)("%s: refuses an order only if the application never saw it, with each status", (row) => {
     const [, body, type, byApplication, byGateway] = row;
     const expected = new Map<number, Kind>([
@@ -453,13 +453,13 @@ describe("an answer without a readable JSON object, whose body is", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("words about a duplicate leaves the outcome unknown with every status", () => {
+  test("unreadable text about a duplicate leaves the outcome unknown with every status", () => {
     const outcomes = Array.from({ length: 400 }, (_, index) => answer(200 + index, "Duplicate transaction").kind);
     expect(new Set(outcomes)).toEqual(new Set(["unknown"]));
   });
 });
 
-test("an answer behind a byte order mark means what it means without", () => {
+test("a byte order mark does not change the outcome", () => {
   for (const [name, body] of rule) {
     for (const status of [200, 400, 401, 404, 422, 429, 500]) {
       expect(answer(status, `\uFEFF${JSON.stringify(body)}`), `${status} ${name}`).toEqual(answer(status, body));
@@ -467,17 +467,17 @@ test("an answer behind a byte order mark means what it means without", () => {
   }
 });
 
-test("what was never sent is ours, and what got no answer is unknown, whatever the reason", () => {
+test("never_sent is an account_error and no_answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
     expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
     expect(classify({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   }
 });
 
-describe("what the upstream calls the order, and what it charged", () => {
+describe("the upstream's reference and amount", () => {
   const facts = { upstreamReference: "DATA_UP1", upstreamAmountKobo: 480_00 };
 
-  test("is kept of a success, of `processing`, and of a `failed` one", () => {
+  test("reference and amount are read from a success, a `processing` and a `failed`", () => {
     expect(answer(200, { status: true, data: transaction("success") })).toEqual({ kind: "delivered", ...facts });
     expect(answer(200, { status: true, data: transaction("processing") })).toMatchObject({ kind: "unknown", ...facts });
     expect(answer(200, { status: true, data: transaction("failed") })).toEqual({
@@ -487,7 +487,7 @@ describe("what the upstream calls the order, and what it charged", () => {
     });
   });
 
-  test("is kept whatever the answer comes to, for each of the 400 statuses", () => {
+  test("reference and amount are read whatever the outcome, for each of the 400 statuses", () => {
     const bodies = [
       refusal({ data: transaction("failed") }),
       refusal({ data: transaction("processing") }),
@@ -504,7 +504,7 @@ describe("what the upstream calls the order, and what it charged", () => {
     expect(lost).toEqual([]);
   });
 
-  test("is read in whole kobo where the amount carries floating-point noise", () => {
+  test("an amount with floating-point noise is read in whole kobo", () => {
     const body = {
       status: true,
       data: { transaction: { ...transaction("success").transaction, amount: 55.00000000000001 } },
@@ -512,7 +512,7 @@ describe("what the upstream calls the order, and what it charged", () => {
     expect(answer(200, body)).toMatchObject({ kind: "delivered", upstreamAmountKobo: 55_00 });
   });
 
-  test("is read from a reference that is a number, and from an amount in text, as in an event", () => {
+  test("a reference may be a number, and an amount text, as in an event", () => {
     const body = { status: true, data: { transaction: { status: "success", reference: 4_711, amount: "480.00" } } };
     expect(answer(200, body)).toEqual({
       kind: "delivered",
@@ -521,7 +521,7 @@ describe("what the upstream calls the order, and what it charged", () => {
     });
   });
 
-  test("is kept of a transaction that stands in a 422 or in a 500", () => {
+  test("reference and amount are read from a transaction in a 422 or a 500", () => {
     for (const status of [422, 500]) {
       const outcome = answer(status, refusal({ data: transaction("processing") }));
       expect(outcome, String(status)).toMatchObject({ kind: "unknown", ...facts });
@@ -542,8 +542,8 @@ describe("what the upstream calls the order, and what it charged", () => {
   });
 });
 
-describe("the fields that are to blame", () => {
-  test("are those of a 422 that the order has itself, in the order's own sequence", () => {
+describe("refused fields", () => {
+  test("the refused fields of a 422 are those that the order has, in the order's sequence", () => {
     const errors = {
       amount: ["?"],
       phone_number: ["?"],
@@ -559,20 +559,20 @@ describe("the fields that are to blame", () => {
     });
   });
 
-  test("are none where a 422 names none that we know", () => {
+  test("a 422 that names no known field has no refused fields", () => {
     for (const errors of [{ api_key: ["?"] }, {}, null, ["phone_number"], "phone_number"]) {
       expect(answer(422, refusal({ errors })), JSON.stringify(errors)).toEqual({ kind: "refused", fields: [] });
     }
   });
 
-  test("are none of a 400 or a 200: only a 422 speaks of fields", () => {
+  test("a 400 or a 200 has no refused fields", () => {
     const body = refusal({ errors: { phone_number: ["?"] } });
     expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
     expect(answer(200, body)).toEqual({ kind: "refused", fields: [] });
   });
 });
 
-describe("an identity check that finds nobody", () => {
+describe("no_record", () => {
   const check = (status: number, body: unknown) =>
     classifyCheck(
       { kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) },
@@ -607,12 +607,12 @@ describe("an identity check that finds nobody", () => {
     expect(check(404, body)).toEqual(foreign);
   });
 
-  test("is not told by not-found wording outside the envelope: the outcome is unknown", () => {
+  test("not-found wording outside the envelope is unknown, not no_record", () => {
     expect(check(422, { message: "Not Found" })).toEqual(foreign);
     expect(check(400, { status: "error", message: "No record" })).toEqual(foreign);
   });
 
-  test("is not told by a 404 about the reference, or by one that says that it is still pending", () => {
+  test("a 404 about the reference, or one that is still pending, is not no_record", () => {
     expect(check(404, refusal({ errors: { reference: ["?"] } }))).toMatchObject({ reason: "duplicate_reference" });
     expect(check(404, refusal({ message: "Not found yet: the request is pending" }))).toMatchObject({
       reason: "unfinished",
