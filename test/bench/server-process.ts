@@ -7,12 +7,12 @@ import { report } from "./server-report.ts";
 /** A server of the benchmark in a process of its own. */
 export type ServerProcess = {
   readonly origin: string;
-  /** CPU time of all its threads since it began. */
+  /** CPU time of all threads since the start. */
   readonly cpuUs: () => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
-/** Starts `node <command>` with that environment and no other of ours; what it logs goes to the file. */
+/** Starts `node <command>` with the given environment only; its output goes to the log file. */
 export const startServer = async (
   command: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -23,7 +23,7 @@ export const startServer = async (
   const child = spawn(process.execPath, command, { stdio: ["ignore", log, log, "ipc"], env });
   closeSync(log);
   const started = await heard(child, logFile);
-  if (!("port" in started)) throw new Error(`${command.join(" ")} did not say its port`);
+  if (!("port" in started)) throw new Error(`${command.join(" ")} did not report its port`);
   return {
     origin: `http://127.0.0.1:${started.port}`,
     cpuUs: async () => {
@@ -43,7 +43,7 @@ const heard = async (child: ChildProcess, logFile: string): Promise<z.infer<type
   const listening = new AbortController();
   const { signal } = listening;
   const died = once(child, "exit", { signal }).then(() => {
-    throw new Error(`A server has ended: ${logFile} may say why`);
+    throw new Error(`A server has exited: see ${logFile}`);
   });
   try {
     const [message]: unknown[] = await Promise.race([once(child, "message", { signal }), died]);

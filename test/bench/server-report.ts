@@ -1,13 +1,13 @@
 import * as z from "zod";
 
-/** What a server tells the benchmark that started it. */
+/** The messages of a server to the benchmark that started it. */
 export const report = z.union([
   z.object({ port: z.number() }),
-  /** Of all its threads, since it began. */
+  /** CPU time of all threads since the start. */
   z.object({ cpuUs: z.number() }),
 ]);
 
-/** In the server's process: says where it listens, and afterwards how much CPU time it has used whenever it is asked. */
+/** Called in the server's process: sends its port, and its CPU time at each request. */
 export const reportTo = (port: number): void => {
   const send = (message: z.input<typeof report>): void => void process.send?.(message);
   process.on("message", () => {

@@ -16,26 +16,26 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { tableDefinition, tableNames } from "../../tools/local/tables.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Backends } from "./backends.ts";
 
-/** One of the stacks that sell data bundles, side by side. */
+/** One of the compared stacks that sell data bundles. */
 export type Stack = {
-  readonly name: "account_error" | "express" | "fastify" | "hono";
+  readonly name: "service" | "express" | "fastify" | "hono";
   readonly title: string;
   readonly command: readonly string[];
-  readonly environment: (mode: Mode, around: Surroundings) => Readonly<Record<string, string>>;
-  /** Empty tables, and one account with money. Resolves with keys of its own. */
-  readonly prepare: (around: Surroundings, mode: Mode, keys: number) => Promise<readonly string[]>;
+  readonly environment: (mode: Mode, backends: Backends) => Readonly<Record<string, string>>;
+  /** Creates empty tables and one funded account. Resolves with its keys. */
+  readonly prepare: (backends: Backends, mode: Mode, keys: number) => Promise<readonly string[]>;
 };
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-/** Never used up by a slice. */
+/** More than a slice spends. */
 const FUNDED_KOBO = koboFromNaira(1_000_000_000);
 
-const ours: Stack = {
-  name: "account_error",
+const service: Stack = {
+  name: "service",
   title: "this service",
-  command: [pathOf("our-server.ts")],
+  command: [pathOf("service-server.ts")],
   environment: (_mode, { upstreamUrl }) => ({
     ACCESS_TABLE: tableNames.access,
     LEDGER_TABLE: tableNames.ledger,
@@ -48,9 +48,9 @@ const ours: Stack = {
     PURCHASES: "on",
   }),
   prepare: async ({ db }, mode, keys) => {
-    // No stream: the emulator's writes take the longer the more its streams hold, which no request pays for on AWS.
+    // Without a stream, because the emulator's writes slow down as its stream grows, which they do not on AWS.
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
-      await freshTable(db, tableDefinition(`local-${noun}`, shape));
+      await recreateTable(db, tableDefinition(`local-${noun}`, shape));
     }
     await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
@@ -71,7 +71,7 @@ const peerTables = {
   LIMITS_TABLE: { name: "bench-limits", key: "key" },
 };
 
-const peer = (name: Exclude<Stack["name"], "account_error">, title: string): Stack => ({
+const peer = (name: Exclude<Stack["name"], "service">, title: string): Stack => ({
   name,
   title,
   command: [pathOf("peers/server.ts"), name],
@@ -81,7 +81,7 @@ const peer = (name: Exclude<Stack["name"], "account_error">, title: string): Sta
   }),
   prepare: async ({ db }, _mode, keys) => {
     for (const { name: table, key } of Object.values(peerTables)) {
-      await freshTable(db, {
+      await recreateTable(db, {
         TableName: table,
         BillingMode: "PAY_PER_REQUEST",
         AttributeDefinitions: [{ AttributeName: key, AttributeType: "S" }],
@@ -100,8 +100,8 @@ const peer = (name: Exclude<Stack["name"], "account_error">, title: string): Sta
   },
 });
 
-/** A table with nothing in it, also where one of that name was before. */
-const freshTable = async (db: DynamoDBDocumentClient, table: CreateTableCommandInput): Promise<void> => {
+/** Creates an empty table and replaces an existing one. */
+const recreateTable = async (db: DynamoDBDocumentClient, table: CreateTableCommandInput): Promise<void> => {
   try {
     await db.send(new DeleteTableCommand({ TableName: table.TableName }));
   } catch (error) {
@@ -111,7 +111,7 @@ const freshTable = async (db: DynamoDBDocumentClient, table: CreateTableCommandI
 };
 
 export const stacks: readonly Stack[] = [
-  ours,
+  service,
   peer("express", "express, wallet by hand"),
   peer("fastify", "fastify, Powertools, rate-limiter-flexible"),
   peer("hono", "hono, Powertools, rate-limiter-flexible"),

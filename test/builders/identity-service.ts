@@ -47,7 +47,7 @@ export type IdentityService = TestService & {
   readonly verifyUnder: (
     fault: Fault,
     changes?: Body,
-  ) => Promise<{ readonly caller: TestCaller; readonly answer: Answer; readonly repeat: () => Promise<Answer> }>;
+  ) => Promise<{ readonly caller: TestCaller; readonly answer: Answer; readonly replay: () => Promise<Answer> }>;
   /** Sends what must be refused and sees that it had no effect at all. */
   readonly refused: (
     path: string,
@@ -76,11 +76,11 @@ export const startIdentityService = async (): Promise<IdentityService> => {
     verifyUnder: async (fault, changes = {}) => {
       const caller = await service.newCaller({ naira: FUNDS });
       const body = aNinCheck(changes);
-      const repeat = () => service.call("POST", VERIFY_NIN, { key: caller.key, body });
+      const send = () => service.call("POST", VERIFY_NIN, { key: caller.key, body });
       faults.add(fault);
-      const answer = await repeat();
+      const answer = await send();
       faults.clear();
-      return { caller, answer, repeat };
+      return { caller, answer, replay: send };
     },
     refused: async (path, body, options = {}) => {
       const caller = await service.newCaller({ naira: FUNDS });

@@ -10,8 +10,8 @@ import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 
 /**
- * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored or queued
- * is taken apart and searched for what was sent and found.
+ * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored
+ * or queued is taken apart and searched for what was sent and found.
  */
 let service: TestService;
 /** Everything that was written to the console or to the standard streams. */
@@ -23,7 +23,7 @@ const answers: Answer[] = [];
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const VERIFY_NIN = "/identity/nin/verify";
 
-/** Nobody is called this; wherever it turns up, it came from a record. */
+/** An invented name: wherever it appears, it came from a record. */
 const stranger = {
   firstName: "Zubaidatuwa",
   surname: "Quartermaine",
@@ -59,7 +59,7 @@ const newKeys = async () => {
   return { live: caller.key, test };
 };
 
-/** What an app does on a good day, and on a bad one, with a key of either mode. */
+/** Successful and failing requests, with keys of both modes. */
 const buyAndCheck = async (key: string): Promise<void> => {
   const post = (path: string, body: unknown) => record(service.call("POST", path, { key, body }));
   await post(BUY_DATA, anOrder({ reference: "a-bundle" }));
@@ -87,7 +87,7 @@ const buyAndCheck = async (key: string): Promise<void> => {
   await record(service.call("POST", VERIFY_NIN, { key, raw: `"08031234567 73344556677"` }));
 };
 
-/** What upstreams say goes no further than what we make of it. */
+/** The upstream's own texts are not passed on. */
 const meetTheUpstream = async (key: string): Promise<void> => {
   const verify =
     (changes: Readonly<Record<string, unknown>> = {}) =>
@@ -104,16 +104,17 @@ const meetTheUpstream = async (key: string): Promise<void> => {
   await verify({ mode: "advanced", reference: "stranger" })();
   await underFault(found, verify({ reference: "stranger-basic" }));
   await underFault(found, verify());
-  const words = "NIN 73344556688 of Quartermaine, 08031234567, is unknown";
-  await underFault(envelope(404, { status: false, message: words }), verify());
-  await underFault(envelope(422, { status: false, message: words, errors: { nin: [words] } }), verify());
-  await underFault(envelope(500, { status: false, message: words }), verify());
-  await underFault(envelope(400, { status: false, message: words }), verify());
-  await underFault({ kind: "custom", status: 200, body: `<html>${words}</html>` }, verify());
-  await underFault({ kind: "custom", status: 200, body: `{"status":true,"data":{"result":"${words}` }, verify());
+  const upstreamText = "NIN 73344556688 of Quartermaine, 08031234567, is unknown";
+  await underFault(envelope(404, { status: false, message: upstreamText }), verify());
+  await underFault(envelope(422, { status: false, message: upstreamText, errors: { nin: [upstreamText] } }), verify());
+  await underFault(envelope(500, { status: false, message: upstreamText }), verify());
+  await underFault(envelope(400, { status: false, message: upstreamText }), verify());
+  await underFault({ kind: "custom", status: 200, body: `<html>${upstreamText}</html>` }, verify());
+  await underFault({ kind: "custom", status: 200, body: `{"status":true,"data":{"result":"${upstreamText}` }, verify());
   await underFault({ kind: "drop_after_order" }, verify());
-  await underFault(envelope(422, { status: false, message: words, errors: { phone_number: [words] } }), () =>
-    record(service.call("POST", BUY_DATA, { key, body: anOrder() })),
+  await underFault(
+    envelope(422, { status: false, message: upstreamText, errors: { phone_number: [upstreamText] } }),
+    () => record(service.call("POST", BUY_DATA, { key, body: anOrder() })),
   );
   await underFault({ kind: "drop_after_order" }, () =>
     record(
@@ -122,7 +123,7 @@ const meetTheUpstream = async (key: string): Promise<void> => {
   );
 };
 
-/** Requests that no schema sees. */
+/** Requests that are refused before their schema is checked. */
 const loseTheWay = async (key: string): Promise<void> => {
   const wrongKey = `${key.slice(0, -1)}${key.endsWith("a") ? "b" : "a"}`;
   keys.push(wrongKey);
@@ -134,7 +135,7 @@ const loseTheWay = async (key: string): Promise<void> => {
   await record(service.call("GET", "/transactions?type=data&cursor=08031234567", { key }));
 };
 
-/** A check to which only the platform answers, in no envelope. */
+/** A check that the platform answers, without an envelope. */
 const unanswered = async (key: string, body: unknown): Promise<void> => {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const response = await fetch(`${service.baseUrl}${VERIFY_NIN}`, {
@@ -160,20 +161,20 @@ const loseTheTables = async (key: string): Promise<void> => {
     if (operation === "TransactWriteItems") return "answer_lost";
     return operation === "GetItem" && body.includes("transaction#") ? "never_arrives" : undefined;
   };
-  // In doubt, and with no reference under which an earlier order could stand.
+  // An indeterminate debit without a reference.
   await check();
   await record(service.call("POST", BUY_DATA, { key, body: anOrder() }));
   service.proxy.fault = () => undefined;
 };
 
 beforeAll(async () => {
-  const hear = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
+  const capture = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, level).mockImplementation(hear);
+    vi.spyOn(console, level).mockImplementation(capture);
   }
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {
-      hear(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      capture(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
       return true;
     });
   }
@@ -193,11 +194,11 @@ beforeAll(async () => {
   await meetTheUpstream(others.live);
   await loseTheWay(live);
   await loseTheTables(others.live);
-  // The sandbox's later verdicts pass through the queue.
+  // The sandbox's delayed settlements pass through the queue.
   await vi.waitFor(
     async () => {
-      const rows = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
-      expect(rows.filter(({ status }) => status === "processing")).toEqual([]);
+      const transactions = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
+      expect(transactions.filter(({ status }) => status === "processing")).toEqual([]);
     },
     { timeout: 12_000, interval: 200 },
   );
@@ -207,7 +208,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
 });
 
-/** Every text within a stored value, also inside of what is zipped or in Base64. */
+/** Every text within a stored value, also within gzip and Base64. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return [value, ...decoded(value)];
   if (typeof value === "number" || typeof value === "bigint") return [String(value)];
@@ -233,13 +234,13 @@ const textsInLine = (line: string): string[] => {
   }
 };
 
-/** What of the forbidden is in the texts, whatever its case. */
+/** The forbidden values that the texts contain, in any case. */
 const foundIn = (texts: readonly string[], forbidden: readonly string[]): string[] => {
   const haystack = texts.join("\n").toLowerCase();
   return forbidden.filter((needle) => haystack.includes(needle.toLowerCase()));
 };
 
-/** All that was said of people in the answers: names, photos, addresses, numbers. */
+/** All personal data in the responses: names, photos, addresses, numbers. */
 const resultTexts = (): string[] => {
   const results = answers.map(
     ({ body }) => z.object({ result: z.record(z.string(), z.unknown()) }).safeParse(body.data).data?.result ?? {},
@@ -257,7 +258,7 @@ const identityNeedles = (): string[] => [
   ...Object.values(stranger)
     .map((text) => text.slice(40, 100))
     .filter((text) => text.length > 40),
-  // A phone number is looked for by itself, for it may stand in a purchase.
+  // A phone number is searched for separately, because a purchase may contain it.
   ...resultTexts().filter((text) => foundIn([text], phoneNeedles()).length === 0 || text.length !== 11),
 ];
 const keyNeedles = (): string[] => keys.flatMap((key) => [key, key.slice("live_".length)]);
@@ -268,7 +269,7 @@ const itemsOf = async (table: keyof typeof tableNames) => {
 };
 
 describe("the run", () => {
-  test("was varied: every kind of answer, both modes, results of every kind, all that is searched for", () => {
+  test("the run has every kind of response and of result, in both modes", () => {
     const statuses = new Set(answers.map(({ status }) => status));
     for (const status of [200, 400, 401, 404, 422, 502, 503]) expect(statuses).toContain(status);
     expect(answers.length).toBeGreaterThan(80);
@@ -278,7 +279,7 @@ describe("the run", () => {
     expect(keys).toHaveLength(5);
   });
 
-  test("the search finds what is there: plain, in Base64, zipped, and in another case", () => {
+  test("the search finds values in plain text, Base64, gzip and another case", () => {
     const needle = "Quartermaine";
     const hiding = [
       needle.toUpperCase(),
@@ -289,12 +290,12 @@ describe("the run", () => {
     ];
     for (const value of hiding) expect(foundIn(textsIn(value), [needle])).toEqual([needle]);
     expect(foundIn(textsIn({ phone: 8_031_234_567 }), phoneNeedles())).toEqual(["8031234567"]);
-    expect(foundIn(textsIn({ name: "nobody" }), [needle])).toEqual([]);
+    expect(foundIn(textsIn({ name: "other" }), [needle])).toEqual([]);
   });
 });
 
 describe("the log", () => {
-  test("has one line for each request, warnings among them", () => {
+  test("the log has one line for each request, and warnings", () => {
     const lines = logged.filter((line) => line.includes("request.answered"));
     for (const { headers } of answers) {
       const id = headers.get("x-request-id") ?? "none";
@@ -304,7 +305,7 @@ describe("the log", () => {
     expect(logged.some((line) => line.includes("replay.not_stored"))).toBe(true);
   });
 
-  test("holds nothing of a person, no key and no phone number", () => {
+  test("the log contains no personal data, no key and no phone number", () => {
     expect(foundIn(logged.flatMap(textsInLine), [...identityNeedles(), ...keyNeedles(), ...phoneNeedles()])).toEqual(
       [],
     );
@@ -312,14 +313,14 @@ describe("the log", () => {
 });
 
 describe("the queue", () => {
-  test("was sent verdicts of the sandbox and of debits in doubt, each of exactly the documented fields", () => {
+  test("the queue got settlements of the sandbox and of indeterminate debits, with exactly the documented fields", () => {
     const messages = queued.map((body) => ({ sent: JSON.parse(body), read: outcomeMessage.parse(JSON.parse(body)) }));
     for (const { sent, read } of messages) expect(read).toEqual(sent);
     expect(messages.filter(({ read }) => read.mode === "test")).toHaveLength(4);
     expect(messages.filter(({ read }) => read.mode === "live").length).toBeGreaterThanOrEqual(2);
   });
 
-  test("holds nothing of a person, no key and no phone number", () => {
+  test("the queue contains no personal data, no key and no phone number", () => {
     expect(foundIn(queued.flatMap(textsInLine), [...identityNeedles(), ...keyNeedles(), ...phoneNeedles()])).toEqual(
       [],
     );
@@ -327,13 +328,16 @@ describe("the queue", () => {
 });
 
 describe("the tables", () => {
-  test.each(["access", "ledger", "cache"] as const)("%s holds nothing of a person and no key", async (table) => {
-    const items = await itemsOf(table);
-    expect(items.length).toBeGreaterThan(table === "ledger" ? 60 : 1);
-    expect(foundIn(items.flatMap(textsIn), [...identityNeedles(), ...keyNeedles()])).toEqual([]);
-  });
+  test.each(["access", "ledger", "cache"] as const)(
+    "the table %s contains no personal data and no key",
+    async (table) => {
+      const items = await itemsOf(table);
+      expect(items.length).toBeGreaterThan(table === "ledger" ? 60 : 1);
+      expect(foundIn(items.flatMap(textsIn), [...identityNeedles(), ...keyNeedles()])).toEqual([]);
+    },
+  );
 
-  test("a phone number stands in phone_number and description of a purchase, and nowhere else", async () => {
+  test("a phone number is in phone_number and description of a purchase, and nowhere else", async () => {
     const items = [...(await itemsOf("access")), ...(await itemsOf("ledger")), ...(await itemsOf("cache"))];
     const isPurchase = (item: Record<string, unknown>) => item.type === "data" || item.type === "airtime";
     const withNumber = items.filter((item) => foundIn(textsIn(item), phoneNeedles()).length > 0);
@@ -344,7 +348,7 @@ describe("the tables", () => {
     }
   });
 
-  test("results are kept sealed for those who sent a reference, and consents by a digest", async () => {
+  test("results are stored sealed if the caller sent a reference, and consents with a keyed hash", async () => {
     const kept = (await itemsOf("cache")).filter(({ pk }) => String(pk).startsWith("replay#"));
     expect(kept.length).toBeGreaterThan(10);
     const consents = (await itemsOf("ledger")).filter(({ pk }) => String(pk).startsWith("consent#"));

@@ -40,6 +40,7 @@ const FIRST_VALUE_DELAY = duration(SECRET_ABSENCE_CACHE_MS);
 
 const ok = (found: string): CheckResult => ({ state: "ok", found });
 const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });
+const lookInto = (found: string, todo: string): CheckResult => ({ state: "look", found, todo });
 
 const service: DoctorCheck = async ({ target }) => {
   const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -58,7 +59,7 @@ const selling: DoctorCheck = async ({ target }) => {
   if (PURCHASES === "on") return wrong(`${settings}: ${WORKERS_OFF}`, todo);
   const refused = "new orders are refused (503)";
   const found = WORKERS === "on" ? `${settings}: ${refused}` : `${settings}: ${refused}; ${WORKERS_OFF}`;
-  return { state: "look", found, todo };
+  return lookInto(found, todo);
 };
 
 const upstreamKey: DoctorCheck = async (context) => {
@@ -107,15 +108,13 @@ const catalog: DoctorCheck = async ({ catalog, ledger }) => {
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
   if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, "Run catalog refresh");
-  if (ageMs > CATALOG_LATE_MS)
-    return { state: "look", found: `${age}: refreshes fail`, todo: "Run catalog refresh and catalog diff" };
+  if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, "Run catalog refresh and catalog diff");
   const { count } = snapshot.dropped;
   if (count > 0) {
-    return {
-      state: "look",
-      found: `${age}; invalid entries dropped: ${count}`,
-      todo: "Run catalog show and report the entries to the upstream",
-    };
+    return lookInto(
+      `${age}; invalid entries dropped: ${count}`,
+      "Run catalog show and report the entries to the upstream",
+    );
   }
   return ok(age);
 };
@@ -138,16 +137,15 @@ const webhook: DoctorCheck = async ({ target, secrets }) => {
   const signed = scheme && key !== undefined ? { scheme, key } : undefined;
   const response = await postProbe(`${url}/${token}`, signed);
   if (response === "ignored" && key !== undefined && scheme === undefined) {
-    return {
-      state: "look",
-      found: "accepts events; a signing key is set, but signatures are not checked",
-      todo: "Set the stage's upstreamSignature and deploy",
-    };
+    return lookInto(
+      "accepts events; a signing key is set, but signatures are not checked",
+      "Set the stage's upstreamSignature and deploy",
+    );
   }
   if (response === "ignored") return ok(`accepts ${signed ? "signed " : ""}events`);
   const before = await secret(secrets, tokenId, systemClock, "AWSPREVIOUS").value();
   if (response === 404 && before !== undefined && (await postProbe(`${url}/${before}`, signed)) === "ignored") {
-    return { state: "look", found: "accepts events at its old URL only", todo: "Run doctor again in some seconds" };
+    return lookInto("accepts events at its old URL only", "Run doctor again in some seconds");
   }
   return wrong(
     `responds ${response} to an event`,
@@ -221,13 +219,13 @@ const stuck: DoctorCheck = async ({ ledger }) => {
   const range = { from: "0000", to: isoTime(ledger.clock() - STUCK_MS) };
   const { length } = await openTransactions(ledger, range);
   if (length === 0) return ok("none");
-  return { state: "look", found: `${length} open for more than 15 minutes`, todo: "Run transactions list --stuck" };
+  return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
 };
 
 const events: DoctorCheck = async ({ ledger }) => {
   const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
   if (length === 0) return ok("none");
-  return { state: "look", found: `${length} wait for an operator`, todo: "Run events list" };
+  return lookInto(`${length} wait for an operator`, "Run events list");
 };
 
 /** The checks by the names that doctor prints. */

@@ -3,14 +3,14 @@ import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
 import type { LambdaStack } from "./stacks.ts";
 
-export const origins = ["SDK of AWS", "zod", "frameworks and middleware", "other packages", "own code"] as const;
+export const origins = ["AWS SDK", "zod", "frameworks and middleware", "other packages", "own code"] as const;
 export type Origin = (typeof origins)[number];
 
 export type Bundle = {
   readonly path: string;
   readonly bytes: number;
   readonly gzipBytes: number;
-  /** Bytes by what they come from. */
+  /** Bytes by origin. */
   readonly contents: Readonly<Record<Origin, number>>;
 };
 
@@ -21,7 +21,7 @@ export const bundleOf = async ({ entry, bundle }: LambdaStack, outfile: string):
 };
 
 const contentsOf = ({ outputs }: Metafile): Bundle["contents"] => {
-  const contents = { "SDK of AWS": 0, zod: 0, "frameworks and middleware": 0, "other packages": 0, "own code": 0 };
+  const contents = { "AWS SDK": 0, zod: 0, "frameworks and middleware": 0, "other packages": 0, "own code": 0 };
   for (const { inputs } of Object.values(outputs)) {
     for (const [path, { bytesInOutput }] of Object.entries(inputs)) contents[originOf(path)] += bytesInOutput;
   }
@@ -33,7 +33,7 @@ const FRAMEWORKS = /^(@middy\/|express$|serverless-http$|hono$|@aws-lambda-power
 const originOf = (path: string): Origin => {
   const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
   if (name === undefined) return "own code";
-  if (/^@(aws-sdk|smithy|aws-crypto|aws)\//.test(name)) return "SDK of AWS";
+  if (/^@(aws-sdk|smithy|aws-crypto|aws)\//.test(name)) return "AWS SDK";
   if (name === "zod") return "zod";
   return FRAMEWORKS.test(name) ? "frameworks and middleware" : "other packages";
 };

@@ -3,7 +3,7 @@ import type { BuildOptions } from "esbuild";
 import { bundleOptions, functionEntry } from "../../../infra/bundle/bundle.ts";
 import type { Stack } from "../stacks.ts";
 
-/** A handler as it is put on Lambda, and whose tables it buys with. */
+/** A handler as it is deployed to Lambda, and the stack whose tables it uses. */
 export type LambdaStack = {
   readonly title: string;
   readonly entry: string;
@@ -15,14 +15,14 @@ const { alias: _credentials, inject: _zod, ...asUsual } = bundleOptions;
 const peer = (file: string, title: string, sellsLike: Stack["name"]): LambdaStack => ({
   title,
   entry: fileURLToPath(new URL(`../peers/lambda/${file}.ts`, import.meta.url)),
-  // The same settings, the SDK inside; but without the two tricks of ours, about credentials and zod.
+  // The same settings with the SDK bundled, but without the service's replacements for credentials and zod.
   bundle: asUsual,
   sellsLike,
 });
 
-export const empty = peer("empty", "a handler that does nothing", "express");
+export const emptyStack = peer("empty", "a handler that does nothing", "express");
 export const lambdaStacks: readonly LambdaStack[] = [
-  { title: "this service", entry: functionEntry("purchase"), bundle: bundleOptions, sellsLike: "account_error" },
+  { title: "this service", entry: functionEntry("purchase"), bundle: bundleOptions, sellsLike: "service" },
   peer("express", "express, serverless-http, wallet by hand", "express"),
   peer("powertools", "Powertools, rate-limiter-flexible", "fastify"),
   peer("hono", "hono, Powertools, rate-limiter-flexible", "hono"),

@@ -3,41 +3,41 @@ import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../builders/service.ts";
 import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
-import { median, type Spread, spreadOf } from "../samples.ts";
+import { median, type Spread, spreadOf } from "../statistics.ts";
 
 export const callerCounts = [1, 4, 16, 64] as const;
 export const callerModes = ["test", "live"] as const satisfies readonly Mode[];
 const CALLERS_MAX = 64;
-/** In one slice, all callers together. */
+/** Per slice, of all callers together. */
 const PURCHASES = 128;
 const ROUNDS = 3;
 const WARM_UP_CALLERS = 16;
-/** Below what a key may ask for in a minute. */
+/** Below the rate limit of a key. */
 const PURCHASES_PER_KEY = 40;
 
-export type CallerFigures = {
+export type CallerResults = {
   readonly mode: Mode;
   readonly callers: number;
   readonly perSecond: number;
   readonly durationMs: Spread;
-  /** Purchases that were answered otherwise: the stand-ins for AWS were too slow for them. */
+  /** Purchases without a 200, because the emulators were too slow. */
   readonly failed: number;
 };
 
-/** Callers that each buy one bundle after the other, with an account of their own. The service is a process of its own. */
-export const measureCallers = async (): Promise<readonly CallerFigures[]> => {
+/** Concurrent callers with an account each, which buy one data bundle after the other. The service runs in its own process. */
+export const measureCallers = async (): Promise<readonly CallerResults[]> => {
   const service = await startServiceProcess();
   const client = createClient(service.baseUrl);
   try {
     const slices = callerModes.flatMap((mode) => callerCounts.map((callers) => ({ mode, callers })));
     const accounts = { test: await openAccounts(service, "test"), live: await openAccounts(service, "live") };
-    const begun = { test: accounts.test.map(inTurn), live: accounts.live.map(inTurn) };
-    for (const mode of callerModes) await buySlice(client, begun[mode].slice(0, WARM_UP_CALLERS));
+    const startMs = { test: accounts.test.map(inTurn), live: accounts.live.map(inTurn) };
+    for (const mode of callerModes) await buySlice(client, startMs[mode].slice(0, WARM_UP_CALLERS));
 
     const taken = new Map(slices.map((slice) => [slice, [] as Bought[]]));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [slice, bought] of taken) {
-        bought.push(await buySlice(client, begun[slice.mode].slice(0, slice.callers)));
+        bought.push(await buySlice(client, startMs[slice.mode].slice(0, slice.callers)));
       }
     }
     return [...taken].map(([slice, bought]) => ({
@@ -52,7 +52,7 @@ export const measureCallers = async (): Promise<readonly CallerFigures[]> => {
   }
 };
 
-/** The first account takes part in every slice, the last ones only in the widest: each has the keys and the money for that. */
+/** The first account takes part in every slice, the last ones only in the widest; each has the keys and balance that it needs. */
 const openAccounts = async (service: ServiceProcess, mode: Mode): Promise<readonly LoadAccount[]> => {
   const accounts: LoadAccount[] = [];
   while (accounts.length < CALLERS_MAX) {
@@ -64,7 +64,7 @@ const openAccounts = async (service: ServiceProcess, mode: Mode): Promise<readon
   return accounts;
 };
 
-/** A caller's keys, each as often as the others. */
+/** A caller's keys in rotation. */
 const inTurn = ({ keys }: LoadAccount): (() => string) => {
   let turn = 0;
   return () => {
@@ -74,7 +74,7 @@ const inTurn = ({ keys }: LoadAccount): (() => string) => {
 };
 
 type Bought = {
-  /** Those that succeeded. */
+  /** Successful purchases. */
   readonly perSecond: number;
   readonly durationsMs: readonly number[];
   readonly failed: number;
@@ -83,7 +83,7 @@ type Bought = {
 const buySlice = async (client: Client, callers: readonly (() => string)[]): Promise<Bought> => {
   const durationsMs: number[] = [];
   let failed = 0;
-  const begun = performance.now();
+  const startMs = performance.now();
   await inParallel(callers.length, callers.length, async (index) => {
     const nextKey = callers[index];
     for (let count = 0; nextKey && count < PURCHASES / callers.length; count += 1) {
@@ -92,5 +92,5 @@ const buySlice = async (client: Client, callers: readonly (() => string)[]): Pro
       else failed += 1;
     }
   });
-  return { perSecond: (durationsMs.length * 1_000) / (performance.now() - begun), durationsMs, failed };
+  return { perSecond: (durationsMs.length * 1_000) / (performance.now() - startMs), durationsMs, failed };
 };

@@ -1,50 +1,52 @@
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import type { Part } from "../part.ts";
-import { quietly } from "../quiet.ts";
-import { digits, milliseconds } from "../samples.ts";
-import { type CallerFigures, callerCounts, callerModes, measureCallers } from "./callers.ts";
-import { measurePlans, type PlanFigures, planCounts } from "./plans.ts";
-import { measureTransactions, type TransactionFigures, transactionCounts } from "./transactions.ts";
+import { digits, milliseconds } from "../statistics.ts";
+import { withoutLogs } from "../without-logs.ts";
+import { type CallerResults, callerCounts, callerModes, measureCallers } from "./callers.ts";
+import { measurePlans, type PlanResults, planCounts } from "./plans.ts";
+import { measureTransactions, type TransactionResults, transactionCounts } from "./transactions.ts";
 
 export const growth: Part = {
-  says: "with more callers, more plans and more transactions; about three minutes.",
-  measure: async (say) => {
+  description: "measures more callers, more plans and more transactions; about three minutes",
+  measure: async (report) => {
     const callers = await measureCallers();
-    say("callers are measured; plans are next");
-    const plans = await quietly(measurePlans);
-    say("plans are measured; transactions are next");
-    const transactions = await quietly(() => measureTransactions(say));
+    report("callers are measured; plans are next");
+    const plans = await withoutLogs(measurePlans);
+    report("plans are measured; transactions are next");
+    const transactions = await withoutLogs(() => measureTransactions(report));
     return {
-      figures: { callers, plans, transactions },
+      results: { callers, plans, transactions },
       sections: { growth: growthText(callers, plans, transactions) },
     };
   },
 };
 
-/** A figure at each size of what grows. */
+/** A measurement at each size. */
 type Row = readonly [title: string, ...cells: string[]];
 
 const COLUMNS = Math.max(callerCounts.length, planCounts.length, transactionCounts.length);
 
 const growthText = (
-  callers: readonly CallerFigures[],
-  plans: readonly PlanFigures[],
-  transactions: readonly TransactionFigures[],
+  callers: readonly CallerResults[],
+  plans: readonly PlanResults[],
+  transactions: readonly TransactionResults[],
 ): string => {
   const rows = [
-    sizes("callers at the same time", callerCounts),
+    sizes("concurrent callers", callerCounts),
     ...callerModes.flatMap((mode) => callerRows(mode, callers)),
     sizes("plans in the catalog", planCounts),
-    figure("answer, gzip", plans, ({ answerBytes }) => `${digits(answerBytes)} B`),
-    figure("catalog, warm, p50", plans, ({ listWarmMs }) => milliseconds(listWarmMs)),
-    figure("catalog, first request, p50", plans, ({ listColdMs }) => milliseconds(listColdMs)),
-    figure("live purchase, warm, p50", plans, ({ buyWarmMs }) => milliseconds(buyWarmMs)),
-    figure("live purchase, first request, p50", plans, ({ buyColdMs }) => milliseconds(buyColdMs)),
+    measurement("answer, gzip", plans, ({ answerBytes }) => `${digits(answerBytes)} B`),
+    measurement("catalog, warm, p50", plans, ({ listWarmMs }) => milliseconds(listWarmMs)),
+    measurement("catalog, first request, p50", plans, ({ listColdMs }) => milliseconds(listColdMs)),
+    measurement("live purchase, warm, p50", plans, ({ buyWarmMs }) => milliseconds(buyWarmMs)),
+    measurement("live purchase, first request, p50", plans, ({ buyColdMs }) => milliseconds(buyColdMs)),
     sizes("transactions in an account", transactionCounts),
-    figure("first page of the list", transactions, ({ pageMs }) => milliseconds(pageMs)),
-    figure("statement of the last month", transactions, ({ statementMs }) => milliseconds(statementMs)),
-    figure("proof from the beginning", transactions, ({ proofMs }) => milliseconds(proofMs)),
-    figure("next day's proof", transactions, ({ nextProofMs }) => milliseconds(nextProofMs)),
+    measurement("first page of the list", transactions, ({ pageMs }) => milliseconds(pageMs)),
+    measurement("statement of the last month", transactions, ({ statementMs }) => milliseconds(statementMs)),
+    measurement("first reconciliation", transactions, ({ reconciliationMs }) => milliseconds(reconciliationMs)),
+    measurement("reconciliation of the next day", transactions, ({ nextReconciliationMs }) =>
+      milliseconds(nextReconciliationMs),
+    ),
   ];
   const [head = [], ...body] = rows.map((cells) =>
     Array.from({ length: COLUMNS + 1 }, (_, index) => cells[index] ?? ""),
@@ -59,22 +61,25 @@ const sizes = (title: string, counts: readonly number[]): Row => [
   ...counts.map((count) => `**${count.toLocaleString("en-GB")}**`),
 ];
 
-const figure = <Figures>(title: string, measured: readonly Figures[], text: (one: Figures) => string): Row => [
+const measurement = <Results>(title: string, measured: readonly Results[], text: (one: Results) => string): Row => [
   title,
   ...measured.map(text),
 ];
 
-const callerRows = (mode: CallerFigures["mode"], callers: readonly CallerFigures[]): readonly Row[] => {
+const callerRows = (mode: CallerResults["mode"], callers: readonly CallerResults[]): readonly Row[] => {
   const measured = callers.filter((one) => one.mode === mode);
   return [
-    figure(`${mode} purchases a second`, measured, ({ perSecond }) => digits(perSecond)),
-    figure(`${mode} purchase, p50`, measured, ({ durationMs }) => milliseconds(durationMs.p50)),
-    figure(`${mode} purchase, p99`, measured, ({ durationMs }) => milliseconds(durationMs.p99)),
+    measurement(`${mode} purchases/s`, measured, ({ perSecond }) => digits(perSecond)),
+    measurement(`${mode} purchase, p50`, measured, ({ durationMs }) => milliseconds(durationMs.p50)),
+    measurement(`${mode} purchase, p99`, measured, ({ durationMs }) => milliseconds(durationMs.p99)),
   ];
 };
 
-const notes = (callers: readonly CallerFigures[]): string => {
+const notes = (callers: readonly CallerResults[]): string => {
   const failed = callers.reduce((total, one) => total + one.failed, 0);
-  const lost = failed > 0 ? ` ${failed} purchases failed, for the stand-ins for AWS were too slow for them.` : "";
-  return `The callers buy from the local service: one process for the gateway, all functions, queues and streams, which also announces each purchase, so that more callers wait for its one thread; on AWS each has a function's instance. The other figures are of one request at a time, with nothing beside it.${lost} A statement sums from the beginning and is read in batches of 100, one after the other, and so is the first proof; the largest account was read once for each, the others several times.`;
+  const failures = failed > 0 ? ` ${failed} purchases failed, because the emulators were too slow.` : "";
+  return wrap(`The callers buy from the local service, which is one process with one thread for the gateway, all functions,
+    queues and streams, and also delivers a webhook for each purchase. On AWS each request has its own instance. The
+    other results are of one request at a time.${failures} A statement and a first reconciliation sum from the beginning,
+    in sequential batches of 100 reads. The largest account was measured once, the others several times.`);
 };

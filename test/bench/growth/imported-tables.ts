@@ -10,12 +10,12 @@ import { tableNames } from "../../../tools/local/tables.ts";
 const ROWS_PER_WRITE = 1_000;
 
 /**
- * Tables like those at this endpoint, with more rows in the ledger, in an emulator of their own. Written one by one, 100,000 rows
- * would take the emulator hours; what DynamoDB exports, it reads in one go.
+ * Copies the tables at an endpoint into a new emulator, with more items in the ledger. They are imported from DynamoDB's export format,
+ * because 100,000 single writes would take hours.
  */
 export const importTables = async (
   endpoint: string,
-  ledgerRows: AsyncIterable<object>,
+  ledgerItems: AsyncIterable<object>,
   folder: string,
 ): Promise<LocalDynamoDb> => {
   const client = new DynamoDBClient(localClient(endpoint));
@@ -28,7 +28,7 @@ export const importTables = async (
   }
   client.destroy();
   writeFileSync(schemaFile(folder), JSON.stringify(schema));
-  await writeRows(exportFile(folder, tableNames.ledger), ledgerRows);
+  await writeRows(exportFile(folder, tableNames.ledger), ledgerItems);
   runImport(folder);
   return startDynoxide({
     databaseFile: databaseFile(folder),
@@ -40,14 +40,14 @@ export const importTables = async (
 const schemaFile = (folder: string): string => join(folder, "schema.json");
 const databaseFile = (folder: string): string => join(folder, "tables.db");
 
-/** Where an export to S3 has a table's items. */
+/** The path of a table's items in an export to S3. */
 const exportFile = (folder: string, table: string): string => {
   const data = join(folder, "export", table, "data");
   mkdirSync(data, { recursive: true });
   return join(data, "items.json");
 };
 
-/** DynamoDB JSON, an item a line. */
+/** DynamoDB JSON, one item per line. */
 const writeItems = (file: string, items: readonly Record<string, AttributeValue>[]): void =>
   appendFileSync(file, items.map((Item) => `${JSON.stringify({ Item }, bytesInBase64)}\n`).join(""));
 

@@ -7,17 +7,17 @@ import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
 import { type Client, createClient, orderRequest, type Sent } from "../../load/client.ts";
-import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
-import { median } from "../samples.ts";
+import { type ColdGateway, openColdGateway } from "../cold-gateway.ts";
+import { median } from "../statistics.ts";
 
 export const planCounts = [1, 10, 100, 1_000] as const;
 const ROUNDS = 3;
-/** Of each kind in one round. */
+/** Requests of each kind per round. */
 const WARM = 60;
 const COLD = 10;
 const PURCHASES = 40;
 
-export type PlanFigures = {
+export type PlanResults = {
   readonly plans: number;
   readonly answerBytes: number;
   readonly listWarmMs: number;
@@ -25,13 +25,13 @@ export type PlanFigures = {
   readonly buyWarmMs: number;
   readonly buyColdMs: number;
 };
-type Samples = { -readonly [Name in keyof Omit<PlanFigures, "plans">]: number[] };
+type Samples = { -readonly [Name in keyof Omit<PlanResults, "plans">]: number[] };
 
-/** The catalog and purchases from it, over loopback, with a catalog that grows. */
-export const measurePlans = async (): Promise<readonly PlanFigures[]> => {
+/** Measures the catalog and purchases with catalogs of different sizes, over loopback. */
+export const measurePlans = async (): Promise<readonly PlanResults[]> => {
   const service = await startTestService();
   const restore = setEnvironment({ AWS_ENDPOINT_URL_DYNAMODB: service.dynamodbEndpoint });
-  const gateway = await openFreshGateway(["list-catalog", "purchase"]);
+  const gateway = await openColdGateway(["list-catalog", "purchase"]);
   const client = createClient(gateway.baseUrl);
   try {
     const taken = new Map(planCounts.map((plans): [number, Samples] => [plans, noSamples()]));
@@ -66,7 +66,7 @@ const noSamples = (): Samples => ({
   buyColdMs: [],
 });
 
-/** Puts a catalog where the functions and the provider have theirs. */
+/** Writes a catalog to the cache and to the simulator. */
 const sell = async ({ db, simulator }: TestService, plans: number): Promise<void> => {
   const data = catalogOf(plans);
   simulator.state.catalogBody = { status: true, message: "Data plans retrieved successfully.", data };
@@ -80,7 +80,7 @@ const networks = ["MTN", "Airtel", "Glo", "9mobile"].map((name, index) => ({
 }));
 const validities = ["1 day", "7 days", "14 days", "30 days"];
 
-/** Plans that differ as real ones do, for alike ones would be packed into nothing. The first is the one that is bought. */
+/** Plans that differ, because equal ones would be compressed to almost nothing. The first one is bought. */
 const catalogOf = (plans: number): Catalog => ({
   networks,
   data_plans: Array.from({ length: plans }, (_, index) =>
@@ -97,7 +97,7 @@ const catalogOf = (plans: number): Catalog => ({
 });
 
 type Round = {
-  readonly gateway: FreshGateway;
+  readonly gateway: ColdGateway;
   readonly client: Client;
   readonly plans: number;
   readonly listKey: string;

@@ -15,45 +15,45 @@ import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-
 import { createTables, tableNames } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { createClient } from "../../load/client.ts";
-import { openFreshGateway } from "../fresh-gateway.ts";
-import type { Say } from "../part.ts";
-import { median, timedMs } from "../samples.ts";
+import { openColdGateway } from "../cold-gateway.ts";
+import type { Report } from "../part.ts";
+import { median, timedMs } from "../statistics.ts";
 import { importTables } from "./imported-tables.ts";
-import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-rows.ts";
+import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-items.ts";
 
 export const transactionCounts = [10, 100, 1_000, 10_000, 100_000] as const;
 const MONTH_MS = 30 * 24 * 3_600_000;
 const PAGES = 15;
 const WARM_UP_PAGES = 5;
-/** Statements and proofs of a large account take seconds: the largest is measured once. */
+/** Statements and reconciliations of a large account take seconds, so that the largest is measured once. */
 const repeatsOf = (transactions: number): number => (transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
 
-export type TransactionFigures = {
+export type TransactionResults = {
   readonly transactions: number;
   /** The first page of the list, over loopback. */
   readonly pageMs: number;
   /** Of the last month. */
   readonly statementMs: number;
   /** From the beginning. */
-  readonly proofMs: number;
-  /** From where the proof before left off, as each day's does. */
-  readonly nextProofMs: number;
+  readonly reconciliationMs: number;
+  /** From the checkpoint of the previous reconciliation, as each day. */
+  readonly nextReconciliationMs: number;
 };
 
-/** Accounts with a year of transactions behind them. */
-export const measureTransactions = async (say: Say): Promise<readonly TransactionFigures[]> => {
+/** Measures accounts with a year of transactions. */
+export const measureTransactions = async (report: Report): Promise<readonly TransactionResults[]> => {
   const folder = mkdtempSync(join(tmpdir(), "growth-"));
   try {
-    const { tables, accounts } = await prepareTables(folder, say);
+    const { tables, accounts } = await prepareTables(folder, report);
     const db = emulatorClientAt(tables.endpoint);
     const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
     try {
       const pagesMs = await measurePages(tables.endpoint, accounts);
-      const figures: TransactionFigures[] = [];
+      const results: TransactionResults[] = [];
       for (const [position, account] of accounts.entries()) {
-        figures.push({ ...(await measureBooks(ledger, account)), pageMs: pagesMs[position] ?? Number.NaN });
+        results.push({ ...(await measureBooks(ledger, account)), pageMs: pagesMs[position] ?? Number.NaN });
       }
-      return figures;
+      return results;
     } finally {
       db.destroy();
       await tables.stop();
@@ -63,7 +63,7 @@ export const measureTransactions = async (say: Say): Promise<readonly Transactio
   }
 };
 
-const prepareTables = async (folder: string, say: Say) => {
+const prepareTables = async (folder: string, report: Report) => {
   const empty = await startDynoxide({ pidFile: join(folder, "empty.pid"), logFile: join(folder, "empty.log") });
   try {
     await createTables(empty.endpoint);
@@ -72,7 +72,7 @@ const prepareTables = async (folder: string, say: Say) => {
     const accounts: BusyAccount[] = [];
     for (const count of transactionCounts) accounts.push(await openBusyAccount(ledger, tableNames.access, count));
     db.destroy();
-    say("importing a ledger with a year of transactions");
+    report("importing a ledger with a year of transactions");
     return { accounts, tables: await importTables(empty.endpoint, allRows(accounts), folder) };
   } finally {
     await empty.stop();
@@ -91,7 +91,7 @@ const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]):
     REFERENCE_KEY_SECRET_ID: "reference-key",
     ...localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }),
   });
-  const gateway = await openFreshGateway(["read-account"]);
+  const gateway = await openColdGateway(["read-account"]);
   const client = createClient(gateway.baseUrl);
   const samples = accounts.map((): number[] => []);
   try {
@@ -115,18 +115,18 @@ const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]):
 const measureBooks = async (
   ledger: Ledger,
   { accountId, transactions }: BusyAccount,
-): Promise<Omit<TransactionFigures, "pageMs">> => {
+): Promise<Omit<TransactionResults, "pageMs">> => {
   const nowMs = Date.now();
   const month = { from: isoTime(nowMs - MONTH_MS), to: isoTime(nowMs) };
   const repeats = repeatsOf(transactions);
   const statementMs = await middleMs(repeats, async () => {
     const { closing_kobo } = await readStatement(ledger, accountId, month);
-    if (closing_kobo <= 0) throw new Error("The statement does not end with what is left in the wallet");
+    if (closing_kobo <= 0) throw new Error("The statement has no closing balance");
   });
-  const proofMs = await middleMs(repeats, () => prove(ledger, accountId));
+  const reconciliationMs = await middleMs(repeats, () => reconcile(ledger, accountId));
   await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
-  const nextProofMs = await middleMs(repeats, () => prove(ledger, accountId));
-  return { transactions, statementMs, proofMs, nextProofMs };
+  const nextReconciliationMs = await middleMs(repeats, () => reconcile(ledger, accountId));
+  return { transactions, statementMs, reconciliationMs, nextReconciliationMs };
 };
 
 const middleMs = async (repeats: number, work: () => Promise<unknown>): Promise<number> => {
@@ -135,9 +135,10 @@ const middleMs = async (repeats: number, work: () => Promise<unknown>): Promise<
   return median(samplesMs);
 };
 
-/** A proof that does not prove would be no figure. */
-const prove = async (ledger: Ledger, accountId: string): Promise<Reconciliation> => {
-  const proof = await reconcileWallet(ledger, accountId);
-  if (proof?.difference_kobo !== 0) throw new Error(`The wallet is not proved: ${JSON.stringify(proof)}`);
-  return proof;
+/** Reconciles the wallet, and fails if its balance differs from its entries. */
+const reconcile = async (ledger: Ledger, accountId: string): Promise<Reconciliation> => {
+  const reconciliation = await reconcileWallet(ledger, accountId);
+  if (reconciliation?.difference_kobo !== 0)
+    throw new Error(`The wallet does not reconcile: ${JSON.stringify(reconciliation)}`);
+  return reconciliation;
 };

@@ -3,7 +3,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 
-/** What the stacks share: the order, its price, the key, the debit and the upstream, as one writes them at first. */
+/** What the peers share: order, price, key, debit and upstream request, written in the simplest way. */
 const env = z
   .object({
     KEYS_TABLE: z.string(),
@@ -11,7 +11,7 @@ const env = z
     PURCHASES_TABLE: z.string(),
     IDEMPOTENCY_TABLE: z.string(),
     LIMITS_TABLE: z.string(),
-    /** Absent: orders are made up, as with a test key. */
+    /** Absent: outcomes are simulated, as with a test key. */
     UPSTREAM_BASE_URL: z.string().optional(),
     UPSTREAM_KEY: z.string().default(""),
   })
@@ -36,7 +36,7 @@ export const priceOf = ({ plan_id }: Order): number => {
   return kobo;
 };
 
-/** An answer that is not 200. */
+/** A response that is not 200. */
 export class Refusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -47,7 +47,7 @@ export class Refusal extends Error {
 
 const keyItem = z.object({ account_id: z.string() });
 
-/** Whose key it is. One read. */
+/** The account of a key. One read. */
 export const accountOf = async (authorization = ""): Promise<string> => {
   const hash = createHash("sha256")
     .update(authorization.replace(/^Bearer /, ""))
@@ -57,7 +57,7 @@ export const accountOf = async (authorization = ""): Promise<string> => {
   return keyItem.parse(Item).account_id;
 };
 
-/** Takes the price from the wallet, if it is there. One write. */
+/** Debits the wallet if the balance is sufficient. One write. */
 export const debit = async (accountId: string, kobo: number): Promise<void> => {
   const command = new UpdateCommand({
     TableName: env.WALLETS_TABLE,
@@ -70,7 +70,7 @@ export const debit = async (accountId: string, kobo: number): Promise<void> => {
     await db.send(command);
   } catch (error) {
     if (error instanceof Error && error.name === "ConditionalCheckFailedException") {
-      throw new Refusal(402, "The balance does not suffice");
+      throw new Refusal(402, "The balance is insufficient");
     }
     throw error;
   }
@@ -80,7 +80,7 @@ const delivered = z.object({
   data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }),
 });
 
-/** Has the upstream deliver it; resolves with the upstream's reference and status. */
+/** Orders from the upstream; resolves with the upstream's reference and status. */
 export const deliver = async (order: Order): Promise<{ readonly reference: string; readonly status: string }> => {
   if (env.UPSTREAM_BASE_URL === undefined) return { reference: `DATA_${randomUUID()}`, status: "success" };
   const response = await fetch(`${env.UPSTREAM_BASE_URL}/vtu/data/purchase`, {
@@ -89,7 +89,7 @@ export const deliver = async (order: Order): Promise<{ readonly reference: strin
     body: JSON.stringify(order),
     signal: AbortSignal.timeout(20_000),
   });
-  if (!response.ok) throw new Refusal(502, "The provider has refused");
+  if (!response.ok) throw new Refusal(502, "The upstream has rejected the order");
   return delivered.parse(await response.json()).data.transaction;
 };
 
@@ -109,15 +109,15 @@ export const answerOf = (order: Order, kobo: number, { reference, status }: { re
 });
 export type Answer = ReturnType<typeof answerOf>;
 
-/** What is answered to an error: a refusal as it is, anything else as a 500 with a line in the log. */
+/** The response to an error; an unexpected one is logged and becomes a 500. */
 export const refusalOf = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
   console.error(error);
   return new Refusal(500, "Server error");
 };
 
-/** One line for each request. */
+/** Logs one line per request. */
 export const logged = (status: number, startedAtMs: number): void => {
-  const line = { event: "request.answered", status, durationMs: Date.now() - startedAtMs };
+  const line = { event: "request.answered", status, duration_ms: Date.now() - startedAtMs };
   console.log(JSON.stringify(line));
 };

@@ -5,8 +5,8 @@ import { type Answer, accountOf, answerOf, db, debit, deliver, orderSchema, pric
 const purchaseItem = z.object({ order: orderSchema, kobo: z.number(), reference: z.string(), status: z.string() });
 
 /**
- * A purchase as it is often written by hand: get the key, get the reference, take the money, put the purchase, ask the upstream,
- * update the purchase. Five calls to DynamoDB, and a crash between two of them loses money.
+ * A purchase as it is often written by hand: get the key, get the reference, debit the wallet, put the purchase, order from the
+ * upstream, update the purchase. A crash between two of these five calls to DynamoDB loses money.
  */
 export const buyByHand = async (authorization: string | undefined, body: unknown): Promise<Answer> => {
   const accountId = await accountOf(authorization);
@@ -16,8 +16,8 @@ export const buyByHand = async (authorization: string | undefined, body: unknown
   const Key = { pk: `${accountId}#${order.reference}` };
   const { Item } = await db.send(new GetCommand({ TableName: tables.PURCHASES_TABLE, Key }));
   if (Item !== undefined) {
-    const earlier = purchaseItem.parse(Item);
-    return answerOf(earlier.order, earlier.kobo, earlier);
+    const existing = purchaseItem.parse(Item);
+    return answerOf(existing.order, existing.kobo, existing);
   }
   const kobo = priceOf(order);
   await debit(accountId, kobo);

@@ -28,7 +28,7 @@ const limiter = new RateLimiterDynamo({
 
 type Paid = { readonly accountId: string; readonly order: Order };
 
-/** Without a context, as in a server, Powertools warns about each request that it does not know the time left. */
+/** Without a Lambda context Powertools logs a warning for each request. */
 const config = new IdempotencyConfig({
   eventKeyJmesPath: "[accountId, order.reference]",
   lambdaContext: aLambdaContext(),
@@ -47,7 +47,7 @@ const buyOnce = makeIdempotent(
   },
 );
 
-/** A purchase put together from well-known packages: rate limit and idempotency from theirs, the wallet's update by hand. */
+/** A purchase built from well-known packages for rate limit and idempotency, with the debit written by hand. */
 export const buyByPackages = async (authorization: string | undefined, body: unknown): Promise<Answer> => {
   const accountId = await accountOf(authorization);
   await withinLimit(authorization ?? "");

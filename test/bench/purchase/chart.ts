@@ -1,27 +1,31 @@
 import type { Line } from "./purchase.ts";
-import { overOurs } from "./tables.ts";
+import { overService } from "./tables.ts";
 
 const WIDTH = 760;
 const LABEL = 300;
 const BAR = 18;
 const GAP = 8;
 const HEAD = 34;
-/** Grey both on white and on black paper. */
+/** A grey that is readable on white and on black. */
 const INK = "#7a7a7a";
-const ACCOUNT_ERRORS = "#1f77b4";
+const SERVICE = "#1f77b4";
 
 type Bar = { readonly label: string; readonly value: number };
 
-/** Two groups of bars: purchases a second and CPU time, each over ours, with a live key. */
+/** Two groups of bars: purchases per second and CPU time with a live key, relative to this service. */
 export const drawPurchases = (lines: readonly Line[]): string => {
   const bars = (of: "perSecond" | "cpuUs"): readonly Bar[] =>
-    lines.map((line) => ({ label: line.stack.title, value: overOurs(lines, line, "live", of) }));
-  const first = group("Purchases a second, this service = 1 (longer is better)", bars("perSecond"), 0);
-  const second = group("Server CPU a purchase, this service = 1 (shorter is better)", bars("cpuUs"), first.height + 16);
+    lines.map((line) => ({ label: line.stack.title, value: overService(lines, line, "live", of) }));
+  const first = group("Purchases per second, this service = 1 (longer is better)", bars("perSecond"), 0);
+  const second = group(
+    "Server CPU per purchase, this service = 1 (shorter is better)",
+    bars("cpuUs"),
+    first.height + 16,
+  );
   const height = first.height + 16 + second.height;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" fill="${INK}">`,
-    "<title>Live purchases: this service beside three other stacks</title>",
+    "<title>Live purchases: this service and three other stacks</title>",
     ...first.elements,
     ...second.elements,
     "</svg>\n",
@@ -35,7 +39,7 @@ const group = (title: string, bars: readonly Bar[], top: number) => {
     const width = ((WIDTH - LABEL - 60) * value) / most;
     return [
       `<text x="${LABEL - 8}" y="${y + 13}" text-anchor="end">${label}</text>`,
-      `<rect x="${LABEL}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${index === 0 ? ACCOUNT_ERRORS : INK}"/>`,
+      `<rect x="${LABEL}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" fill="${index === 0 ? SERVICE : INK}"/>`,
       `<text x="${(LABEL + width + 6).toFixed(1)}" y="${y + 13}">${value.toFixed(2)}</text>`,
     ];
   });

@@ -4,28 +4,28 @@ import { capacityOf } from "../../builders/observe.ts";
 import { BUY_DATA } from "../../builders/service.ts";
 import { until } from "../../builders/until.ts";
 import { createClient, orderRequest } from "../../load/client.ts";
+import type { Backends } from "../backends.ts";
 import { startServer } from "../server-process.ts";
 import type { Stack } from "../stacks.ts";
-import type { Surroundings } from "../surroundings.ts";
 import { aNewOrder, assertDelivered } from "./slice.ts";
 
-/** What one live purchase takes of DynamoDB, as it went over the wire, with a key that was used before. */
+/** The DynamoDB usage of one live purchase, counted on the wire, with a key that was used before. */
 export type Counts = Readonly<ReturnType<typeof capacityOf>> & {
   readonly calls: readonly string[];
   readonly logBytes: number;
   readonly answerBytes: number;
 };
 
-export const countPurchase = async (stack: Stack, around: Surroundings): Promise<Counts> => {
-  const proxy = await startDynamoDbProxy(around.dynamodbEndpoint);
-  const logFile = around.file(`${stack.name}-counted.log`);
-  const environment = { ...stack.environment("live", around), ...around.awsEnvironment(proxy.endpoint) };
+export const countPurchase = async (stack: Stack, backends: Backends): Promise<Counts> => {
+  const proxy = await startDynamoDbProxy(backends.dynamodbEndpoint);
+  const logFile = backends.file(`${stack.name}-counted.log`);
+  const environment = { ...stack.environment("live", backends), ...backends.awsEnvironment(proxy.endpoint) };
   const server = await startServer(stack.command, environment, logFile);
   const client = createClient(`${server.origin}/v1`);
   try {
-    const [key = ""] = await stack.prepare(around, "live", 1);
+    const [key = ""] = await stack.prepare(backends, "live", 1);
     assertDelivered(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
-    // A line may be written after its answer.
+    // The line may be written after the response.
     const inLog = { patienceMs: 2_000, everyMs: 10 };
     await until("a line in the log", () => readFileSync(logFile).length > 0, inLog);
     proxy.calls.length = 0;
@@ -46,7 +46,7 @@ export const countPurchase = async (stack: Stack, around: Surroundings): Promise
   }
 };
 
-/** Head and body, as they are written. */
+/** The size of headers and body. */
 const bytesOf = ({ headers, text }: { readonly headers: object; readonly text: string }): number =>
   Object.entries(headers).reduce((total, [name, value]) => total + name.length + String(value).length + 4, 0) +
   Buffer.byteLength(text);

@@ -1,14 +1,14 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { openBackends } from "../backends.ts";
 import type { Part } from "../part.ts";
 import { type Stack, stacks } from "../stacks.ts";
-import { openSurroundings } from "../surroundings.ts";
 import { drawPurchases } from "./chart.ts";
 import { type Counts, countPurchase } from "./counts.ts";
 import { allRounds, load, runRounds } from "./rounds.ts";
 import type { Slice } from "./slice.ts";
 import { purchaseTables } from "./tables.ts";
 
-/** What was measured of one stack. */
+/** The measurements of one stack. */
 export type Line = {
   readonly stack: Stack;
   readonly counts: Counts;
@@ -16,17 +16,17 @@ export type Line = {
 };
 
 export const purchase: Part = {
-  says:
+  description:
     `buys ${load.orders} data bundles from each of ${stacks.length} stacks in turn, ${allRounds} times with test keys and as often with ` +
-    "live ones; about 3 minutes.",
-  measure: async (say) => {
-    const around = await openSurroundings();
+    "live keys; about 3 minutes",
+  measure: async (report) => {
+    const backends = await openBackends();
     try {
-      say("counting calls and capacity");
+      report("counting calls and capacity");
       const counts = new Map<Stack["name"], Counts>();
-      for (const stack of stacks) counts.set(stack.name, await countPurchase(stack, around));
-      const test = await runRounds("test", around, say);
-      const live = await runRounds("live", around, say);
+      for (const stack of stacks) counts.set(stack.name, await countPurchase(stack, backends));
+      const test = await runRounds("test", backends, report);
+      const live = await runRounds("live", backends, report);
       const lines = stacks.map((stack): Line => {
         const counted = counts.get(stack.name);
         if (counted === undefined) throw new Error(`${stack.name} was not counted`);
@@ -37,12 +37,12 @@ export const purchase: Part = {
         };
       });
       return {
-        figures: lines.map(({ stack, ...measured }) => ({ stack: stack.name, ...measured })),
+        results: lines.map(({ stack, ...measured }) => ({ stack: stack.name, ...measured })),
         sections: { purchase: purchaseTables(lines) },
         drawings: { "performance.svg": drawPurchases(lines) },
       };
     } finally {
-      await around.stop();
+      await backends.stop();
     }
   },
 };

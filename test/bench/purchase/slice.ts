@@ -2,24 +2,24 @@ import { randomUUID } from "node:crypto";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { createClient, orderRequest, type Reply } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
-import { quantile } from "../samples.ts";
 import type { ServerProcess } from "../server-process.ts";
+import { quantile } from "../statistics.ts";
 
-/** Of a key that nobody meets the limit with: 60 requests a minute are allowed. */
-const ORDERS_A_KEY = 50;
+/** Below the rate limit of 60 per minute. */
+const ORDERS_PER_KEY = 50;
 
 /** One server's turn in a round. */
 export type Slice = {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the server's own process, for one purchase. */
+  /** CPU time of the server process per purchase. */
   readonly cpuUs: number;
 };
 
-export const keysFor = (orders: number): number => Math.ceil(orders / ORDERS_A_KEY);
+export const keysFor = (orders: number): number => Math.ceil(orders / ORDERS_PER_KEY);
 
-/** Buys so often, each time under a reference of its own, and weighs what that took. All must be delivered. */
+/** Places the orders of one slice, each with a new reference, and measures them. All must be delivered. */
 export const runSlice = async (
   server: ServerProcess,
   keys: readonly string[],
@@ -28,12 +28,12 @@ export const runSlice = async (
   const client = createClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
   const cpuBeforeUs = await server.cpuUs();
-  const begun = performance.now();
+  const startMs = performance.now();
   await inParallel(load.orders, load.concurrency, async (index) => {
     const key = keys[index % keys.length] ?? "";
     replies.push(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
   });
-  const durationMs = performance.now() - begun;
+  const durationMs = performance.now() - startMs;
   const cpuUs = (await server.cpuUs()) - cpuBeforeUs;
   client.close();
   for (const reply of replies) assertDelivered(reply);
@@ -46,10 +46,10 @@ export const runSlice = async (
   };
 };
 
-/** An order that is no repeat of another. */
+/** An order with a new reference. */
 export const aNewOrder = () => anOrder({ reference: randomUUID() });
 
-/** Speed without delivery is no result. */
+/** Fails unless the purchase succeeded. */
 export const assertDelivered = (reply: Reply): void => {
   if (reply.kind === "answered" && reply.status === 200 && reply.text.includes('"status":"success"')) return;
   throw new Error(`A purchase was not delivered: ${JSON.stringify(reply)}`);

@@ -3,7 +3,7 @@ import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
 import { markdownTable } from "../../../tools/docs/markdown.ts";
-import { median, pairedRatio } from "../samples.ts";
+import { median, pairedRatio } from "../statistics.ts";
 import type { Counts } from "./counts.ts";
 import type { Line } from "./purchase.ts";
 import type { Slice } from "./slice.ts";
@@ -13,37 +13,45 @@ const MILLION = 1_000_000;
 export const purchaseTables = (lines: readonly Line[]): string =>
   [timeTable("test", lines), timeTable("live", lines), countTable(lines)].join("\n\n");
 
-/** One figure of a stack: the middle of its rounds. */
-const middle = (slices: readonly Slice[], of: keyof Slice): number => median(slices.map((slice) => slice[of]));
+/** The median of a stack's rounds. */
+const medianOf = (slices: readonly Slice[], of: keyof Slice): number => median(slices.map((slice) => slice[of]));
 
-/** A stack's figure over ours, in pairs of slices of the same round. */
-export const overOurs = (lines: readonly Line[], line: Line, mode: Mode, of: keyof Slice): number => {
-  const ours = lines[0]?.slices[mode] ?? [];
+/** A stack relative to this service: the median of the ratios of slices of the same round. */
+export const overService = (lines: readonly Line[], line: Line, mode: Mode, of: keyof Slice): number => {
+  const service = lines[0]?.slices[mode] ?? [];
   return pairedRatio(
     line.slices[mode].map((slice) => slice[of]),
-    ours.map((slice) => slice[of]),
+    service.map((slice) => slice[of]),
   );
 };
 
 const titles: Readonly<Record<Mode, string>> = {
-  test: "with a test key: nothing upstream",
-  live: "with a live key: an upstream that delivers at once",
+  test: "test key, no upstream",
+  live: "live key, an upstream that delivers at once",
 };
 
 const timeTable = (mode: Mode, lines: readonly Line[]): string =>
   markdownTable([
-    [titles[mode], "purchases/s", "ours is", "p50, ms", "p99, ms", "server CPU, ms a purchase", "ours is"],
+    [
+      titles[mode],
+      "purchases/s",
+      "service relative",
+      "p50, ms",
+      "p99, ms",
+      "server CPU per purchase, ms",
+      "service relative",
+    ],
     ...lines.map((line, index) => {
       const { stack, slices } = line;
       const ratio = (of: "perSecond" | "cpuUs"): string =>
-        index === 0 ? "" : `${(1 / overOurs(lines, line, mode, of)).toFixed(2)} ×`;
+        index === 0 ? "" : `${(1 / overService(lines, line, mode, of)).toFixed(2)} ×`;
       return [
         stack.title,
-        middle(slices[mode], "perSecond").toFixed(0),
+        medianOf(slices[mode], "perSecond").toFixed(0),
         ratio("perSecond"),
-        middle(slices[mode], "p50Ms").toFixed(1),
-        middle(slices[mode], "p99Ms").toFixed(1),
-        (middle(slices[mode], "cpuUs") / 1_000).toFixed(2),
+        medianOf(slices[mode], "p50Ms").toFixed(1),
+        medianOf(slices[mode], "p99Ms").toFixed(1),
+        (medianOf(slices[mode], "cpuUs") / 1_000).toFixed(2),
         ratio("cpuUs"),
       ];
     }),
@@ -52,14 +60,14 @@ const timeTable = (mode: Mode, lines: readonly Line[]): string =>
 const countTable = (lines: readonly Line[]): string =>
   markdownTable([
     [
-      "a live purchase, counted",
+      "one live purchase, counted",
       "DynamoDB calls",
       "write units: tables",
       "indexes",
-      "refused",
+      "cancelled",
       "read units",
       "log, bytes",
-      "USD a million",
+      "USD per million",
     ],
     ...lines.map(({ stack, counts }) => [
       stack.title,
@@ -69,12 +77,12 @@ const countTable = (lines: readonly Line[]): string =>
       String(counts.refusedWriteUnits),
       String(counts.readUnits),
       String(counts.logBytes),
-      dollarsAMillion(counts).toFixed(2),
+      dollarsPerMillion(counts).toFixed(2),
     ]),
   ]);
 
-/** By the prices and the assumptions of `npm run costs`; what differs is what was counted. */
-const dollarsAMillion = (counts: Counts): number => {
+/** The prices and assumptions are those of `npm run costs`, the quantities are counted. */
+const dollarsPerMillion = (counts: Counts): number => {
   const budget: Budget = {
     title: "counted",
     invocations: [{ function: "purchase", calls: counts.calls, waitsFor: "upstream" }],

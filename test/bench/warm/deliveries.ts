@@ -7,38 +7,38 @@ import { until } from "../../builders/until.ts";
 import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
-import type { Say } from "../part.ts";
-import { median } from "../samples.ts";
+import type { Report } from "../part.ts";
+import { median } from "../statistics.ts";
 
 const ENDPOINTS = [1, 10, 100] as const;
 export const DELIVERIES = 300;
 const ROUNDS = 3;
-/** Below what a key may ask for in a minute. */
+/** Below the rate limit of a key. */
 const PURCHASES_PER_KEY = 40;
 const AT_ONCE = 8;
 
-export type DeliveryFigures = { readonly endpoints: number; readonly perSecond: number };
+export type DeliveryResults = { readonly endpoints: number; readonly perSecond: number };
 
-/** Accounts with an endpoint each, and what they bought: together as many transactions as are told in one round. */
+/** Accounts with an endpoint each, and their transactions: together as many as the deliveries of one round. */
 type Group = {
   readonly receivers: readonly Receiver[];
   readonly bought: readonly { readonly accountId: string; readonly transaction: string }[];
 };
 
-/** How fast a queue full of deliveries is emptied. The service is a process of its own; the endpoints are in this one. */
-export const measureDeliveries = async (say: Say): Promise<readonly DeliveryFigures[]> => {
+/** Measures how fast a full delivery queue is emptied. The service runs in its own process, the endpoints in this one. */
+export const measureDeliveries = async (report: Report): Promise<readonly DeliveryResults[]> => {
   const service = await startServiceProcess();
   const client = createClient(service.baseUrl);
   const queue = deliveryQueue(service.admin.sqs, service.admin.target.environment.DELIVERY_QUEUE_URL);
   const groups: Group[] = [];
   try {
     for (const endpoints of ENDPOINTS) groups.push(await newGroup(service, client, endpoints));
-    say(`${ENDPOINTS.join(", ")} endpoints stand; ${ROUNDS} rounds of ${DELIVERIES} deliveries to each`);
+    report(`${ENDPOINTS.join(", ")} endpoints are ready; ${ROUNDS} rounds of ${DELIVERIES} deliveries to each`);
     const rates: number[][] = groups.map(() => []);
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const [position, group] of groups.entries()) {
-        const perSecond = await tellAll(queue, group, `round-${round}`);
-        // The first makes the code warm.
+        const perSecond = await deliverAll(queue, group, `round-${round}`);
+        // The first round warms up.
         if (round > 0) rates[position]?.push(perSecond);
       }
     }
@@ -63,7 +63,7 @@ const newGroup = async (service: ServiceProcess, client: Client, endpoints: numb
       const key = account.keys[index % keys] ?? "";
       bought.push({ accountId, transaction: await buy(client, key) });
     });
-    // Set only now: the purchases themselves are told to nobody.
+    // Set after the purchases, so that they send no webhooks themselves.
     const receiver = await startReceiver();
     await setEndpoint(admin.endpoints, admin.addressRules, accountId, receiver.url);
     receivers.push(receiver);
@@ -79,8 +79,8 @@ const buy = async (client: Client, key: string): Promise<string> => {
   return pk;
 };
 
-/** Tells all of a group's transactions once more; from the first message to the last arrival. */
-const tellAll = async (queue: DeliveryQueue, { receivers, bought }: Group, repeat: string): Promise<number> => {
+/** Enqueues all of a group's transactions again and measures from the first message to the last delivery. */
+const deliverAll = async (queue: DeliveryQueue, { receivers, bought }: Group, repeat: string): Promise<number> => {
   for (const { received } of receivers) received.splice(0);
   const arrived = (): number => receivers.reduce((total, { received }) => total + received.length, 0);
   const begunMs = Date.now();
@@ -88,8 +88,8 @@ const tellAll = async (queue: DeliveryQueue, { receivers, bought }: Group, repea
     const one = bought[index];
     if (one) await queue.send({ transaction: one.transaction, status: "success", repeat }, one.accountId);
   });
-  const patience = { patienceMs: 60_000, everyMs: 10 };
-  await until(`${bought.length} deliveries`, () => arrived() >= bought.length, patience);
+  const options = { patienceMs: 60_000, everyMs: 10 };
+  await until(`${bought.length} deliveries`, () => arrived() >= bought.length, options);
   const lastMs = Math.max(...receivers.flatMap(({ received }) => received.map(({ atMs }) => atMs)));
   return (bought.length * 1_000) / (lastMs - begunMs);
 };

@@ -9,21 +9,21 @@ import { aWebhookChange } from "../../builders/webhook-message.ts";
 const REPEATS = 5;
 const VERIFY_NIN = "/identity/nin/verify";
 
-export type LogFigures = {
+export type LogResults = {
   readonly title: string;
   readonly lines: number;
-  /** The most of several. */
+  /** The maximum of several requests. */
   readonly bytes: number;
   readonly bytesMax: number;
 };
 
 type Kind = { readonly budget: Budget; readonly prepare: () => Promise<() => Promise<unknown>> };
 
-/** What each kind of request leaves in the log, beside what it may leave at most. */
-export const measureLogLines = async (service: TestService): Promise<readonly LogFigures[]> => {
+/** The log size of each kind of request, and its budget. */
+export const measureLogLines = async (service: TestService): Promise<readonly LogResults[]> => {
   const receiver = await startReceiver();
   try {
-    const figures: LogFigures[] = [];
+    const results: LogResults[] = [];
     for (const { budget, prepare } of kindsOf(service, receiver.url)) {
       const { title, log } = budget;
       const bytes: number[] = [];
@@ -31,9 +31,9 @@ export const measureLogLines = async (service: TestService): Promise<readonly Lo
         const { lines } = await observe(service.proxy, log.events.length, await prepare());
         bytes.push(Buffer.byteLength(lines.join("")));
       }
-      figures.push({ title, lines: log.events.length, bytes: Math.max(...bytes), bytesMax: log.bytes });
+      results.push({ title, lines: log.events.length, bytes: Math.max(...bytes), bytesMax: log.bytes });
     }
-    return figures;
+    return results;
   } finally {
     await receiver.stop();
   }
@@ -72,7 +72,7 @@ const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
   ];
 };
 
-/** The request, when it was made so many times before. */
+/** Resolves with the request, after it was made so many times. */
 const after = async <Given>(
   give: () => Promise<Given>,
   request: (given: Given) => Promise<unknown>,

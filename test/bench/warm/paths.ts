@@ -4,31 +4,31 @@ import { observe } from "../../builders/observe.ts";
 import type { TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
 import { type Client, createClient, type Sent } from "../../load/client.ts";
-import { type FreshGateway, openFreshGateway } from "../fresh-gateway.ts";
-import { type Spread, spreadOf } from "../samples.ts";
+import { type ColdGateway, openColdGateway } from "../cold-gateway.ts";
+import { type Spread, spreadOf } from "../statistics.ts";
 
-/** Below what a key may ask for in a minute. */
+/** Below the rate limit of a key. */
 const REQUESTS_PER_KEY = 100;
 const WARM_REQUESTS = 500;
 const COLD_REQUESTS = 60;
-/** The first of each kind make the code warm and do not count. */
+/** Warm-up requests of each kind, which are not counted. */
 const WARM_UP = 20;
 
-export type PathFigures = { readonly title: string; readonly durationMs: Spread; readonly dynamodbCalls: number };
+export type PathResults = { readonly title: string; readonly durationMs: Spread; readonly dynamodbCalls: number };
 
-/** One kind of request: what is sent the how-manieth time, and what must come back. */
+/** One kind of request: the request by its number, and the expected status. */
 type Path = {
   readonly title: string;
   readonly requests: number;
   readonly status: number;
-  /** Begins with nothing in memory each time. */
+  /** Loads the functions again before each request. */
   readonly isCold?: true;
   readonly sent: (count: number) => Sent;
 };
 
-/** Requests one after the other, past the proxy that counts; then one of each kind through it. */
-export const measurePaths = async (service: TestService): Promise<readonly PathFigures[]> => {
-  const gateway = await openFreshGateway(["list-catalog", "receive-upstream-event"]);
+/** Measures requests one after the other without the counting proxy, then counts the calls of one of each kind with it. */
+export const measurePaths = async (service: TestService): Promise<readonly PathResults[]> => {
+  const gateway = await openColdGateway(["list-catalog", "receive-upstream-event"]);
   const client = createClient(gateway.baseUrl);
   const restore = setEnvironment({ OUTCOMES_QUEUE_URL: unreadQueue() });
   try {
@@ -39,15 +39,15 @@ export const measurePaths = async (service: TestService): Promise<readonly PathF
     for (const path of paths) durations.set(path.title, await durationsOf(path, gateway, client));
     throughProxy();
 
-    const figures: PathFigures[] = [];
+    const results: PathResults[] = [];
     await gateway.begin();
     for (const path of paths) {
       await ask(path, 0, gateway, client);
       const { calls } = await observe(service.proxy, 1, () => ask(path, 1, gateway, client));
       const durationMs = spreadOf(durations.get(path.title) ?? []);
-      figures.push({ title: path.title, durationMs, dynamodbCalls: calls.length });
+      results.push({ title: path.title, durationMs, dynamodbCalls: calls.length });
     }
-    return figures;
+    return results;
   } finally {
     restore();
     client.close();
@@ -55,10 +55,11 @@ export const measurePaths = async (service: TestService): Promise<readonly PathF
   }
 };
 
-/** On AWS another function reads what was queued; here it would do so in this very process, while the answer waits. */
-const unreadQueue = (): string => (process.env.OUTCOMES_QUEUE_URL ?? "").replace(/status$/, deadLettersOf("status"));
+/** Messages go to a queue without a consumer, because here the consumer would run in this process and delay the response. */
+const unreadQueue = (): string =>
+  (process.env.OUTCOMES_QUEUE_URL ?? "").replace(/outcomes$/, deadLettersOf("outcomes"));
 
-const durationsOf = async (path: Path, gateway: FreshGateway, client: Client): Promise<readonly number[]> => {
+const durationsOf = async (path: Path, gateway: ColdGateway, client: Client): Promise<readonly number[]> => {
   const durationsMs: number[] = [];
   for (let count = 0; count < WARM_UP + path.requests; count += 1) {
     const durationMs = await ask(path, count, gateway, client);
@@ -67,11 +68,11 @@ const durationsOf = async (path: Path, gateway: FreshGateway, client: Client): P
   return durationsMs;
 };
 
-const ask = async (path: Path, count: number, gateway: FreshGateway, client: Client): Promise<number> => {
+const ask = async (path: Path, count: number, gateway: ColdGateway, client: Client): Promise<number> => {
   if (path.isCold) await gateway.begin();
   const reply = await client.send(path.sent(count));
   if (reply.kind !== "answered" || reply.status !== path.status) {
-    throw new Error(`${path.title} was answered otherwise: ${JSON.stringify(reply)}`);
+    throw new Error(`${path.title} got an unexpected response: ${JSON.stringify(reply)}`);
   }
   return reply.durationMs;
 };
@@ -87,17 +88,17 @@ const pathsOf = async (service: TestService): Promise<readonly Path[]> => {
   return [
     { title: "catalog, warm", requests: WARM_REQUESTS, status: 200, sent: get({}) },
     {
-      title: "catalog, warm, unchanged (304)",
+      title: "unchanged catalog (304), warm",
       requests: WARM_REQUESTS,
       status: 304,
       sent: get({ "if-none-match": headers.get("etag") ?? "" }),
     },
-    { title: "catalog, read from the table", requests: COLD_REQUESTS, status: 200, isCold: true, sent: get({}) },
-    { title: "event of the provider", requests: WARM_REQUESTS, status: 200, sent: () => event },
+    { title: "catalog, first request", requests: COLD_REQUESTS, status: 200, isCold: true, sent: get({}) },
+    { title: "upstream event", requests: WARM_REQUESTS, status: 200, sent: () => event },
   ];
 };
 
-/** Enough keys for so many requests in one minute, one for each request. */
+/** Enough keys for the rate limit, in rotation. */
 const keysFor = async (service: TestService, requests: number): Promise<Generator<string, string, void>> => {
   const { newKey } = await service.newCaller({ naira: 0 });
   const keys: string[] = [];

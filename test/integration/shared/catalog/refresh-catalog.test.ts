@@ -21,7 +21,7 @@ const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
 
-/** The schedule's work between a simulator and the cache table, with a clock that stands still until it is moved. */
+/** The refresh between a simulator and the cache table, with a clock that only the test moves. */
 const aRefresh = async (options: { readonly key?: string | undefined } = {}) => {
   const simulator = await startSimulator({ liveKey: KEY });
   onTestFinished(() => simulator.stop());
@@ -37,7 +37,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   return {
     ...{ simulator, db, cacheTable, store, clock, serve },
     refresh: () => refreshCatalog({ store, upstream, clock: () => clock.nowMs }, deadlineIn(29_000)),
-    /** The catalog as the table has it. */
+    /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
       return snapshot && catalogOf(snapshot);
@@ -45,7 +45,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   };
 };
 
-/** How often the upstream was asked for its catalog so far. */
+/** How many requests for the catalog the upstream got. */
 const reads = (simulator: Simulator): number => {
   const [left] = simulator.state.faults.list();
   return 1_000 - (left?.times ?? 1_000);
@@ -54,7 +54,7 @@ const countReads = (simulator: Simulator): void =>
   simulator.state.faults.add({ kind: "delay", delay_ms: 0, path: "/vtu/data", times: 1_000 });
 
 describe("the table", () => {
-  test("gives a snapshot back byte by byte, with its tag and its time", async () => {
+  test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
     const { store } = await aRefresh();
     expect(await store.read()).toBeUndefined();
     const snapshot = snapshotOf(aCatalog(30), NOON + 7);
@@ -67,7 +67,7 @@ describe("the table", () => {
 });
 
 describe("the first refresh", () => {
-  test("fills the table with the upstream's 4 networks and 30 plans", async () => {
+  test("the first refresh fills the table with the upstream's 4 networks and 30 plans", async () => {
     const { refresh, stored } = await aRefresh();
     expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
     const catalog = await stored();
@@ -81,7 +81,7 @@ describe("the first refresh", () => {
     });
   });
 
-  test("is tried again at the next look, a minute later, until it succeeds", async () => {
+  test("the first refresh is retried each minute until it succeeds", async () => {
     const { refresh, simulator, clock, stored } = await aRefresh();
     simulator.state.faults.add({ kind: "status", status: 503, times: 2 });
     for (const expected of ["refused", "refused", "replaced", "fresh_enough"]) {
@@ -91,7 +91,7 @@ describe("the first refresh", () => {
     expect((await stored())?.data_plans.length).toBe(30);
   });
 
-  test("what it stored is what callers get, until now refused with 503", async () => {
+  test("callers get 503 before the first refresh, and its catalog afterwards", async () => {
     const { refresh, store, clock } = await aRefresh();
     const memory = catalogMemory(store, () => clock.nowMs);
     const list = () =>
@@ -111,7 +111,7 @@ describe("the first refresh", () => {
 });
 
 describe("a filled table", () => {
-  test("is left alone for an hour, without a call to the upstream, and refreshed at the hour", async () => {
+  test("a catalog is refreshed after an hour, and before that the upstream gets no request", async () => {
     const { refresh, simulator, clock } = await aRefresh();
     await refresh();
     countReads(simulator);
@@ -125,7 +125,7 @@ describe("a filled table", () => {
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
   });
 
-  test("gets new prices, added plans and removed ones, and another tag", async () => {
+  test("a refresh stores new prices, added and removed plans, and another tag", async () => {
     const { refresh, serve, store, clock, stored } = await aRefresh();
     serve(aCatalog(4));
     await refresh();
@@ -138,7 +138,7 @@ describe("a filled table", () => {
     expect((await store.read())?.etag).not.toBe(before?.etag);
   });
 
-  test("keeps its tag when the upstream says the same again, and becomes younger", async () => {
+  test("an unchanged catalog keeps its tag, and its age begins anew", async () => {
     const { refresh, store, clock } = await aRefresh();
     await refresh();
     const before = await store.read();
@@ -159,7 +159,7 @@ describe("a catalog that was refused as halved", () => {
     return setting;
   };
 
-  test("waits beside the one that is served, and is served once it is accepted", async () => {
+  test("a catalog refused as halved is served once an operator accepts it", async () => {
     const { store, stored } = await aHalvedOne();
     expect((await stored())?.data_plans).toHaveLength(10);
     expect((await acceptCandidate(store))?.data_plans).toHaveLength(4);
@@ -167,14 +167,14 @@ describe("a catalog that was refused as halved", () => {
     expect(await acceptCandidate(store)).toBeUndefined();
   });
 
-  test("is the measure of the next one: 4 plans are refreshed to 4", async () => {
+  test("after an accepted halved catalog the next one of its size is not refused", async () => {
     const { store, refresh, clock } = await aHalvedOne();
     await acceptCandidate(store);
     clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
 
-  test("cannot be accepted any more once a good one came after it", async () => {
+  test("a refused catalog cannot be accepted after a newer one was stored", async () => {
     const { store, stored, serve, refresh, clock } = await aHalvedOne();
     clock.nowMs += 60_000;
     serve(aCatalog(9));
@@ -185,7 +185,7 @@ describe("a catalog that was refused as halved", () => {
 });
 
 describe("a catalog that was refused as empty", () => {
-  test("is served once it is accepted, and is then refreshed without another refusal", async () => {
+  test("a catalog refused as empty is served once accepted, and refreshed without another refusal", async () => {
     const { serve, refresh, store, stored, clock } = await aRefresh();
     serve(aCatalog(10));
     await refresh();
@@ -202,8 +202,8 @@ describe("a catalog that was refused as empty", () => {
   });
 });
 
-describe("a catalog with odd plans", () => {
-  const odd = (id: number) => aPlan({ id, name: "G".repeat(150) });
+describe("a catalog with invalid plans", () => {
+  const invalidPlan = (id: number) => aPlan({ id, name: "G".repeat(150) });
   const linesOf = async (work: () => Promise<unknown>) => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await work();
@@ -212,9 +212,9 @@ describe("a catalog with odd plans", () => {
     return lines.filter(({ event }) => String(event).startsWith("catalog.entries_"));
   };
 
-  test("is served without them; an alarm names each with its field, and no other one is raised until they change", async () => {
+  test("a catalog with invalid plans is served without them, with one alarm that names each, until they change", async () => {
     const { serve, refresh, store, stored, clock } = await aRefresh();
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(900), aPlan({ id: 901, price: 0 })] }));
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(900), aPlan({ id: 901, price: 0 })] }));
     const [alarm] = await linesOf(refresh);
     const fields = { dropped: "2: plan 900 (name) plan 901 (price)" };
     expect(alarm).toMatchObject({ level: "error", event: "catalog.entries_dropped", Alarms: 1, ...fields });
@@ -230,14 +230,16 @@ describe("a catalog with odd plans", () => {
     const [again] = await linesOf(refresh);
     expect(again).toMatchObject({ level: "warn", event: "catalog.entries_still_dropped", ...fields });
     clock.nowMs += HOUR_MS;
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(902)] }));
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(902)] }));
     expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
   });
 
-  test("names 10 of them and counts the others, so that the line stays short", async () => {
+  test("an alarm names 10 invalid plans and counts the others", async () => {
     const { serve, refresh, store } = await aRefresh();
     serve(
-      aCatalog(0, { data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => odd(900 + at))] }),
+      aCatalog(0, {
+        data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at))],
+      }),
     );
     const [alarm] = await linesOf(refresh);
     expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
@@ -245,11 +247,11 @@ describe("a catalog with odd plans", () => {
     expect([dropped?.count, dropped?.first.length]).toEqual([80, 50]);
   });
 
-  test("is measured by the plans that were usable before: 5 of 10 after 10 usable ones and 90 odd ones is no accident", async () => {
+  test("a catalog is compared with the plans that were usable before, not with all that were sent", async () => {
     const { serve, refresh, clock } = await aRefresh();
     serve(
       aCatalog(0, {
-        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => odd(900 + at))],
+        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at))],
       }),
     );
     expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
@@ -258,7 +260,7 @@ describe("a catalog with odd plans", () => {
     expect(await refresh()).toEqual({ kind: "replaced", plans: 5 });
   });
 
-  test("with computed prices is served with prices rounded to kobo", async () => {
+  test("computed prices are rounded to kobo", async () => {
     const { serve, refresh, stored } = await aRefresh();
     serve(
       aCatalog(0, { data_plans: [aPlan({ price: 55.00000000000001 }), aPlan({ id: 102, price: 54.019999999999996 })] }),
@@ -267,7 +269,7 @@ describe("a catalog with odd plans", () => {
     expect((await stored())?.data_plans.map(({ price }) => price)).toEqual([55, 54.02]);
   });
 
-  test("from a table of an earlier version reads as one without dropped entries", async () => {
+  test("an item of an earlier release is read as one without dropped entries", async () => {
     const { db, cacheTable, store } = await aRefresh();
     const { gzip, etag } = snapshotOf(aCatalog(3), NOON);
     await db.send(
@@ -288,12 +290,12 @@ describe("the old catalog stays when the new one", () => {
     ["has no networks and no plans", "empty", ({ serve }) => serve({ networks: [], data_plans: [] })],
     ["has 4 plans instead of 10", "halved", ({ serve }) => serve(aCatalog(4))],
     [
-      "has odd plans only",
+      "has invalid plans only",
       "invalid",
       ({ serve }) => serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: String(plan.id) })) }),
     ],
     [
-      "has 4 usable plans, and 6 odd ones",
+      "has 4 usable plans and 6 invalid ones",
       "halved",
       ({ serve }) =>
         serve(aCatalog(0, { data_plans: plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })) })),
@@ -356,14 +358,14 @@ describe("the old catalog stays when the new one", () => {
     expect(await setting.refresh()).toEqual({ kind: "refused", reason });
     expect(await setting.store.read()).toEqual(before);
 
-    // It is still due, so that the next look mends it.
+    // It is still due, so that the next run retries it.
     setting.simulator.state.faults.clear();
     setting.serve(aCatalog(11));
     setting.clock.nowMs += 60_000;
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
   });
 
-  test("cannot be asked for, because there is no key: unreachable, and no request", async () => {
+  test("without a key the refresh is refused as unreachable, without a request", async () => {
     const { refresh, simulator, store } = await aRefresh({ key: undefined });
     countReads(simulator);
     expect(await refresh()).toEqual({ kind: "refused", reason: "unreachable" });
@@ -389,14 +391,14 @@ test.for([
   },
 );
 
-test("an item in the table that this version cannot read is replaced: the cache is disposable", async () => {
+test("an item that this version cannot read is replaced", async () => {
   const { db, cacheTable, refresh, stored } = await aRefresh();
   await db.send(new PutCommand({ TableName: cacheTable, Item: { pk: "catalog", body: "of another version" } }));
   expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
   expect((await stored())?.data_plans.length).toBe(30);
 });
 
-test("2,000 plans fit: they are stored and read again", async () => {
+test("a catalog of 2,000 plans is stored and read", async () => {
   const { refresh, serve, stored } = await aRefresh();
   serve(aCatalog(2_000));
   expect(await refresh()).toEqual({ kind: "replaced", plans: 2_000 });

@@ -4,14 +4,14 @@ import { tableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
 
-/** Goal: a check that cannot be made costs nothing and is not sent. */
+/** Goal: an invalid request for a check is not charged and not sent upstream. */
 let service: IdentityService;
 beforeAll(async () => {
   service = await startIdentityService();
 });
 afterAll(() => service.stop());
 
-describe("a check that cannot be made: nothing is charged and nothing is sent", () => {
+describe("invalid requests", () => {
   const numbers: readonly (readonly [string, unknown])[] = [
     ["10 digits", "1234567890"],
     ["12 digits", "123456789012"],
@@ -97,7 +97,7 @@ describe("a check that cannot be made: nothing is charged and nothing is sent", 
     expect((await service.call("POST", path, { key, body })).status).toBe(200);
   });
 
-  test("its number is nowhere in the tables after such refusals", async () => {
+  test("after such refusals the number is not in any table", async () => {
     const nin = "98765432109";
     await service.refused(VERIFY_NIN, aNinCheck({ nin, reference: nin, purpose: nin }));
     await service.refused(VERIFY_NIN, aNinCheck({ nin }), { headers: { "Idempotency-Key": nin } });

@@ -28,7 +28,7 @@ import {
 } from "../../../builders/identity-service.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-/** Goal: a result that is found is charged and complete, and anything else is refunded. */
+/** Goal: a record that is found is returned completely and charged, and every other outcome is refunded. */
 let service: IdentityService;
 beforeAll(async () => {
   service = await startIdentityService();
@@ -37,14 +37,14 @@ afterEach(() => service.calmDown());
 afterAll(() => service.stop());
 
 /** As an earlier release stored it. */
-const takenBack: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
+const refund: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 });
 
 describe("a live check that finds a record", () => {
-  test.each(identityProducts)("$name costs $naira NGN and is named as documented", async (product) => {
+  test.each(identityProducts)("$name costs $naira NGN and has its documented title", async (product) => {
     const caller = await service.newCaller({ naira: FUNDS });
     const before = service.requestCount();
     const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
@@ -89,7 +89,7 @@ describe("a live check that finds a record", () => {
     "a BVN retrieval": ["bvn", ...five, "phone_number"],
   };
 
-  /** What the answer must say about whoever has this number. */
+  /** The result for the person with this number. */
   const truthAbout = (product: (typeof identityProducts)[number], subject: string): Record<string, unknown> => {
     const kind = product.path.includes("nin") ? "nin" : "bvn";
     const number = product.field === "phone_number" ? identityNumberOf(kind, subject) : subject;
@@ -113,7 +113,7 @@ describe("a live check that finds a record", () => {
     },
   );
 
-  test.each(identityProducts)("$name of a record that holds only a name answers null for the rest", async (product) => {
+  test.each(identityProducts)("$name of a record with only a name has null in the other fields", async (product) => {
     const caller = await service.newCaller({ naira: FUNDS });
     service.simulator.state.faults.add(finding({ first_name: "Ngozi" }));
     const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
@@ -126,7 +126,7 @@ describe("a live check that finds a record", () => {
     expect(result).toEqual(Object.fromEntries(expected));
   });
 
-  test("fields beyond ours are passed on in advanced mode, and held back in basic mode", async () => {
+  test("the upstream's other fields are returned in advanced mode and left out in basic mode", async () => {
     const record = { first_name: "Ngozi", religion: "none", nested: { deep: [1, true, null] } };
     const { answer } = await service.verifyUnder(finding(record), { mode: "advanced" });
     expect(checkOf(answer).result).toMatchObject({ religion: "none", nested: { deep: [1, true, null] } });
@@ -134,7 +134,7 @@ describe("a live check that finds a record", () => {
     expect(new Set(Object.keys(checkOf(basic.answer).result ?? {}))).toEqual(new Set(five));
   });
 
-  test("a BVN that the upstream sends with an advanced NIN record is passed on too", async () => {
+  test("a BVN in an advanced NIN record is returned too", async () => {
     const record = { first_name: "Ngozi", bvn: "22222222222", enrollment_bank: "Mock Bank" };
     const { answer } = await service.verifyUnder(finding(record), { mode: "advanced" });
     expect(checkOf(answer).result).toMatchObject({ bvn: "22222222222", enrollment_bank: "Mock Bank" });
@@ -159,20 +159,20 @@ describe("a live check that finds a record", () => {
     ["more than we took", "success", 150.01],
     ["less than we took", "success", 149],
     ["more than we took, while its transaction is processing,", "processing", 160],
-  ])("for which the upstream charges %s raises an alarm", async (_name, status, amount) => {
+  ])("a check for which the upstream charges %s raises an alarm", async (_name, status, amount) => {
     const transaction = { ...upstreamTransaction, status, amount };
     const alarms = await amountAlarms(() => service.verifyUnder(finding({ first_name: "Ngozi" }, transaction)));
     expect(alarms).toHaveLength(1);
     expect(JSON.parse(alarms[0] ?? "")).toMatchObject({ ours: 15_000, theirs: Math.round(amount * 100) });
   });
 
-  test.each(identityProducts)("for which the upstream charges our price raises no alarm: $name", async (product) => {
+  test.each(identityProducts)("$name raises no alarm if the upstream charges our price", async (product) => {
     const { key } = await service.newCaller({ naira: FUNDS });
     const call = () => service.call("POST", product.path, { key, body: product.body });
     expect(await amountAlarms(call)).toEqual([]);
   });
 
-  test("mode is read in any case and is basic when absent; the upstream gets it in lower case", async () => {
+  test("mode has any case and is basic by default, and is sent upstream in lower case", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const amounts: number[] = [];
     for (const mode of [undefined, "basic", "BASIC", "ADVANCED", "Advanced"]) {
@@ -186,7 +186,7 @@ describe("a live check that finds a record", () => {
     expect(sent.map(({ mode }) => mode)).toEqual(["basic", "basic", "basic", "advanced", "advanced"]);
   });
 
-  test("the upstream is told our reference and the consent, and nothing of the purpose", async () => {
+  test("the upstream gets our reference and the consent, and not the purpose", async () => {
     const caller = await service.newCaller();
     const body = aNinCheck({ purpose: "loan 77", reference: "mine-77" });
     const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
@@ -208,12 +208,12 @@ describe("a live check that finds a record", () => {
 });
 
 describe("the date of birth of a live check", () => {
-  test("is read as day, month, year", async () => {
+  test("a date of birth is read as day, month, year", async () => {
     const { answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "02-01-90" }));
     expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
   });
 
-  test("that cannot be read is null, logged by its shape and not by its value, and the check is charged", async () => {
+  test("an unreadable date of birth is null, its shape is logged without its value, and the check is charged", async () => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
@@ -235,7 +235,7 @@ describe("the date of birth of a live check", () => {
 describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
-    ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
+    ["200 with status false about no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
     ["404 with an empty object", customJson(404, {}), 502, "delivery_failed"],
     ["404 of a gateway", customJson(404, { message: "Not Found" }), 502, "delivery_failed"],
     ["200 with status false that says pending", refusal(200, "Pending"), 502, "delivery_failed"],
@@ -255,7 +255,7 @@ describe("a live check without a result is refunded", () => {
     ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
     ["400", refusal(400), 502, "delivery_failed"],
-    ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret words"] }), 422, "validation_failed"],
+    ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret text"] }), 422, "validation_failed"],
     ["422 about something else", refusal(422, "Bad", { channel: ["No"] }), 502, "delivery_failed"],
     ["422 about the reference", refusal(422, "Bad", { reference: ["Taken"] }), 502, "delivery_failed"],
     ["200 without a result", finding(undefined), 502, "delivery_failed"],
@@ -277,7 +277,7 @@ describe("a live check without a result is refunded", () => {
     ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 502, "delivery_failed"],
   ];
   test.each(outcomes)("%s", async (_name, fault, status, code) => {
-    const { caller, answer, repeat } = await service.verifyUnder({ ...fault, path: VERIFY_NIN }, { reference: "once" });
+    const { caller, answer, replay } = await service.verifyUnder({ ...fault, path: VERIFY_NIN }, { reference: "once" });
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-error-code")).toBe(code);
     expect(answer.headers.get("retry-after")).toBeNull();
@@ -290,12 +290,12 @@ describe("a live check without a result is refunded", () => {
     expect(transaction?.open).toBeUndefined();
     expect(await service.replayItemOf(answer)).toBeUndefined();
 
-    const asked = service.requestCount();
-    const again = await repeat();
-    expect(again.status).toBe(status);
-    expect(again.body).toEqual(answer.body);
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(service.requestCount()).toBe(asked);
+    const requests = service.requestCount();
+    const replayed = await replay();
+    expect(replayed.status).toBe(status);
+    expect(replayed.body).toEqual(answer.body);
+    expect(replayed.headers.get("idempotent-replayed")).toBe("true");
+    expect(service.requestCount()).toBe(requests);
     expect(await caller.balance()).toBe(FUNDS);
   });
 
@@ -315,29 +315,29 @@ describe("a live check without a result is refunded", () => {
     });
   });
 
-  test("a field that a NIN check does not have is not blamed on the caller", async () => {
+  test("a 422 on a field that a NIN check does not have names no field", async () => {
     const { answer } = await service.verifyUnder(refusal(422, "Bad", { bvn: ["No"], network: ["No"] }));
     expect(answer.status).toBe(502);
     expect(answer.body.errors).toBeUndefined();
   });
 
-  test("a refund that comes while the upstream is still searching lets no result leave", async () => {
+  test("a check that is refunded while the upstream still works returns no result", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 800, times: 1 });
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
     await expect.poll(() => service.rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();
-    const row = await service.rowUnder(caller.key, "overtaken");
-    if (row === undefined) throw new Error("The transaction is gone");
-    await settleTransaction(service.ledger, row, takenBack, deadlineIn(5_000));
+    const transaction = await service.rowUnder(caller.key, "overtaken");
+    if (transaction === undefined) throw new Error("The transaction is gone");
+    await settleTransaction(service.ledger, transaction, refund, deadlineIn(5_000));
 
     const answer = await pending;
     expect(answer.status).toBe(502);
     expect(answer.headers.get("x-error-code")).toBe("delivery_failed");
     expect(answer.body.data).toBeUndefined();
     expect(await caller.balance()).toBe(FUNDS);
-    const again = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
-    expect(again.body).toEqual(answer.body);
+    const replayed = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    expect(replayed.body).toEqual(answer.body);
   });
 
   /** A check that finds a record, and whose settling write never arrives. */
@@ -365,35 +365,41 @@ describe("a live check without a result is refunded", () => {
       request: apiEvent.parse(anApiEvent()),
       deadline: deadlineIn(6_000),
     });
-    const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
-    if (row === undefined) throw new Error("The transaction is gone");
-    return { answer, row };
+    const transaction = await readTransaction(
+      service.ledger,
+      pkOfReference(answer.data.transaction.reference) ?? "none",
+    );
+    if (transaction === undefined) throw new Error("The transaction is gone");
+    return { answer, transaction };
   };
 
-  test("a result whose settling write is not known in time is handed over as processing, and the queue is told to charge it", async () => {
+  test("a result whose settling write is indeterminate is returned as processing, and its settlement is queued", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const queued: Settlement[] = [];
-    const { answer, row } = await checkUnsettled(caller.accountId, async (message) => {
+    const { answer, transaction } = await checkUnsettled(caller.accountId, async (message) => {
       if (message.kind === "settlement") queued.push(message.settlement);
     });
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
     expect(queued).toMatchObject([{ status: "success" }]);
-    for (const settlement of queued) await settleTransaction(service.ledger, row, settlement, deadlineIn(5_000));
+    for (const settlement of queued)
+      await settleTransaction(service.ledger, transaction, settlement, deadlineIn(5_000));
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
   test("a result that was neither settled nor queued is not returned: the check is refunded after 5 minutes", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    const { answer, row } = await checkUnsettled(caller.accountId, () => Promise.reject(new Error("SQS is down")));
+    const { answer, transaction } = await checkUnsettled(caller.accountId, () =>
+      Promise.reject(new Error("SQS is down")),
+    );
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
     expect(answer.message).toBe("The check is being processed");
-    const later = { ...service.ledger, clock: () => Date.parse(row.created_at) + 5 * 60_000 + 1 };
+    const later = { ...service.ledger, clock: () => Date.parse(transaction.created_at) + 5 * 60_000 + 1 };
     await reconcileLedger(later, deadlineIn(20_000));
-    expect((await readTransaction(service.ledger, row.pk))?.status).toBe("failed");
+    expect((await readTransaction(service.ledger, transaction.pk))?.status).toBe("failed");
     expect(await caller.balance()).toBe(FUNDS);
   });
 
-  test("a wallet that is one kobo short is refused before anything is sent", async () => {
+  test("a wallet that lacks one kobo is refused before anything is sent", async () => {
     const caller = await service.newCaller({ naira: 149.99 });
     const before = service.requestCount();
     const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() });

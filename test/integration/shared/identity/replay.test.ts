@@ -1,6 +1,7 @@
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { replayStore } from "../../../../shared/identity/replay.ts";
 import { tableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, checkOf, identityProducts } from "../../../builders/identity.ts";
 import {
@@ -12,8 +13,10 @@ import {
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
 import { anOrder, BUY_DATA } from "../../../builders/service.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: one reference is one search and one charge, however often it is sent. */
+/** Goal: a reference is one check and one charge, however often it is sent. */
 let service: IdentityService;
 beforeAll(async () => {
   service = await startIdentityService();
@@ -21,8 +24,8 @@ beforeAll(async () => {
 afterEach(() => service.calmDown());
 afterAll(() => service.stop());
 
-describe("the same reference again", () => {
-  const first = async (changes: Readonly<Record<string, unknown>> = {}) => {
+describe("replays", () => {
+  const firstCheck = async (changes: Readonly<Record<string, unknown>> = {}) => {
     const caller = await service.newCaller({ naira: FUNDS });
     const body = aNinCheck({ reference: "again", ...changes });
     const send = (also: Readonly<Record<string, unknown>> = {}) =>
@@ -31,32 +34,32 @@ describe("the same reference again", () => {
   };
 
   test.each(identityProducts)(
-    "$name gives the same result, marked as replayed, once charged and once asked",
+    "a replay of $name has the same result, is marked as replayed, and is neither charged nor sent upstream",
     async (product) => {
       const caller = await service.newCaller({ naira: FUNDS });
       const request = { key: caller.key, body: { ...product.body, reference: "again" } };
-      const one = await service.call("POST", product.path, request);
-      const asked = service.requestCount();
-      const two = await service.call("POST", product.path, request);
-      expect(two.status).toBe(200);
-      expect(two.body).toEqual(one.body);
-      expect(one.headers.get("idempotent-replayed")).toBeNull();
-      expect(two.headers.get("idempotent-replayed")).toBe("true");
-      expect(service.requestCount()).toBe(asked);
+      const first = await service.call("POST", product.path, request);
+      const requests = service.requestCount();
+      const replay = await service.call("POST", product.path, request);
+      expect(replay.status).toBe(200);
+      expect(replay.body).toEqual(first.body);
+      expect(first.headers.get("idempotent-replayed")).toBeNull();
+      expect(replay.headers.get("idempotent-replayed")).toBe("true");
+      expect(service.requestCount()).toBe(requests);
       expect(await caller.balance()).toBe(FUNDS - product.naira);
     },
   );
 
-  test("fields beyond ours are in the repeat as well", async () => {
-    const { answer, repeat } = await service.verifyUnder(finding({ first_name: "Ngozi", religion: "none" }), {
+  test("a replay has the upstream's other fields too", async () => {
+    const { answer, replay } = await service.verifyUnder(finding({ first_name: "Ngozi", religion: "none" }), {
       mode: "advanced",
       reference: "beyond",
     });
-    expect((await repeat()).body).toEqual(answer.body);
+    expect((await replay()).body).toEqual(answer.body);
   });
 
-  test("another mode, another number, or another kind of request under it is 422 on reference", async () => {
-    const { caller, send } = await first();
+  test("another mode, number or kind of request under the same reference is 422 on reference", async () => {
+    const { caller, send } = await firstCheck();
     const others = [
       await send({ mode: "advanced" }),
       await send({ nin: "12345678909" }),
@@ -74,15 +77,15 @@ describe("the same reference again", () => {
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
-  test("a basic request under the reference of an advanced one is another request, although it asks for less", async () => {
-    const { caller, send } = await first({ mode: "advanced" });
+  test("a basic check under the reference of an advanced one is a conflict, although it asks for less", async () => {
+    const { caller, send } = await firstCheck({ mode: "advanced" });
     const other = await send({ mode: "basic" });
     expect(other.status).toBe(422);
     expect(other.headers.get("x-error-code")).toBe("reference_reused");
     expect(await caller.balance()).toBe(FUNDS - 250);
   });
 
-  test("in flight it is 200 processing with a null result, and not charged twice", async () => {
+  test("a replay while the first request is in flight is 200 processing with a null result, and is not charged", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 500, times: 1 });
     const request = { key: caller.key, body: aNinCheck({ reference: "twins" }) };
@@ -95,7 +98,7 @@ describe("the same reference again", () => {
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
-  test("10 at once: one is asked for and charged", async () => {
+  test("of 10 concurrent requests with one reference one is sent upstream and charged", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const before = service.requestCount();
     const request = { key: caller.key, body: aNinCheck({ reference: "ten" }) };
@@ -105,8 +108,8 @@ describe("the same reference again", () => {
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
-  test("10 minutes later the result is gone: 422 on reference, nothing charged, nothing asked", async () => {
-    const { caller, send, answer } = await first();
+  test("after 10 minutes a replay is 422 on reference, is not charged and not sent upstream", async () => {
+    const { caller, send, answer } = await firstCheck();
     const before = service.requestCount();
     const key = { pk: `replay#${pkOf(answer)}` };
     const expiry = z.object({ expires_at_s: z.number() }).parse(await service.itemOf("cache", key.pk));
@@ -120,55 +123,55 @@ describe("the same reference again", () => {
         ExpressionAttributeValues: { ":past": Math.floor(Date.now() / 1_000) - 1 },
       }),
     );
-    const late = await send();
-    expect(late.status).toBe(422);
-    expect(Object.keys(late.body.errors ?? {})).toEqual(["reference"]);
-    expect(late.headers.get("x-transaction-reference")).toBe(checkOf(answer).transaction.reference);
+    const replay = await send();
+    expect(replay.status).toBe(422);
+    expect(Object.keys(replay.body.errors ?? {})).toEqual(["reference"]);
+    expect(replay.headers.get("x-transaction-reference")).toBe(checkOf(answer).transaction.reference);
     expect(service.requestCount()).toBe(before);
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
-  test("what is kept for it cannot be read, and is of no use under another transaction", async () => {
-    const { answer } = await first({ mode: "advanced" });
-    const kept = z
+  test("a stored result is encrypted, and cannot be unsealed for another transaction", async () => {
+    const { answer } = await firstCheck({ mode: "advanced" });
+    const stored = z
       .object({ pk: z.string(), sealed: z.instanceof(Uint8Array), expires_at_s: z.number() })
       .parse(await service.replayItemOf(answer));
     const { result } = checkOf(answer);
-    const text = `${Buffer.from(kept.sealed).toString("latin1")} ${kept.pk}`;
+    const text = `${Buffer.from(stored.sealed).toString("latin1")} ${stored.pk}`;
     const texts = Object.values(result ?? {}).filter((value) => typeof value === "string" && value.length > 2);
     expect(texts.length).toBeGreaterThan(10);
     for (const value of texts) expect(text).not.toContain(value);
 
-    const other = await first();
+    const other = await firstCheck();
     await service.db.send(
-      new PutCommand({ TableName: tableNames.cache, Item: { ...kept, pk: `replay#${pkOf(other.answer)}` } }),
+      new PutCommand({ TableName: tableNames.cache, Item: { ...stored, pk: `replay#${pkOf(other.answer)}` } }),
     );
     expect((await other.send()).status).toBe(422);
   });
 
-  test("without a reference nothing is kept", async () => {
-    const { answer } = await first({ reference: undefined });
+  test("without a reference the result is not stored", async () => {
+    const { answer } = await firstCheck({ reference: undefined });
     expect(answer.status).toBe(200);
     expect(await service.replayItemOf(answer)).toBeUndefined();
-    const named = await first({ reference: "kept" });
-    expect(await service.replayItemOf(named.answer)).toBeDefined();
+    const withReference = await firstCheck({ reference: "stored" });
+    expect(await service.replayItemOf(withReference.answer)).toBeDefined();
   });
 
-  test("of 300 KB is kept; of 360 KB is answered once and not kept", async () => {
+  test("a result of 300 KB is stored for replays, one of 360 KB is only returned", async () => {
     const record = (bytes: number) => finding({ first_name: "Ngozi", photo: "A".repeat(bytes) });
     const small = await service.verifyUnder(record(300 * 1_024), { mode: "advanced", reference: "small" });
-    expect((await small.repeat()).body).toEqual(small.answer.body);
+    expect((await small.replay()).body).toEqual(small.answer.body);
     const large = await service.verifyUnder(record(360 * 1_024), { mode: "advanced", reference: "large" });
     expect(large.answer.status).toBe(200);
     expect(await service.replayItemOf(large.answer)).toBeUndefined();
-    expect((await large.repeat()).status).toBe(422);
+    expect((await large.replay()).status).toBe(422);
     expect(await large.caller.balance()).toBe(FUNDS - 250);
   });
 
-  test("a cache table that cannot be written does not fail the first request", async () => {
+  test("a cache table that cannot be written does not fail the check", async () => {
     service.proxy.fault = ({ operation, body }) =>
       operation === "PutItem" && body.includes("replay#") ? "never_arrives" : undefined;
-    const { caller, answer, send } = await first();
+    const { caller, answer, send } = await firstCheck();
     service.proxy.fault = () => undefined;
     expect(answer.status).toBe(200);
     expect(checkOf(answer).result).not.toBeNull();
@@ -176,17 +179,25 @@ describe("the same reference again", () => {
     expect((await send()).status).toBe(422);
   });
 
-  test("while its result cannot be read is no error of ours: the check was charged", async () => {
-    const { caller, answer, send } = await first();
+  test("a replay whose result cannot be read is a 500 without X-Error-Code, because the check was charged", async () => {
+    const { caller, answer, send } = await firstCheck();
     service.proxy.fault = ({ operation, body }) =>
       operation === "GetItem" && body.includes("replay#") ? "never_arrives" : undefined;
-    const repeat = await fetch(`${service.baseUrl}${VERIFY_NIN}`, {
+    const replay = await fetch(`${service.baseUrl}${VERIFY_NIN}`, {
       method: "POST",
       headers: { authorization: `Bearer ${caller.key}`, "content-type": "application/json" },
       body: JSON.stringify(aNinCheck({ reference: "again" })),
     });
-    expect([repeat.status, repeat.headers.get("x-error-code")]).toEqual([500, null]);
+    expect([replay.status, replay.headers.get("x-error-code")]).toEqual([500, null]);
     service.proxy.fault = () => undefined;
     expect((await send()).body).toEqual(answer.body);
   });
+});
+
+test("a result whose sealing key cannot be read is not stored, and the write gives up within its limit", async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const replays = replayStore(emulatorClient(), "no-table", { value: never, refetch: never }, Date.now);
+  const startMs = performance.now();
+  await expect(replays.store(aTransaction(), { first_name: "Ngozi" }, 200)).rejects.toThrow();
+  expect(performance.now() - startMs).toBeLessThan(1_000);
 });

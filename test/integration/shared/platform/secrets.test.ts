@@ -9,7 +9,7 @@ const FIVE_MINUTES_MS = 300_000;
 /** What Secrets Manager does when it is asked: gives the value, has none, fails, or never answers. */
 type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" | undefined; requests: unknown[] };
 
-/** A Secrets Manager that speaks its own protocol, one secret in it, and a clock that stands still until it is moved. */
+/** A stub of Secrets Manager with one secret, and a clock that only the test moves. */
 const aSecret = async (value: string | undefined) => {
   const vault: Vault = { value, trouble: undefined, requests: [] };
   const clock = { nowMs: NOON };
@@ -42,8 +42,8 @@ const aSecret = async (value: string | undefined) => {
   return { ...secret(client, "upstream-key", () => clock.nowMs), vault, clock };
 };
 
-describe("within 5 minutes", () => {
-  test("100 uses ask Secrets Manager once, for this secret", async () => {
+describe("a cached secret", () => {
+  test("100 uses within 5 minutes fetch the secret once", async () => {
     const { value, vault } = await aSecret("live_key");
     for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
     expect(vault.requests).toEqual([
@@ -51,7 +51,7 @@ describe("within 5 minutes", () => {
     ]);
   });
 
-  test("a rotated value is not seen; at 5 minutes it is", async () => {
+  test("a rotated value is used after 5 minutes, and not before", async () => {
     const { value, vault, clock } = await aSecret("live_old");
     await value();
     vault.value = "live_new";
@@ -64,7 +64,7 @@ describe("within 5 minutes", () => {
 });
 
 describe("refetch", () => {
-  test("sees a rotated value at once, and every use after it does too, without asking again", async () => {
+  test("refetch returns a rotated value at once, and later uses have it without another fetch", async () => {
     const { value, refetch, vault } = await aSecret("live_old");
     await value();
     vault.value = "live_new";
@@ -73,7 +73,7 @@ describe("refetch", () => {
     expect(vault.requests).toHaveLength(2);
   });
 
-  test("throws while Secrets Manager is away, and the known value stays", async () => {
+  test("refetch throws during an outage, and the cached value stays", async () => {
     const { value, refetch, vault } = await aSecret("live_key");
     await value();
     vault.trouble = "away";
@@ -83,7 +83,7 @@ describe("refetch", () => {
 });
 
 describe("an absent secret", () => {
-  test("is asked for once in 60 s, and a first value is seen when they are over", async () => {
+  test("an absent secret is fetched once in 60 s, and a first value is used after them", async () => {
     const { value, vault, clock } = await aSecret(undefined);
     for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
     vault.value = "live_key";
@@ -95,19 +95,19 @@ describe("an absent secret", () => {
     expect(vault.requests).toHaveLength(2);
   });
 
-  test("is seen at once by a refetch after it was filled", async () => {
+  test("refetch returns the first value of an absent secret at once", async () => {
     const { value, refetch, vault } = await aSecret(undefined);
     await value();
     vault.value = "live_key";
     expect([await refetch(), await value()]).toEqual(["live_key", "live_key"]);
   });
 
-  test.for(["", "  ", "\n"])("is also one that holds %j", async (empty) => {
+  test.for(["", "  ", "\n"])("a secret that holds %j counts as absent", async (empty) => {
     const { value } = await aSecret(empty);
     expect(await value()).toBeUndefined();
   });
 
-  test("that was filled before is absent again, once its 5 minutes are over", async () => {
+  test("a deleted secret is absent after its 5 minutes", async () => {
     const { value, vault, clock } = await aSecret("live_key");
     await value();
     vault.value = undefined;
@@ -116,14 +116,14 @@ describe("an absent secret", () => {
   });
 });
 
-test("blanks and line breaks around a value are not part of it", async () => {
+test("spaces and line breaks around a value are removed", async () => {
   const { value } = await aSecret("  live_key\n");
   expect(await value()).toBe("live_key");
 });
 
-describe("while Secrets Manager cannot be asked", () => {
+describe("an outage of Secrets Manager", () => {
   test.for(["away", "denied"] as const)(
-    "(%s) a known value is used for a day, and the new one 5 s after the last failed request",
+    "during an outage (%s) the cached value is used for a day, and the new one 5 s after the last failed fetch",
     async (trouble) => {
       const { value, vault, clock } = await aSecret("live_old");
       await value();
@@ -138,7 +138,7 @@ describe("while Secrets Manager cannot be asked", () => {
     },
   );
 
-  test.for(["away", "denied"] as const)("(%s) a known absence is kept instead of an error", async (trouble) => {
+  test.for(["away", "denied"] as const)("during an outage (%s) a cached absence stays", async (trouble) => {
     const { value, vault, clock } = await aSecret(undefined);
     await value();
     vault.trouble = trouble;
@@ -146,16 +146,19 @@ describe("while Secrets Manager cannot be asked", () => {
     expect(await value()).toBeUndefined();
   });
 
-  test.for(["away", "denied"] as const)("(%s) nothing is made up where no value is known", async (trouble) => {
-    const { value, vault } = await aSecret("live_key");
-    vault.trouble = trouble;
-    await expect(value()).rejects.toThrow();
-    vault.trouble = undefined;
-    expect(await value()).toBe("live_key");
-  });
+  test.for(["away", "denied"] as const)(
+    "during an outage (%s) without a cached value, a use throws",
+    async (trouble) => {
+      const { value, vault } = await aSecret("live_key");
+      vault.trouble = trouble;
+      await expect(value()).rejects.toThrow();
+      vault.trouble = undefined;
+      expect(await value()).toBe("live_key");
+    },
+  );
 });
 
-test("100 uses at the same time share one request, and a failure of it fails them all and is not kept", async () => {
+test("100 concurrent uses share one fetch; its failure rejects them all and is not cached", async () => {
   const { value, refetch, vault } = await aSecret("live_key");
   vault.trouble = "denied";
   const failed = await Promise.allSettled(Array.from({ length: 50 }, () => value()));
@@ -167,7 +170,7 @@ test("100 uses at the same time share one request, and a failure of it fails the
   expect(vault.requests).toHaveLength(2);
 });
 
-test("a request that never ends, as of an invocation that was frozen, is waited for 3 s and then replaced by another", async () => {
+test("a fetch that never ends, as after a frozen invocation, is replaced by another one after 3 s", async () => {
   const { value, vault } = await aSecret("live_key");
   vault.trouble = "silent";
   void value().catch(() => undefined);

@@ -13,7 +13,7 @@ afterEach(() => {
 const limits: ExchangeLimits = { totalMs: 5_000, bytesMax: 1_000 };
 const order = '{"reference":"DATA_1"}';
 
-/** What a server saw of its callers. */
+/** What a server received. */
 type Seen = { connections: number; requests: string[]; closed: number };
 
 const listen = async (server: Server): Promise<number> => {
@@ -23,7 +23,7 @@ const listen = async (server: Server): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-/** A server that speaks in raw bytes; `answer` is called once a connection, when a whole order has arrived. */
+/** A server of raw bytes; `answer` is called once per connection, when a whole order has arrived. */
 const aRawServer = async (answer: (socket: Socket) => void) => {
   const seen: Seen = { connections: 0, requests: [], closed: 0 };
   const sockets = new Set<Socket>();
@@ -60,11 +60,11 @@ const post = (url: string, changes: Partial<ExchangeLimits> = {}, headers: Reado
 const response = (body: string, head = "HTTP/1.1 200 OK"): string =>
   `${head}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-/** Long enough for a second copy to arrive, were there one. */
+/** Long enough for a second copy to arrive. */
 const settled = () => new Promise((wake) => setTimeout(wake, 150));
 
-describe("an answer", () => {
-  test("has its status, its headers in lower case and its body, and the request was written once, as given", async () => {
+describe("answered", () => {
+  test("an exchange has the status, the headers in lower case and the body, and the request is written once", async () => {
     const { url, seen } = await aRawServer((socket) => {
       socket.end(response("{}", "HTTP/1.1 422 No\r\nRetry-After: 7\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2"));
     });
@@ -82,7 +82,7 @@ describe("an answer", () => {
     expect(seen.requests[0]?.split("\r\n\r\n")[1]).toBe(order);
   });
 
-  test("may come in pieces that cut a letter of 2 bytes in half", async () => {
+  test("a body in pieces that split a character of 2 bytes is read correctly", async () => {
     const { url } = await aRawServer((socket) => {
       const bytes = Buffer.from(response('{"name":"é"}'));
       const half = bytes.indexOf(0xc3) + 1;
@@ -92,12 +92,12 @@ describe("an answer", () => {
     expect(await post(url)).toMatchObject({ kind: "answered", body: '{"name":"é"}' });
   });
 
-  test("is given without the byte order mark in front of it", async () => {
+  test("a body is returned without its byte order mark", async () => {
     const { url } = await aRawServer((socket) => socket.end(response("\uFEFF{}")));
     expect(await post(url)).toMatchObject({ kind: "answered", body: "{}" });
   });
 
-  test("may take 19 s once the connection stands: the 5 s are for connecting only", async () => {
+  test("a response may take 19 s: the limit of 5 s is for connecting only", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { url, seen, sockets } = await aRawServer(() => {});
     const result = post(url, { totalMs: 20_000 });
@@ -107,7 +107,7 @@ describe("an answer", () => {
     expect(await result).toMatchObject({ kind: "answered", body: "{}" });
   });
 
-  test("of a GET needs no body: none is sent", async () => {
+  test("a GET is sent without a body", async () => {
     const server = createServer((socket) => socket.once("data", (chunk) => socket.end(response(chunk.toString()))));
     const port = await listen(server);
     onTestFinished(() => void server.close());
@@ -118,7 +118,7 @@ describe("an answer", () => {
     expect(result.body.endsWith("\r\n\r\n")).toBe(true);
   });
 
-  test("ends its connection, and the next request takes a fresh one: 3 requests, 3 connections", async () => {
+  test("each request has a connection of its own: 3 requests, 3 connections", async () => {
     const { url, seen } = await aRawServer((socket) => {
       socket.write(response("{}", "HTTP/1.1 200 OK\r\nConnection: keep-alive"));
     });
@@ -127,8 +127,8 @@ describe("an answer", () => {
   });
 });
 
-describe("never_sent, which is certain, is", () => {
-  test("a refused connection", async () => {
+describe("never_sent", () => {
+  test("a refused connection is never_sent", async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();
@@ -136,18 +136,18 @@ describe("never_sent, which is certain, is", () => {
     expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "never_sent", reason: "ECONNREFUSED" });
   });
 
-  test("a name that does not exist", async () => {
+  test("a name that does not resolve is never_sent", async () => {
     const result = await post("http://upstream.invalid/");
     expect(result).toMatchObject({ kind: "never_sent", reason: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) });
   });
 
-  test("a server that accepts and then says nothing to a TLS handshake, 300 ms later", async () => {
+  test("a server that does not answer a TLS handshake within 300 ms is never_sent", async () => {
     const { port, seen } = await aRawServer(() => {});
     expect(await post(`https://127.0.0.1:${port}/`, { totalMs: 300 })).toMatchObject({ kind: "never_sent" });
     expect(seen).toMatchObject({ connections: 1, requests: [] });
   });
 
-  test("the same after 5 s, although 20 s are left for the whole", async () => {
+  test("a server that does not answer a TLS handshake is never_sent after 5 s, although 20 s are left", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { port, sockets } = await aRawServer(() => {});
     let result: unknown;
@@ -162,7 +162,7 @@ describe("never_sent, which is certain, is", () => {
     expect(result).toEqual({ kind: "never_sent", reason: "connect_timeout" });
   });
 
-  test("a server that does not speak TLS", async () => {
+  test("a server without TLS is never_sent", async () => {
     const server = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
@@ -196,7 +196,7 @@ describe("over TLS", () => {
     onTestFinished(() => setDefaultCACertificates(trusted));
   };
 
-  test("a certificate that nobody vouches for is never_sent: 0 requests arrive", async () => {
+  test("an untrusted certificate is never_sent: 0 requests arrive", async () => {
     const { url, seen } = await aTlsServer(selfSigned());
     expect(await post(url)).toEqual({ kind: "never_sent", reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
     await settled();
@@ -231,29 +231,29 @@ describe("over TLS", () => {
   });
 });
 
-describe("no_answer, after which the upstream may have acted, is", () => {
-  test("a reset 50 ms after the connection stood, although nobody read the order", async () => {
+describe("no_answer", () => {
+  test("a reset 50 ms after connecting is no_answer, although the order was not read", async () => {
     const server = createServer({ pauseOnConnect: true }, (socket) => setTimeout(() => socket.resetAndDestroy(), 50));
     const port = await listen(server);
     onTestFinished(() => void server.close());
     expect(await post(`http://127.0.0.1:${port}/`)).toEqual({ kind: "no_answer", reason: "ECONNRESET" });
   });
 
-  test("a reset after the order was read, and the order was written once", async () => {
+  test("a reset after the order was read is no_answer, and the order is written once", async () => {
     const { url, seen } = await aRawServer((socket) => socket.resetAndDestroy());
     expect(await post(url)).toEqual({ kind: "no_answer", reason: "ECONNRESET" });
     await settled();
     expect(seen).toMatchObject({ connections: 1, requests: [expect.stringContaining(order)] });
   });
 
-  test("a connection that is closed without a word, and the order was written once", async () => {
+  test("a connection that is closed without a response is no_answer, and the order is written once", async () => {
     const { url, seen } = await aRawServer((socket) => socket.end());
     expect(await post(url)).toMatchObject({ kind: "no_answer" });
     await settled();
     expect([seen.connections, seen.requests.length]).toEqual([1, 1]);
   });
 
-  test("silence for 300 ms, no less, and then the connection is given up", async () => {
+  test("silence for 300 ms is no_answer, not earlier, and closes the connection", async () => {
     const { url, seen } = await aRawServer(() => {});
     const startedMs = performance.now();
     expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
@@ -264,7 +264,7 @@ describe("no_answer, after which the upstream may have acted, is", () => {
     expect(seen.requests).toHaveLength(1);
   });
 
-  test("an answer that drips on beyond 300 ms, each byte in time", async () => {
+  test("a response that drips for more than 300 ms is no_answer", async () => {
     const { url } = await aRawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
       const drip = setInterval(() => socket.write(" "), 20);
@@ -282,20 +282,20 @@ describe("no_answer, after which the upstream may have acted, is", () => {
     expect(await post(url)).toMatchObject({ kind: "no_answer" });
   });
 
-  test("an answer that is no HTTP", async () => {
+  test("a response that is not HTTP is no_answer", async () => {
     const { url } = await aRawServer((socket) => socket.end("hello\r\n\r\n"));
     expect(await post(url)).toMatchObject({ kind: "no_answer" });
   });
 });
 
-test("an answer of 1,000 bytes is read where 1,000 are allowed; 1,001 are no_answer", async () => {
+test("with a limit of 1,000 bytes a response of 1,000 is read, and one of 1,001 is no_answer", async () => {
   const full = await aRawServer((socket) => socket.end(response("x".repeat(1_000))));
   expect(await post(full.url)).toMatchObject({ kind: "answered", body: "x".repeat(1_000) });
   const over = await aRawServer((socket) => socket.end(response("x".repeat(1_001))));
   expect(await post(over.url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
 });
 
-test("an endless answer is given up after 1,000 bytes, not after 5 s", async () => {
+test("an endless response is given up after 1,000 bytes, not after 5 s", async () => {
   const { url, seen } = await aRawServer((socket) => {
     socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
     const pour = setInterval(() => socket.write("x".repeat(500)), 1);
@@ -307,7 +307,7 @@ test("an endless answer is given up after 1,000 bytes, not after 5 s", async () 
   await vi.waitFor(() => expect(seen.closed).toBe(1));
 });
 
-test.for([301, 302, 303, 307, 308])("a redirect with %i is the answer: nobody goes where it points", async (status) => {
+test.for([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
   const target = await aRawServer((socket) => socket.end(response("{}")));
   const { url } = await aRawServer((socket) => {
     socket.end(response("{}", `HTTP/1.1 ${status} Moved\r\nLocation: ${target.url}`));
@@ -317,7 +317,7 @@ test.for([301, 302, 303, 307, 308])("a redirect with %i is the answer: nobody go
   expect(target.seen.connections).toBe(0);
 });
 
-test("20 orders at once to a server that hangs up are written 20 times, once each", async () => {
+test("20 concurrent orders to a server that hangs up are written once each", async () => {
   const { url, seen } = await aRawServer((socket) => socket.destroy());
   const results = await Promise.all(Array.from({ length: 20 }, () => post(url)));
   await settled();

@@ -1,5 +1,5 @@
 import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { tableNames } from "../../../../tools/local/tables.ts";
@@ -16,7 +16,7 @@ import {
 
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const FUNDS = 1_000;
-/** An order of the sandbox ends this long after it was made, and a little more until the queue has been read. */
+/** A sandbox order settles 5 s after it was made, when its message is read from the queue. */
 const LATER = { timeout: 12_000, interval: 500 };
 
 let service: TestService;
@@ -42,7 +42,7 @@ const viewOf = async (reference: string) => {
     .parse(answer.body.data).transaction;
 };
 
-/** What holds of every answer to a test key. */
+/** Holds for every response to a test key. */
 const expectUntouched = async (answer: Answer): Promise<void> => {
   const reference = answer.headers.get("x-transaction-reference");
   if (reference !== null) expect(reference).toMatch(/^TEST_[0-9A-Z]{26}$/);
@@ -58,7 +58,7 @@ describe("with a catalog", () => {
   });
   afterAll(() => service.stop());
 
-  /** Each number with the answer's status, the transaction's status at once, and the error's code. */
+  /** Phone number, response status, transaction status at once, and error code. */
   const purchaseRows: readonly (readonly [string, number, string | undefined, string | null])[] = [
     ["08000000000", 200, "success", null],
     ["08000000001", 502, "failed", "delivery_failed"],
@@ -77,70 +77,73 @@ describe("with a catalog", () => {
     { what: "airtime", path: BUY_AIRTIME, body: { network: "mtn", amount: 100.5 } },
   ];
   const purchaseCases = purchases.flatMap((purchase) =>
-    purchaseRows.map(([phone_number, status, standing, code]) => ({
+    purchaseRows.map(([phone_number, status, transactionStatus, code]) => ({
       ...purchase,
       phone_number,
       status,
-      standing,
+      transactionStatus,
       code,
     })),
   );
 
   test.each(purchaseCases)(
-    "$what for $phone_number: $status, $standing, $code",
-    async ({ path, body, phone_number, status, standing, code }) => {
+    "a test purchase of $what for $phone_number is $status, $transactionStatus, $code",
+    async ({ path, body, phone_number, status, transactionStatus, code }) => {
       const request = { ...body, phone_number, reference: `${path.split("/")[2]}-${phone_number.slice(-2)}` };
       const startMs = Date.now();
       const answer = await service.call("POST", path, { key, body: request });
-      // The sandbox keeps nobody waiting, not even for the row without an answer.
+      // The sandbox answers at once, also for the number without an answer of the upstream.
       expect(Date.now() - startMs).toBeLessThan(2_000);
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
-      expect(reference === null).toBe(standing === undefined);
+      expect(reference === null).toBe(transactionStatus === undefined);
       expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
-      if (status === 200) expect(transactionOf(answer)).toMatchObject({ status: standing, reference });
-      if (reference !== null) expect(await viewOf(reference)).toMatchObject({ status: standing, error_code: code });
+      if (status === 200) expect(transactionOf(answer)).toMatchObject({ status: transactionStatus, reference });
+      if (reference !== null)
+        expect(await viewOf(reference)).toMatchObject({ status: transactionStatus, error_code: code });
       await expectUntouched(answer);
     },
   );
 
-  test.each(purchases)(
-    "of $what, 08000000002 becomes success and 08000000003 failed about 5 s later, 08000000004 never",
-    async ({ path, body }) => {
-      const order = async (phoneNumber: string) => {
-        const answer = await service.call("POST", path, { key, body: { ...body, phone_number: phoneNumber } });
-        return transactionOf(answer).reference;
+  test("about 5 s later 08000000002 succeeds and 08000000003 fails, is replayed as 502, and 08000000004 stays open", async () => {
+    const order = async (path: string, body: object, phoneNumber: string) => {
+      const request = {
+        ...body,
+        phone_number: phoneNumber,
+        reference: `later-${path.split("/")[2]}-${phoneNumber.slice(-2)}`,
       };
-      const [good, bad, never] = await Promise.all([order("08000000002"), order("08000000003"), order("08000000004")]);
+      const send = () => service.call("POST", path, { key, body: request });
+      return { reference: transactionOf(await send()).reference, replay: send };
+    };
+    const orders = await Promise.all(
+      purchases.flatMap(({ path, body }) =>
+        (["08000000002", "08000000003", "08000000004"] as const).map((number) => order(path, body, number)),
+      ),
+    );
+    for (const [success, failed, open] of [orders.slice(0, 3), orders.slice(3)]) {
+      if (success === undefined || failed === undefined || open === undefined) throw new Error("An order is missing");
       await vi.waitFor(async () => {
-        expect(await viewOf(good)).toMatchObject({ status: "success", error_code: null });
-        expect(await viewOf(bad)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
+        expect(await viewOf(success.reference)).toMatchObject({ status: "success", error_code: null });
+        expect(await viewOf(failed.reference)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
       }, LATER);
-      for (const reference of [good, bad]) {
+      for (const { reference } of [success, failed]) {
         const { created_at, updated_at } = await viewOf(reference);
         const tookMs = Date.parse(updated_at) - Date.parse(created_at);
         expect(tookMs).toBeGreaterThanOrEqual(4_500);
         expect(tookMs).toBeLessThan(10_000);
       }
-      expect(await viewOf(never)).toMatchObject({ status: "processing" });
-      expect(await caller.balance()).toBe(FUNDS);
-    },
-  );
-
-  test("a repeat of the order that failed later gets 502 delivery_failed, as if it had failed at once", async () => {
-    const request = { key, body: anOrder({ phone_number: "08000000003", reference: "fails-later" }) };
-    const first = await service.call("POST", BUY_DATA, request);
-    const { reference } = transactionOf(first);
-    await vi.waitFor(async () => expect(await viewOf(reference)).toMatchObject({ status: "failed" }), LATER);
-    const repeat = await service.call("POST", BUY_DATA, request);
-    expect(repeat.status).toBe(502);
-    expect(repeat.headers.get("x-error-code")).toBe("delivery_failed");
-    expect(repeat.headers.get("idempotent-replayed")).toBe("true");
-    expect(repeat.headers.get("x-transaction-reference")).toBe(reference);
+      expect(await viewOf(open.reference)).toMatchObject({ status: "processing" });
+      const replay = await failed.replay();
+      expect(replay.status).toBe(502);
+      expect(replay.headers.get("x-error-code")).toBe("delivery_failed");
+      expect(replay.headers.get("idempotent-replayed")).toBe("true");
+      expect(replay.headers.get("x-transaction-reference")).toBe(failed.reference);
+    }
+    expect(await caller.balance()).toBe(FUNDS);
   });
 
-  test("a 503 uses no reference: another order under it is placed", async () => {
+  test("a 503 does not use the reference: another order under it is placed", async () => {
     const reference = "refused-before-the-debit";
     const refused = { key, body: anOrder({ phone_number: "08000000006", reference }) };
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -182,7 +185,7 @@ describe("with a catalog", () => {
     });
 
     test.each(identityCases)(
-      "$path for $number: $status $code",
+      "a test check at $path for $number is $status $code",
       async ({ path, field, number, status, code, ...product }) => {
         const body = { [field]: number, is_consent: true };
         const answer = await service.call("POST", path, { key: keys.get(path) ?? "", body });
@@ -204,20 +207,23 @@ describe("with a catalog", () => {
       },
     );
 
-    test.each(identityProducts)("$name finds the same mock person each time", async ({ path, body, field }) => {
-      const testKey = await caller.newKey({ mode: "test" });
-      const find = async (subject: string) => {
-        const answer = await service.call("POST", path, { key: testKey, body: { ...body, [field]: subject } });
-        return checkOf(answer).result;
-      };
-      const digits = field === "phone_number" ? "0809999999" : "9999999999";
-      const one = await find(`${digits}1`);
-      expect(await find(`${digits}1`)).toEqual(one);
-      const others = await Promise.all(["2", "3", "4", "5"].map((digit) => find(`${digits}${digit}`)));
-      expect(others.some((other) => other?.first_name !== one?.first_name)).toBe(true);
-      // Nothing of an advanced result is left open: an app sees every field filled.
-      expect(Object.values(one ?? {})).not.toContain(null);
-    });
+    test.each(identityProducts)(
+      "for the same number $name gives the same mock person",
+      async ({ path, body, field }) => {
+        const testKey = await caller.newKey({ mode: "test" });
+        const find = async (subject: string) => {
+          const answer = await service.call("POST", path, { key: testKey, body: { ...body, [field]: subject } });
+          return checkOf(answer).result;
+        };
+        const digits = field === "phone_number" ? "0809999999" : "9999999999";
+        const one = await find(`${digits}1`);
+        expect(await find(`${digits}1`)).toEqual(one);
+        const others = await Promise.all(["2", "3", "4", "5"].map((digit) => find(`${digits}${digit}`)));
+        expect(others.some((other) => other?.first_name !== one?.first_name)).toBe(true);
+        // Every field of the mock person has a value.
+        expect(Object.values(one ?? {})).not.toContain(null);
+      },
+    );
 
     test.each(["nin", "bvn"])("the %s that a retrieval finds verifies as the same person", async (subject) => {
       const testKey = await caller.newKey({ mode: "test" });
@@ -238,25 +244,27 @@ describe("with a catalog", () => {
       }
     });
 
-    test("a repeat with its reference gets the same result from the sandbox too", async () => {
+    test("a replay of a test check has the same result", async () => {
       const testKey = await caller.newKey({ mode: "test" });
       const request = { key: testKey, body: { nin: "12345678901", is_consent: true, reference: "test-again" } };
       const first = await service.call("POST", "/identity/nin/verify", request);
-      const repeat = await service.call("POST", "/identity/nin/verify", request);
-      expect(repeat.body).toEqual(first.body);
-      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+      const replay = await service.call("POST", "/identity/nin/verify", request);
+      expect(replay.body).toEqual(first.body);
+      expect(replay.headers.get("idempotent-replayed")).toBe("true");
     });
   });
 
-  test("a test key works while the upstream refuses everybody", async () => {
+  test("a test key works while the upstream refuses every key", async () => {
     const { state } = service.simulator;
     state.restricted = true;
+    onTestFinished(() => {
+      state.restricted = false;
+    });
     const bought = await service.call("POST", BUY_DATA, { key, body: anOrder() });
     expect(transactionOf(bought).status).toBe("success");
-    state.restricted = false;
   });
 
-  test("trouble that a test key asks for raises none of the operator's alarms", async () => {
+  test("a 503 of the sandbox raises no alarm", async () => {
     const lines: string[] = [];
     const spy = vi.spyOn(console, "log").mockImplementation((line) => void lines.push(String(line)));
     const testKey = await caller.newKey({ mode: "test" });
@@ -272,13 +280,26 @@ describe("with a catalog", () => {
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test("none of all this reached the upstream or the wallet, and no transaction of it is open to the clocks", async () => {
+  test("orders of a test key send nothing to the upstream and have no entry in the index of open transactions", async () => {
+    const testCaller = await service.newCaller({ naira: FUNDS });
+    const testKey = await testCaller.newKey({ mode: "test" });
+    for (const { path, body } of purchases) {
+      for (const phone_number of ["08000000000", "08000000001", "08000000004", "08000000007"]) {
+        await service.call("POST", path, { key: testKey, body: { ...body, phone_number } });
+      }
+    }
+    await service.call("POST", "/identity/nin/verify", {
+      key: testKey,
+      body: { nin: "00000000000", is_consent: true },
+    });
     expect(service.simulator.state.requests).toEqual([]);
-    expect(await caller.balance()).toBe(FUNDS);
-    const { Items } = await service.db.send(new ScanCommand({ TableName: tableNames.ledger }));
-    const rows = (Items ?? []).filter(({ mode, attempt }) => mode === "test" && attempt !== undefined);
-    expect(rows.length).toBeGreaterThan(50);
-    expect(rows.filter(({ open }) => open !== undefined)).toEqual([]);
+    expect(await testCaller.balance()).toBe(FUNDS);
+    const { Items = [] } = await service.db.send(new ScanCommand({ TableName: tableNames.ledger }));
+    const transactions = Items.filter(
+      ({ account_id, attempt }) => account_id === testCaller.accountId && attempt !== undefined,
+    );
+    expect(transactions).toHaveLength(9);
+    expect(transactions.filter(({ open }) => open !== undefined)).toEqual([]);
   });
 });
 
@@ -293,7 +314,7 @@ describe("with a catalog that was never fetched", () => {
   });
   afterAll(() => service.stop());
 
-  test("a test key gets a built-in one, and buys data and airtime from it", async () => {
+  test("before the first refresh a test key sees the built-in catalog, and buys data and airtime from it", async () => {
     const catalog = catalogSchema.parse((await service.call("GET", "/vtu/data", { key })).body.data);
     const [plan] = catalog.data_plans;
     const data = await service.call("POST", BUY_DATA, {
@@ -310,7 +331,7 @@ describe("with a catalog that was never fetched", () => {
     }
   });
 
-  test("a live key gets 503 with Retry-After for data and airtime, and is not charged", async () => {
+  test("before the first refresh a live key gets 503 with Retry-After for data and airtime, and is not charged", async () => {
     for (const [path, body] of [
       [BUY_DATA, anOrder()],
       [BUY_AIRTIME, { network: "mtn", phone_number: "08031234567", amount: 50 }],

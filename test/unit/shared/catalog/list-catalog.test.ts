@@ -19,7 +19,7 @@ const STRONG = WEAK.replace("W/", "");
 
 type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
 
-/** One request for a catalog that was fetched at noon; undefined: never. */
+/** A request for a catalog that was fetched at noon, or never if undefined. */
 const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON }: Ask = {}) => {
   const memory = catalogMemory({ read: async () => kept }, () => nowMs);
   return listCatalog(
@@ -31,7 +31,7 @@ const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs =
   });
 };
 
-test("the answer is the success envelope with the catalog, with its tag and a private hour of caching", async () => {
+test("the response is the success envelope with the catalog, its tag and a private hour of caching", async () => {
   const { statusCode, headers, body, isBase64Encoded } = await list(snapshot);
   expect([statusCode, isBase64Encoded ?? false]).toEqual([200, false]);
   expect(successEnvelope(routes.listCatalog.data).parse(JSON.parse(body ?? "")).data).toEqual(aCatalog());
@@ -120,13 +120,13 @@ test.for([
 });
 
 describe("a catalog that was never fetched", () => {
-  test("is 503 provider_unavailable for a live key, with Retry-After 60", async () => {
+  test("before the first refresh a live key gets 503 provider_unavailable with Retry-After 60", async () => {
     const refusal = await list(undefined).catch((error: unknown) => error);
     if (!(refusal instanceof ServiceError)) expect.unreachable();
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 60]);
   });
 
-  test("is the built-in one for a test key, without an Age, and 304 by its own tag", async () => {
+  test("before the first refresh a test key gets the built-in catalog without an Age, and 304 for its tag", async () => {
     const answer = await list(undefined, { mode: "test" });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers.etag).toBe(builtInSnapshot.etag);
@@ -136,7 +136,7 @@ describe("a catalog that was never fetched", () => {
   });
 });
 
-test("a test key sees the fetched catalog once there is one, the same as a live key", async () => {
+test("after the first refresh a test key gets the same catalog as a live key", async () => {
   const [live, probe] = [await list(snapshot), await list(snapshot, { mode: "test" })];
   expect(probe).toEqual(live);
 });

@@ -7,7 +7,7 @@ const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const older = snapshotOf(aCatalog(1), NOON);
 const newer = snapshotOf(aCatalog(2), NOON + 3_600_000);
 
-/** A memory before a table that can be filled, emptied and switched off; it counts how often it is read. */
+/** A memory of a table that can be filled, emptied and made to fail, and that counts its reads. */
 const aMemory = (stored: Snapshot | undefined) => {
   const table = { stored, reads: 0, broken: false };
   const clock = { nowMs: NOON };
@@ -30,7 +30,7 @@ test("within 60 s the table is read once for 100 requests", async () => {
   expect(table.reads).toBe(1);
 });
 
-test("what the table got is seen after 60 s, in the snapshot and in the plans, and not a moment before", async () => {
+test("a new catalog is served after 60 s, in the snapshot and in the plans, and not earlier", async () => {
   const { snapshot, plans, table, clock } = aMemory(older);
   await snapshot();
   table.stored = newer;
@@ -41,7 +41,7 @@ test("what the table got is seen after 60 s, in the snapshot and in the plans, a
   expect(table.reads).toBe(2);
 });
 
-test("plans say when the upstream was asked, also after a refresh that changed nothing", async () => {
+test("plans have the time of the last refresh, also of one that changed nothing", async () => {
   const { plans, table, clock } = aMemory(older);
   expect((await plans())?.fetchedAtMs).toBe(NOON);
   table.stored = snapshotOf(aCatalog(1), NOON + 7_000);
@@ -50,7 +50,7 @@ test("plans say when the upstream was asked, also after a refresh that changed n
 });
 
 describe("while the table cannot be read", () => {
-  test("what is in memory stays, for hours; afterwards the new one is seen", async () => {
+  test("while the table cannot be read the copy in memory is served, and afterwards the new catalog", async () => {
     const { snapshot, plans, table, clock } = aMemory(older);
     await snapshot();
     table.broken = true;
@@ -61,7 +61,7 @@ describe("while the table cannot be read", () => {
     expect(await snapshot()).toBe(newer);
   });
 
-  test("nothing is made up where nothing is in memory: the error is the caller's", async () => {
+  test("without a copy in memory the table's error is thrown", async () => {
     const { snapshot, plans, table } = aMemory(older);
     table.broken = true;
     await expect(snapshot()).rejects.toThrow();
@@ -70,7 +70,7 @@ describe("while the table cannot be read", () => {
 });
 
 describe("where no catalog was ever fetched", () => {
-  test("there is none, and the table is asked each time so that the first one is seen at once", async () => {
+  test("before the first refresh each request reads the table, so that the first catalog is served at once", async () => {
     const { snapshot, plans, table } = aMemory(undefined);
     expect([await snapshot(), await plans()]).toEqual([undefined, undefined]);
     expect(table.reads).toBe(2);
@@ -79,7 +79,7 @@ describe("where no catalog was ever fetched", () => {
   });
 });
 
-test("a catalog that vanished from the table stays in memory", async () => {
+test("a catalog that was deleted from the table stays in memory", async () => {
   const { snapshot, table, clock } = aMemory(older);
   await snapshot();
   table.stored = undefined;

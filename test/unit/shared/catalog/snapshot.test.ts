@@ -10,7 +10,7 @@ import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 
 describe("a snapshot", () => {
-  test("holds the whole success envelope, zipped", () => {
+  test("a snapshot is the whole success envelope in gzip", () => {
     const catalog = aCatalog();
     const { gzip } = snapshotOf(catalog, NOON);
     const body: unknown = JSON.parse(gunzipSync(gzip).toString("utf8"));
@@ -18,12 +18,12 @@ describe("a snapshot", () => {
     expect(JSON.parse(documentText(snapshotOf(catalog, NOON)))).toEqual(body);
   });
 
-  test("gives its catalog back as it was", () => {
+  test("a snapshot's catalog is the one it was made of", () => {
     const catalog = aCatalog(30);
     expect(catalogOf(snapshotOf(catalog, NOON))).toEqual(catalog);
   });
 
-  test("has a weak tag of 22 characters that is the same an hour later and another when 1 price is another", () => {
+  test("a snapshot has a weak tag that depends on the catalog and not on the time", () => {
     const { etag } = snapshotOf(aCatalog(), NOON);
     expect(etag).toMatch(/^W\/"[A-Za-z0-9_-]{22}"$/);
     expect(snapshotOf(aCatalog(), NOON + 3_600_000).etag).toBe(etag);
@@ -35,20 +35,20 @@ describe("a snapshot", () => {
   });
 });
 
-test("plans and networks are found by their ids, and others are not", () => {
+test("plans and networks are found by id", () => {
   const { networks, plans } = indexPlans(aCatalog(2));
   expect([networks.get(1)?.code, plans.get(102)?.name]).toEqual(["mtn", "2GB"]);
   expect([networks.get(2), plans.get(103)]).toEqual([undefined, undefined]);
 });
 
-test("each price with 2 decimals from 0.01 to 2,000 NGN is a price: 200,000 of 200,000", () => {
+test("every price with 2 decimals from 0.01 to 2,000 NGN is valid", () => {
   const price = catalogSchema.shape.data_plans.element.shape.price;
   const refused: number[] = [];
   for (let kobo = 1; kobo <= 200_000; kobo += 1) if (!price.safeParse(kobo / 100).success) refused.push(kobo);
   expect(refused).toEqual([]);
 });
 
-test("each entry of the built-in catalog is usable, and what is listed can be bought", () => {
+test("every entry of the built-in catalog is usable", () => {
   const listed = catalogOf(builtInSnapshot);
   expect(usableCatalog(listed)).toEqual({ catalog: listed, dropped: [] });
   expect(listed.data_plans.length).toBeGreaterThan(0);

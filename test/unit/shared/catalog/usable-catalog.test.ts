@@ -5,7 +5,7 @@ import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 const good = aPlan({ id: 900 });
 const withPlans = (...plans: readonly unknown[]) => usableCatalog({ ...aCatalog(0), data_plans: [good, ...plans] });
 
-describe("one odd plan is dropped, named by id and field, and the others are kept:", () => {
+describe("invalid plans", () => {
   test.each([
     ["a price of 0", aPlan({ price: 0 }), "101", "price"],
     ["a negative price", aPlan({ price: -500 }), "101", "price"],
@@ -26,7 +26,7 @@ describe("one odd plan is dropped, named by id and field, and the others are kep
     ["a network in text", { ...aPlan(), network_id: "1" }, "101", "network_id"],
     ["no fields, but null", null, "number 2 of the list", "entry"],
     ["no fields, but text", "1GB", "number 2 of the list", "entry"],
-  ])("%s", (_what, odd, id, field) => {
+  ])("a plan with %s is dropped, named by id and field, and the others are served", (_what, odd, id, field) => {
     const { catalog, dropped } = withPlans(odd);
     expect(catalog.data_plans).toEqual([good]);
     expect(dropped).toEqual([{ kind: "plan", id, field }]);
@@ -34,7 +34,7 @@ describe("one odd plan is dropped, named by id and field, and the others are kep
 });
 
 describe("plans that share an id", () => {
-  test("and are equal are one plan", () => {
+  test("equal plans with the same id count as one", () => {
     const { catalog, dropped } = withPlans(good, good);
     expect(catalog.data_plans).toEqual([good]);
     expect(dropped).toEqual([
@@ -43,21 +43,21 @@ describe("plans that share an id", () => {
     ]);
   });
 
-  test("and differ are both dropped: nobody can say at which price to sell", () => {
+  test("different plans with the same id are all dropped", () => {
     const other = aPlan({ id: 901 });
     const { catalog, dropped } = withPlans({ ...good, price: 1 }, other);
     expect(catalog.data_plans).toEqual([other]);
     expect(dropped).toHaveLength(2);
   });
 
-  test("and of which one is odd leave the other", () => {
+  test("of two plans with the same id an invalid one does not affect the other", () => {
     const { catalog, dropped } = withPlans({ ...good, price: 0 });
     expect(catalog.data_plans).toEqual([good]);
     expect(dropped).toEqual([{ kind: "plan", id: "900", field: "price" }]);
   });
 });
 
-test("an odd network is dropped with its plans, and the others are kept", () => {
+test("an invalid network is dropped with its plans, and the others are served", () => {
   const sent = {
     networks: [
       { id: 1, name: "MTN", code: "mtn" },
@@ -78,7 +78,7 @@ test("an odd network is dropped with its plans, and the others are kept", () => 
   ]);
 });
 
-test("names are trimmed, codes become lower-case, prices are rounded to kobo, and unknown fields stay out", () => {
+test("names are trimmed, codes become lower-case, prices are rounded to kobo, and unknown fields are left out", () => {
   const sent = {
     networks: [{ id: 1, name: " MTN ", code: " MTN ", logo: "mtn.png" }],
     data_plans: [{ ...aPlan({ name: " 1GB ", price: 55.00000000000001 }), cost: 480 }],

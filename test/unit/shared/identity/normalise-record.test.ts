@@ -22,7 +22,7 @@ const advanced = (record: Readonly<Record<string, unknown>>) =>
 const advancedBvn = (record: Readonly<Record<string, unknown>>) =>
   normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" }, dateReading);
 
-const nobody = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
+const emptyNames = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
 
 describe("names of fields", () => {
   const spellings: readonly (readonly [string, string])[] = [
@@ -41,9 +41,9 @@ describe("names of fields", () => {
     ["middleName", "middle_name"],
     ["otherNames", "middle_name"],
   ];
-  test.each(spellings)("%s is read as %s", (sent, ours) => {
+  test.each(spellings)("the field %s is read as %s", (sent, ours) => {
     expect(normaliseRecord({ [sent]: "Ada" }, ninBasicResult, known, dateReading)).toEqual({
-      ...nobody,
+      ...emptyNames,
       [ours]: "Ada",
     });
   });
@@ -72,13 +72,13 @@ describe("names of fields", () => {
     expect(result).not.toHaveProperty(sent);
   });
 
-  test("of a BVN's own fields are read in camel case too", () => {
+  test("the fields of a BVN are read in camel case too", () => {
     const record = { enrollmentBank: "Mock Bank", registrationDate: "14-February-2016", watchListed: "NO" };
     const ours = { enrollment_bank: "Mock Bank", registration_date: "2016-02-14", watch_listed: false };
     expect(advancedBvn(record)).toMatchObject(ours);
   });
 
-  test("two spellings at once: the first that says something counts", () => {
+  test("of two aliases of a field the first with a value counts", () => {
     const record = { firstName: "", first_name: "  ", givenName: "Ada", last_name: null, surname: "Obi" };
     expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toMatchObject({
       first_name: "Ada",
@@ -133,11 +133,11 @@ describe("dates", () => {
     [{}, null],
     [["06-01-1974"], null],
   ];
-  test.each(dates)("%j is %s", (sent, expected) => {
+  test.each(dates)("the date %j is %s", (sent, expected) => {
     expect(basic({ date_of_birth: sent })).toMatchObject({ first_name: "Ngozi", date_of_birth: expected });
   });
 
-  test("that cannot be read are reported by field and shape, and nothing else is", () => {
+  test("only dates that cannot be read are reported, by field and shape", () => {
     const reported: unknown[] = [];
     const onUnreadable: DateReadingContext["onUnreadable"] = (field, shape) => void reported.push([field, shape]);
     const read = (record: Readonly<Record<string, unknown>>) =>
@@ -275,19 +275,19 @@ describe("what is absent and what is beyond", () => {
     for (const name of Object.keys(beyond)) expect(basic(beyond)).not.toHaveProperty(name);
   });
 
-  test("what another kind of record calls a field of its own is passed through by this kind", () => {
+  test("an advanced result keeps a field that only another kind of record has", () => {
     const ofBvn = { bvn: "22345678901", enrollment_bank: "Mock Bank", watch_listed: "NO", registration_date: "x" };
     expect(advanced(ofBvn)).toMatchObject(ofBvn);
     expect(advancedBvn({ nin: "12345678901" })).toMatchObject({ nin: "12345678901" });
   });
 
-  test("a spelling of ours whose value could not be read does not come through the back door", () => {
+  test("an advanced result leaves out an alias of our field whose value cannot be read", () => {
     const result = advanced({ birthdate: "00-00-0000", photo: 7 });
     expect(result).toMatchObject({ date_of_birth: null });
     expect(result).not.toHaveProperty("birthdate");
   });
 
-  test("a field __proto__ does not change what the result is", () => {
+  test("a field __proto__ does not change the prototype of the result", () => {
     const record: Record<string, unknown> = JSON.parse(
       '{"first_name":"Ngozi","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
     );
@@ -305,24 +305,24 @@ describe("a record that says nothing about the person is none", () => {
     ["only the number that was asked for", { nin: "12345678901" }],
     ["fields of null", { first_name: null, last_name: null, gender: null }],
     ["fields of empty text", { firstName: "", surname: " ", gender: "?", birthdate: "00-00-0000" }],
-    ["only fields beyond ours", { message: "ok", trackingId: "x" }],
-  ])("%s", (_name, record) => {
+    ["only unknown fields", { message: "ok", trackingId: "x" }],
+  ])("a record with %s is no result", (_name, record) => {
     expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toBeUndefined();
     expect(normaliseRecord(record, ninAdvancedResult, known, dateReading)).toBeUndefined();
   });
 
-  test("but one name is a record", () => {
+  test("a record with one name is a result", () => {
     expect(normaliseRecord({ surname: "Obi" }, ninBasicResult, known, dateReading)).toEqual({
-      ...nobody,
+      ...emptyNames,
       last_name: "Obi",
     });
   });
 
-  test("but for a retrieval the number that was sought is one", () => {
+  test("a record with only the number of a retrieval is a result", () => {
     const asked = { phone_number: "08031234567" };
     expect(normaliseRecord({ nin: "12345678901" }, ninRetrieveResult, asked, dateReading)).toEqual({
       nin: "12345678901",
-      ...nobody,
+      ...emptyNames,
       ...asked,
     });
     expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked, dateReading)).toBeUndefined();

@@ -25,11 +25,11 @@ describe("a retrieval must cost more than a verification", () => {
     ["as much as basic", 150],
     ["between basic and advanced", 200],
     ["as much as advanced", 250],
-  ])("%s is refused, and the message says which price", (_name, retrieve) => {
+  ])("a retrieval price with %s is refused, and the message names it", (_name, retrieve) => {
     expect(() => parseIdentityPrices(withNin({ retrieve }))).toThrow(/nin\.retrieve/);
   });
 
-  test("one kobo more than the dearest verification is enough", () => {
+  test("a retrieval may cost one kobo more than the dearest verification", () => {
     expect(parseIdentityPrices(withNin({ retrieve: 250.01 })).nin.retrieve).toBe(25_001);
   });
 
@@ -51,7 +51,7 @@ test.each([
   expect(() => parseIdentityPrices(withNin({ basic }))).toThrow(/nin\.basic/);
 });
 
-test("a subject without prices is refused, and so is what is no JSON", () => {
+test("a subject without prices and text that is not JSON are refused", () => {
   expect(() => parseIdentityPrices(JSON.stringify({ nin: prices.nin }))).toThrow(/bvn/);
   expect(() => parseIdentityPrices("nin=150")).toThrow();
 });

@@ -34,7 +34,7 @@ describe("a date", () => {
     "1990-01-02T00:00:00",
     "1990-01-01T23:00:00Z",
     "1990-01-02 00:00:00+01:00",
-  ])("written %j is 2 January 1990 for a day-first upstream", (text) => {
+  ])("a date written %j is 2 January 1990 for a day-first upstream", (text) => {
     expect(readDate(text, "day-first", NOON_MS)).toBe("1990-01-02");
   });
 
@@ -44,7 +44,7 @@ describe("a date", () => {
     ["12/31/1990", "1990-12-31"],
     ["2 January 1990", "1990-01-02"],
     ["1990/01/02", "1990-01-02"],
-  ])("written %j is %s for a month-first upstream", (text, expected) => {
+  ])("a date written %j is %s for a month-first upstream", (text, expected) => {
     expect(readDate(text, "month-first", NOON_MS)).toBe(expected);
   });
 
@@ -64,7 +64,7 @@ describe("a date", () => {
     ["29-02-00", "2000-02-29"],
     ["29-02-28", "1928-02-29"],
     ["29-02-27", undefined],
-  ])("with a two-digit year, %j, is never in the future: %s", (text, expected) => {
+  ])("a date with a two-digit year, %j, is %s, never in the future", (text, expected) => {
     expect(readDate(text, "day-first", NOON_MS)).toBe(expected);
   });
 
@@ -89,14 +89,14 @@ describe("a date", () => {
     "N/A",
     "1990-01-02T99:00:00Z",
     "١٩٩٠-٠١-٠٢",
-  ])("that is none, %j, is unreadable", (text) => {
+  ])("text that is not a date, %j, is unreadable", (text) => {
     for (const order of ["day-first", "month-first"] as const) {
       expect(readDate(text, order, NOON_MS)).toBeUndefined();
     }
   });
 });
 
-test("the shape of a text has no digit and no letter of it, and at most 40 characters", () => {
+test("the shape of a text contains none of its digits and letters, and at most 40 characters", () => {
   expect(dateShape("2nd Januar, 1990")).toBe("9aa aaaaaa, 9999");
   expect(dateShape("١٩٩٠ Ọ̀ṣun")).not.toMatch(/[١٩٠Ọṣun]/u);
   expect(dateShape("1".repeat(100))).toBe("9".repeat(40));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { backoff, retryContention } from "../../../../shared/platform/backoff.ts";
 
-/** Goal: contenders spread out, nobody waits beyond the time that is left, and the first retry comes soon. */
+/** Goal: contenders spread out, no wait exceeds the time that is left, and the first retry comes soon. */
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -24,24 +24,24 @@ const waitsOf = async (count: number, remainingMs: () => number = () => 60_000):
   return waits;
 };
 
-describe("the wait before the next attempt", () => {
-  test("is at most three times the one before, up to 1 s", async () => {
+describe("backoff", () => {
+  test("a wait is at most three times the previous one, up to 1 s", async () => {
     vi.spyOn(Math, "random").mockReturnValue(1);
     expect(await waitsOf(6)).toEqual([60, 180, 540, 1_000, 1_000, 1_000]);
   });
 
-  test("is at least 20 ms", async () => {
+  test("a wait is at least 20 ms", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     expect(await waitsOf(3)).toEqual([20, 20, 20]);
   });
 
-  test("is another for each contender", async () => {
+  test("50 contenders have different first waits", async () => {
     const firstWaits = new Set<number>();
     for (let contender = 0; contender < 50; contender += 1) for (const wait of await waitsOf(1)) firstWaits.add(wait);
     expect(firstWaits.size).toBeGreaterThan(10);
   });
 
-  test("ends with the time that is left, and then no further attempt is made", async () => {
+  test("a wait ends with the time that is left, and no further attempt follows", async () => {
     vi.spyOn(Math, "random").mockReturnValue(1);
     const endMs = Date.now() + 100;
     const nextAttempt = backoff(() => endMs - Date.now());
@@ -53,7 +53,7 @@ describe("the wait before the next attempt", () => {
   });
 });
 
-describe("a single write", () => {
+describe("retryContention", () => {
   const failing = (name: string) => Object.assign(new Error(name), { name });
   const settled = async <Result>(work: Promise<Result>) => {
     const [result] = await Promise.all([Promise.allSettled([work]), vi.runAllTimersAsync()]);
@@ -61,7 +61,7 @@ describe("a single write", () => {
   };
 
   test.each(["TransactionConflictException", "ThrottlingException", "ProvisionedThroughputExceededException"])(
-    "that meets %s twice is made three times",
+    "a call that meets %s twice is made three times",
     async (name) => {
       const call = vi
         .fn()
@@ -73,7 +73,7 @@ describe("a single write", () => {
     },
   );
 
-  test("that meets any other error is made once", async () => {
+  test("a call that meets any other error is made once", async () => {
     const call = vi.fn().mockRejectedValue(failing("TimeoutError"));
     expect(await settled(retryContention(call))).toMatchObject({
       status: "rejected",
@@ -82,10 +82,10 @@ describe("a single write", () => {
     expect(call).toHaveBeenCalledTimes(1);
   });
 
-  test("that meets conflicts for 5 s is given up with the last one", async () => {
-    const begunMs = Date.now();
+  test("a call that meets conflicts for 5 s throws the last one", async () => {
+    const startedMs = Date.now();
     const call = vi.fn().mockRejectedValue(failing("TransactionConflictException"));
     expect(await settled(retryContention(call))).toMatchObject({ status: "rejected" });
-    expect(Date.now() - begunMs).toBe(5_000);
+    expect(Date.now() - startedMs).toBe(5_000);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../../../../shared/platform/ip-range.ts";
 
-/** Ranges that must be readable. */
+/** Parses ranges; throws if one is not valid. */
 const ranges = (...texts: readonly string[]): IpRange[] =>
   texts.map((text) => {
     const range = parseIpRange(text);
@@ -9,7 +9,7 @@ const ranges = (...texts: readonly string[]): IpRange[] =>
     return range;
   });
 
-describe("an address is let in", () => {
+describe("an address in a range", () => {
   test.for([
     ["203.0.113.7", "203.0.113.7"],
     ["203.0.113.0/24", "203.0.113.0"],
@@ -31,12 +31,12 @@ describe("an address is let in", () => {
     ["2001:db8:1:2::9/64", "2001:db8:1:2::7"],
     ["2001:db8::4/127", "2001:db8::5"],
     ["::/0", "2001:db8::1"],
-  ] as const)("by %s: %s", ([range, address]) => {
+  ] as const)("%s contains %s", ([range, address]) => {
     expect(isWithin(address, ranges(range))).toBe(true);
   });
 });
 
-describe("an address is kept out", () => {
+describe("an address outside a range", () => {
   test.for([
     ["203.0.113.7", "203.0.113.6"],
     ["203.0.113.7", "203.0.113.8"],
@@ -57,29 +57,29 @@ describe("an address is kept out", () => {
     ["203.0.113.7", "203.0.113"],
     ["203.0.113.7", ""],
     ["0.0.0.0/0", "nobody"],
-  ] as const)("by %s: %s", ([range, address]) => {
+  ] as const)("%s does not contain %s", ([range, address]) => {
     expect(isWithin(address, ranges(range))).toBe(false);
   });
 
-  test("by an empty whitelist, which means nobody", () => {
+  test("an empty whitelist contains no address", () => {
     expect(isWithin("203.0.113.7", [])).toBe(false);
   });
 });
 
-test("the last of 20 ranges lets in, as the first does", () => {
+test("an address in the first or the last of 20 ranges is in the list", () => {
   const twenty = ranges(...Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`));
   expect([isWithin("203.0.113.0", twenty), isWithin("203.0.113.19", twenty)]).toEqual([true, true]);
   expect(isWithin("203.0.113.20", twenty)).toBe(false);
 });
 
-test("an entry in the IPv4-mapped form either is refused or lets that IPv4 address in", () => {
+test("an IPv4-mapped range is refused or contains its IPv4 address", () => {
   for (const entry of ["::ffff:203.0.113.7", "::ffff:cb00:7107", "::ffff:203.0.113.7/128"]) {
     const range = parseIpRange(entry);
     expect(range === undefined || isWithin("203.0.113.7", [range]), entry).toBe(true);
   }
 });
 
-describe("an entry is refused", () => {
+describe("parseIpRange", () => {
   test.for([
     "",
     " ",
@@ -110,12 +110,12 @@ describe("an entry is refused", () => {
     "fe80::1%eth0",
     "fe80::1%eth0/64",
     "/24",
-  ])('"%s"', (entry) => {
+  ])('"%s" is not a range', (entry) => {
     expect(parseIpRange(entry)).toBeUndefined();
   });
 });
 
-describe("a range is written as", () => {
+describe("formatIpRange", () => {
   test.for([
     ["203.0.113.7", "203.0.113.7"],
     ["203.0.113.7/32", "203.0.113.7"],
@@ -126,14 +126,14 @@ describe("a range is written as", () => {
     ["2001:db8::1/128", "2001:db8::1"],
     ["2001:db8:1:2:3::4/64", "2001:db8:1:2::/64"],
     ["2001:db8::ffff/121", "2001:db8::ff80/121"],
-  ] as const)("%s becomes %s, and that reads as the same range", ([text, written]) => {
+  ] as const)("%s is written as %s, which parses as the same range", ([text, written]) => {
     const [range] = ranges(text);
     expect(range && formatIpRange(range)).toBe(written);
     expect(parseIpRange(written)).toEqual(range);
   });
 });
 
-test("20 entries of the longest kind are 340 bytes, and 20 of IPv4 are 100", () => {
+test("20 IPv6 ranges take 340 bytes, and 20 IPv4 ranges take 100", () => {
   const bytes = (texts: readonly string[]): number => ranges(...texts).reduce((sum, range) => sum + range.length, 0);
   expect(bytes(Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index}/128`))).toBe(340);
   expect(bytes(Array.from({ length: 20 }, (_, index) => `203.0.113.${index}/32`))).toBe(100);

@@ -6,22 +6,22 @@ const KEY = "0123456789abcdef0123456789abcdef";
 const order = { accountId: "acc_1", mode: "live", reference: "order-1" } as const;
 
 const aSecret = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
-const namingWith = (key: string): Promise<KeyedHashes> => loadKeyedHashes(aSecret(key))();
+const keyedHashesWith = (key: string): Promise<KeyedHashes> => loadKeyedHashes(aSecret(key))();
 
-describe("the id of an order", () => {
-  test("is the one that it has always had: another value would let old references be used again", async () => {
+describe("transactionId", () => {
+  test("an id never changes between versions: another value would let used references be used again", async () => {
     // HMAC-SHA256 over "2:id5:acc_14:live7:order-1", its first 16 bytes in Crockford's base 32; made with Python.
-    expect((await namingWith(KEY)).transactionId(order)).toBe("0VEA24DBDGGQ5YDBMDQNS99Q32");
+    expect((await keyedHashesWith(KEY)).transactionId(order)).toBe("0VEA24DBDGGQ5YDBMDQNS99Q32");
   });
 
-  test("is the same in another process with the same secret, and another with another secret", async () => {
-    const id = (await namingWith(KEY)).transactionId(order);
-    expect((await namingWith(KEY)).transactionId({ ...order })).toBe(id);
-    expect((await namingWith(KEY.toUpperCase())).transactionId(order)).not.toBe(id);
+  test("an id is the same in another process with the same key, and differs with another key", async () => {
+    const id = (await keyedHashesWith(KEY)).transactionId(order);
+    expect((await keyedHashesWith(KEY)).transactionId({ ...order })).toBe(id);
+    expect((await keyedHashesWith(KEY.toUpperCase())).transactionId(order)).not.toBe(id);
   });
 
-  test("is another for each account, mode and reference, upper and lower case apart", async () => {
-    const { transactionId } = await namingWith(KEY);
+  test("ids differ by account, mode and reference, and references are case-sensitive", async () => {
+    const { transactionId } = await keyedHashesWith(KEY);
     const ids = [
       transactionId(order),
       transactionId({ ...order, accountId: "acc_2" }),
@@ -32,8 +32,8 @@ describe("the id of an order", () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  test("does not mix up where one field ends and the next begins", async () => {
-    const { transactionId } = await namingWith(KEY);
+  test("ids differ if a character moves from one field to the next", async () => {
+    const { transactionId } = await keyedHashesWith(KEY);
     const ids = [
       transactionId({ accountId: "acc_1", mode: "live", reference: "1order" }),
       transactionId({ accountId: "acc_1live", mode: "live", reference: "1order" }),
@@ -44,39 +44,39 @@ describe("the id of an order", () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  test("has 26 characters of Crockford's alphabet, without I, L, O and U, in 500 of 500 tries", async () => {
-    const { transactionId } = await namingWith(KEY);
+  test("500 ids have 26 characters of Crockford's Base32, without I, L, O and U", async () => {
+    const { transactionId } = await keyedHashesWith(KEY);
     const ids = Array.from({ length: 500 }, (_, index) => transactionId({ ...order, reference: `order-${index}` }));
     expect(ids.filter((text) => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text))).toHaveLength(500);
     expect(new Set(ids).size).toBe(500);
   });
 
-  test("is random where there is no reference: 100 orders, 100 ids of 26 characters", async () => {
-    const { transactionId } = await namingWith(KEY);
+  test("orders without a reference have random ids: 100 orders, 100 ids of 26 characters", async () => {
+    const { transactionId } = await keyedHashesWith(KEY);
     const ids = Array.from({ length: 100 }, () => transactionId({ accountId: "acc_1", mode: "live" }));
     expect(new Set(ids).size).toBe(100);
     expect(ids.every((text) => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text))).toBe(true);
   });
 });
 
-test("the MAC of a message is another for other fields, another key, and another purpose of the same key", async () => {
-  const { messageMac, hashSubject } = await namingWith(KEY);
-  const { messageMac: otherKey } = await namingWith(KEY.toUpperCase());
+test("a message's MAC differs with other fields, another key, and another purpose of the same key", async () => {
+  const { messageMac, hashSubject } = await keyedHashesWith(KEY);
+  const { messageMac: otherKey } = await keyedHashesWith(KEY.toUpperCase());
   const macs = [messageMac(["a", "bc"]), messageMac(["ab", "c"]), otherKey(["a", "bc"]), hashSubject("a", "bc")];
   expect(new Set(macs).size).toBe(4);
   expect(messageMac(["a", "bc"])).toBe(macs[0]);
 });
 
-describe("the fingerprint of an order", () => {
+describe("fingerprint", () => {
   const fields = ["data", "1", "101", "08031234567"];
 
-  test("is the one that it has always had: another value would turn repeats into refusals", async () => {
+  test("a fingerprint never changes between versions: another value would turn replays into conflicts", async () => {
     // HMAC-SHA256 over "5:order4:data1:13:10111:08031234567", its first 16 bytes in base64url; made with Python.
-    expect((await namingWith(KEY)).fingerprint(fields)).toBe("RD242vvwdNI771xahAljyw");
+    expect((await keyedHashesWith(KEY)).fingerprint(fields)).toBe("RD242vvwdNI771xahAljyw");
   });
 
-  test("changes with each field, with their order and with where one ends", async () => {
-    const { fingerprint } = await namingWith(KEY);
+  test("fingerprints differ by each field, the order of fields and the border between them", async () => {
+    const { fingerprint } = await keyedHashesWith(KEY);
     const prints = [
       fingerprint(fields),
       fingerprint(["airtime", "1", "101", "08031234567"]),
@@ -88,36 +88,36 @@ describe("the fingerprint of an order", () => {
     expect(new Set(prints).size).toBe(6);
   });
 
-  test("is not the id of an order with the same fields", async () => {
-    const { transactionId, fingerprint } = await namingWith(KEY);
+  test("a fingerprint differs from the id of an order with the same fields", async () => {
+    const { transactionId, fingerprint } = await keyedHashesWith(KEY);
     expect(fingerprint(["acc_1", "live", "order-1"])).not.toBe(transactionId(order));
   });
 });
 
-describe("a person's number as it is kept", () => {
-  test("is the one that it has always had: another value would forget whose consent was given", async () => {
+describe("hashSubject", () => {
+  test("a subject's hash never changes between versions: another value would lose the consents", async () => {
     // HMAC-SHA256 over "7:subject3:nin11:12345678901" in base64url; made with Python.
-    expect((await namingWith(KEY)).hashSubject("nin", "12345678901")).toBe(
+    expect((await keyedHashesWith(KEY)).hashSubject("nin", "12345678901")).toBe(
       "iF-0wV-vgjhz215wjxFAmLvuEtgdOvnqZ7ZKKtk3bKM",
     );
   });
 
-  test("is another for another number and for another kind of number", async () => {
-    const { hashSubject } = await namingWith(KEY);
+  test("subjects' hashes differ by number and by kind of number", async () => {
+    const { hashSubject } = await keyedHashesWith(KEY);
     const kept = [hashSubject("nin", "1"), hashSubject("bvn", "1"), hashSubject("nin", "2")];
     expect(new Set(kept).size).toBe(3);
   });
 });
 
-describe("the secret behind the names", () => {
+describe("the key of the hashes", () => {
   test.for([
     ["absent", undefined],
     ["of 31 characters", KEY.slice(1)],
-  ] as const)("is refused when it is %s, and the error says so: nothing is named with it", async ([, value]) => {
+  ] as const)("a key that is %s is refused with an error that says so", async ([, value]) => {
     await expect(loadKeyedHashes(aSecret(value))()).rejects.toThrow("reference key");
   });
 
-  test("is read once a process, also when it is rotated by mistake", async () => {
+  test("the key is read once in a process, even if it is rotated by mistake", async () => {
     const values = [KEY, KEY.toUpperCase()];
     const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
     const first = (await keyedHashes()).transactionId(order);
@@ -125,7 +125,7 @@ describe("the secret behind the names", () => {
     expect(values).toEqual([KEY.toUpperCase()]);
   });
 
-  test("is asked for again after it was absent", async () => {
+  test("an absent key is read again", async () => {
     const values = [undefined, KEY];
     const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
     await expect(keyedHashes()).rejects.toThrow();

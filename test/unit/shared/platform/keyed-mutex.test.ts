@@ -8,7 +8,7 @@ const open = () => {
 };
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
-test("work on one key is done in sequence, and work on another key beside it", async () => {
+test("work on one key runs in sequence, and work on another key in parallel", async () => {
   const inSequence = keyedMutex();
   const begun: string[] = [];
   const gates = [open(), open()];
@@ -29,7 +29,7 @@ test("work on one key is done in sequence, and work on another key beside it", a
   expect(await second).toBe("two");
 });
 
-test("work that fails does not hold up what follows on its key, and fails for its own caller only", async () => {
+test("failed work rejects for its own caller only, and the next work on its key runs", async () => {
   const inSequence = keyedMutex();
   const failing = inSequence("a", () => Promise.reject(new Error("first")));
   const following = inSequence("a", async () => "second");
@@ -37,7 +37,7 @@ test("work that fails does not hold up what follows on its key, and fails for it
   expect(await following).toBe("second");
 });
 
-test("work that never ends holds up what follows on its key for 3 s", async () => {
+test("work that never ends delays the next work on its key by 3 s", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const inSequence = keyedMutex();

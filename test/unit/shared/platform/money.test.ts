@@ -7,7 +7,7 @@ import {
   nairaFromKobo,
 } from "../../../../shared/platform/money.ts";
 
-describe("NGN become whole kobo", () => {
+describe("koboFromNaira", () => {
   test.for([
     [0, 0],
     [0.01, 1],
@@ -23,24 +23,24 @@ describe("NGN become whole kobo", () => {
     expect(koboFromNaira(naira)).toBe(kobo);
   });
 
-  test("and back, for each of the 200,001 amounts from 0 to 2,000 NGN", () => {
-    const lost: number[] = [];
+  test("kobo converted to NGN and back are the same, for all 200,001 amounts from 0 to 2,000 NGN", () => {
+    const changed: number[] = [];
     for (let kobo = 0; kobo <= 200_000; kobo += 1) {
-      if (koboFromNaira(nairaFromKobo(koboSchema.parse(kobo))) !== kobo) lost.push(kobo);
+      if (koboFromNaira(nairaFromKobo(koboSchema.parse(kobo))) !== kobo) changed.push(kobo);
     }
-    expect(lost).toEqual([]);
+    expect(changed).toEqual([]);
   });
 
-  test("and back, for 100,000 amounts around 10,000,000 NGN", () => {
-    const lost: number[] = [];
+  test("kobo converted to NGN and back are the same, for 100,000 amounts around 10,000,000 NGN", () => {
+    const changed: number[] = [];
     for (let kobo = 999_950_000; kobo <= 1_000_050_000; kobo += 1) {
-      if (koboFromNaira(nairaFromKobo(koboSchema.parse(kobo))) !== kobo) lost.push(kobo);
+      if (koboFromNaira(nairaFromKobo(koboSchema.parse(kobo))) !== kobo) changed.push(kobo);
     }
-    expect(lost).toEqual([]);
+    expect(changed).toEqual([]);
   });
 });
 
-describe("an amount as another service sends it", () => {
+describe("koboFromSentNaira", () => {
   test.for([
     [500, 50_000],
     [54.019999999999996, 5_402],
@@ -58,12 +58,12 @@ describe("an amount as another service sends it", () => {
     ...["", " ", ".", "5.", ".5", "-5", "+5", "5e2", "0x10", "1,500.00", "NGN 500", "0.001", "9999999999999999", "NaN"],
     ...[-5, 0.001, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, {}, [500], 500n],
   ];
-  test("is no amount where it is no whole number of kobo, or its text is no plain decimal number", () => {
+  test("an amount that is not a whole number of kobo, or not plain decimal text, is undefined", () => {
     expect(wrong.filter((sent) => koboFromSentNaira(sent) !== undefined)).toEqual([]);
   });
 });
 
-describe("floating-point noise", () => {
+describe("floating-point error", () => {
   test.for([
     [54.019999999999996, 5_402],
     [55.00000000000001, 5_500],
@@ -71,22 +71,22 @@ describe("floating-point noise", () => {
     [54.02 + 0.9e-8, 5_402],
     [54.02 - 0.9e-8, 5_402],
     [1e-9, 0],
-  ] as const)("within a millionth of a kobo is rounded away: %d NGN are %i kobo", ([naira, kobo]) => {
+  ] as const)("an error within a millionth of a kobo is rounded away: %d NGN are %i kobo", ([naira, kobo]) => {
     expect(koboFromNaira(naira)).toBe(kobo);
     expect(koboFromNairaOrUndefined(naira)).toBe(kobo);
   });
 
-  test("of products and sums never loses an amount up to 10,000,000 NGN: 100,000 of 100,000", () => {
-    const lost: number[] = [];
+  test("100,000 products and sums up to 10,000,000 NGN keep their amount despite floating-point error", () => {
+    const changed: number[] = [];
     for (let round = 1; round <= 100_000; round += 1) {
       const kobo = (round * 7_919_993) % 1_000_000_000;
       const noisy = [(kobo / 100) * 1.1 * (1 / 1.1), kobo / 100 + 0.1 - 0.1, kobo * 0.01];
-      if (noisy.some((naira) => koboFromNairaOrUndefined(naira) !== kobo)) lost.push(kobo);
+      if (noisy.some((naira) => koboFromNairaOrUndefined(naira) !== kobo)) changed.push(kobo);
     }
-    expect(lost).toEqual([]);
+    expect(changed).toEqual([]);
   });
 
-  test("beyond the precision of doubles is refused, and each exact amount there is still accepted", () => {
+  test("floating-point error beyond the precision of doubles is refused, and exact amounts there are accepted", () => {
     const exact = 123_456_789_012.34;
     expect(koboFromNairaOrUndefined(exact)).toBe(12_345_678_901_234);
     expect(koboFromNairaOrUndefined(exact + 2 ** -16)).toBeUndefined();
@@ -102,12 +102,12 @@ test.for([
   ["not a number", Number.NaN],
   ["infinite", Number.POSITIVE_INFINITY],
   ["more than a double counts exactly", 1e15],
-] as const)("an amount of NGN is refused that is or has %s", ([, naira]) => {
+] as const)("an amount of NGN that is or has %s is refused", ([, naira]) => {
   expect(() => koboFromNaira(naira)).toThrow();
   expect(koboFromNairaOrUndefined(naira)).toBeUndefined();
 });
 
-test("kobo are refused that are half, negative, or beyond 2^53", () => {
+test("kobo that are half, negative or beyond 2^53 are refused", () => {
   const refused = [0.5, -1, 2 ** 53].map((value) => koboSchema.safeParse(value).success);
   expect(refused).toEqual([false, false, false]);
 });

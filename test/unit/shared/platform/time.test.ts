@@ -3,7 +3,7 @@ import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platf
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 
-test("a time is written in UTC with 3 decimals, so that text sorts as time does", () => {
+test("isoTime is UTC with 3 decimals, so that times sort as text", () => {
   expect(isoTime(NOON)).toBe("2026-11-21T12:00:00.000Z");
   expect(isoTime(NOON + 7)).toBe("2026-11-21T12:00:00.007Z");
 });
@@ -14,7 +14,7 @@ test("a minute lasts from :00.000 to :59.999", () => {
   expect(minuteOf(NOON - 1)).toBe(minuteOf(NOON) - 1);
 });
 
-describe("the next minute begins", () => {
+describe("secondsToNextMinute", () => {
   test.for([
     [0, 60],
     [1, 60],
@@ -23,12 +23,12 @@ describe("the next minute begins", () => {
     [58_999, 2],
     [59_000, 1],
     [59_999, 1],
-  ] as const)("%i ms into a minute: in %i s", ([intoMs, seconds]) => {
+  ] as const)("%i ms into a minute, the next minute begins in %i s", ([intoMs, seconds]) => {
     expect(secondsToNextMinute(NOON + intoMs)).toBe(seconds);
   });
 });
 
-test("a wait in seconds is never so short that the old minute still counts, at 600 moments of a minute", () => {
+test("secondsToNextMinute reaches the next minute from 600 times of a minute", () => {
   const early: number[] = [];
   for (let atMs = NOON; atMs < NOON + 60_000; atMs += 100) {
     if (minuteOf(atMs + secondsToNextMinute(atMs) * 1_000) === minuteOf(atMs)) early.push(atMs);

@@ -18,7 +18,7 @@ const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
 
-/** What is answered to an event as it comes over the wire, and what the queue is given. */
+/** The response to an event, and the message that is queued. */
 const receive = async (input: { event?: unknown; data?: unknown }, trusted = true) => {
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const answer = await receiveUpstreamEvent({
@@ -30,7 +30,7 @@ const receive = async (input: { event?: unknown; data?: unknown }, trusted = tru
   return { answer, queued };
 };
 const aReport = (changes: Record<string, unknown>) => ({ event: "transaction.updated", data: { ...data, ...changes } });
-/** The log lines of the rest of the test: their event, and one field. */
+/** The log lines of the rest of the test: their event and one field. */
 const logged = (field = "upstream_reference") => {
   const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
   onTestFinished(() => said.mockRestore());
@@ -43,29 +43,26 @@ const logged = (field = "upstream_reference") => {
 const update = (changes: Record<string, unknown> = {}, trusted = true) => receive(aReport(changes), trusted);
 
 describe("an event of the upstream", () => {
-  test.each([true, false])(
-    "is queued at once as it came, without its phone number (vouched for: %s)",
-    async (trusted) => {
-      const { answer, queued } = await update({}, trusted);
-      expect(answer.data).toEqual({ outcome: "accepted" });
-      const { hashSubject } = await keyedHashes();
-      const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
-      const event: UnsignedEvent = {
-        kind: "event",
-        mode: "live",
-        received_at: "2026-11-21T12:00:00.000Z",
-        reference: "U-1",
-        status: "success",
-        type: "data",
-        amount_kobo: koboFromNaira(500.5),
-        phone,
-      };
-      const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
-      expect(queued).toEqual([{ message, delayS: 0 }]);
-    },
-  );
+  test.each([true, false])("an event is queued without its phone number (authenticated: %s)", async (trusted) => {
+    const { answer, queued } = await update({}, trusted);
+    expect(answer.data).toEqual({ outcome: "accepted" });
+    const { hashSubject } = await keyedHashes();
+    const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
+    const event: UnsignedEvent = {
+      kind: "event",
+      mode: "live",
+      received_at: "2026-11-21T12:00:00.000Z",
+      reference: "U-1",
+      status: "success",
+      type: "data",
+      amount_kobo: koboFromNaira(500.5),
+      phone,
+    };
+    const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
+    expect(queued).toEqual([{ message, delayS: 0 }]);
+  });
 
-  test("whose amount carries floating-point noise is queued with the amount in whole kobo", async () => {
+  test("an event whose amount has floating-point noise is queued with whole kobo", async () => {
     const { queued } = await update({ amount: 54.019999999999996 });
     expect(queued[0]?.message).toMatchObject({ amount_kobo: 5_402 });
   });
@@ -76,7 +73,7 @@ describe("an event of the upstream", () => {
     [" 54.02 ", 5_402],
     ["0", 0],
     ["54.019999999999996", 5_402],
-  ])("whose amount is the text %j is queued with %i kobo, without an alarm", async (amount, amountKobo) => {
+  ])("an event whose amount is the text %j is queued with %i kobo, without an alarm", async (amount, amountKobo) => {
     const alarms = logged();
     const { queued } = await update({ amount });
     expect(queued[0]?.message).toMatchObject({ kind: "event", amount_kobo: amountKobo });
@@ -107,15 +104,18 @@ describe("an event of the upstream", () => {
     },
   );
 
-  test.each([undefined, null])("whose amount is %s is queued without one, and without an alarm", async (amount) => {
-    const alarms = logged();
-    const { queued } = await update({ amount });
-    expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "U-1", status: "success" });
-    expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
-    expect(alarms()).toEqual([]);
-  });
+  test.each([undefined, null])(
+    "an event whose amount is %s is queued without one, and without an alarm",
+    async (amount) => {
+      const alarms = logged();
+      const { queued } = await update({ amount });
+      expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "U-1", status: "success" });
+      expect(queued[0]?.message).not.toHaveProperty("amount_kobo");
+      expect(alarms()).toEqual([]);
+    },
+  );
 
-  test.each([undefined, null, 7, "x".repeat(41)])("whose type is %j is queued without one", async (type) => {
+  test.each([undefined, null, 7, "x".repeat(41)])("an event whose type is %j is queued without one", async (type) => {
     const { queued } = await update({ type });
     expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "U-1" });
     expect(queued[0]?.message).not.toHaveProperty("type");
@@ -127,23 +127,23 @@ describe("an event of the upstream", () => {
     ["successful", "success"],
     ["SUCCESSFUL", "success"],
     ["FAILED", "failed"],
-  ])("whose status is %j is queued as %s", async (sent, status) => {
+  ])("an event whose status is %j is queued as %s", async (sent, status) => {
     const { queued } = await update({ status: sent });
     expect(queued[0]?.message).toMatchObject({ kind: "event", status });
   });
 
-  test.each(["processing", "Pending"])("whose status is %s has not ended anything, and is ignored", async (status) => {
+  test.each(["processing", "Pending"])("an event whose status is %s is ignored", async (status) => {
     const { answer, queued } = await update({ status, reference: undefined });
     expect(answer.data).toEqual({ outcome: "ignored" });
     expect(queued).toEqual([]);
   });
 
-  test("whose reference is a number is queued with it as text", async () => {
+  test("an event whose reference is a number is queued with it as text", async () => {
     const { queued } = await update({ reference: 4_711 });
     expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "4711" });
   });
 
-  test.each(["transaction.updated", " Transaction.Updated "])("named %j is one that we know", async (event) => {
+  test.each(["transaction.updated", " Transaction.Updated "])("an event named %j is known", async (event) => {
     expect((await receive({ event, data })).queued).toMatchObject([{ message: { kind: "event" } }]);
   });
 
@@ -156,7 +156,7 @@ describe("an event of the upstream", () => {
     },
   );
 
-  test("that we do not know is ignored, whatever it carries", async () => {
+  test("an event with an unknown name is ignored, whatever it contains", async () => {
     const { answer, queued } = await receive({ event: "account.updated", data: {} });
     expect(answer.data).toEqual({ outcome: "ignored" });
     expect(queued).toEqual([]);
@@ -209,7 +209,7 @@ describe("an event of the upstream", () => {
     },
   );
 
-  test("that cannot be read has one digest however often it comes, and another if anything in it differs", async () => {
+  test("copies of an unreadable event have one digest, and another event has another", async () => {
     const digestOf = async (changes: Record<string, unknown>) => {
       const [sent] = (await update({ status: "reversed", ...changes })).queued;
       return sent?.message.kind === "unreadable_event" ? sent.message.digest : undefined;
@@ -219,7 +219,7 @@ describe("an event of the upstream", () => {
     expect(digests[0]).not.toBe(digests[2]);
   });
 
-  test("that cannot be read leaves nothing of a person in the queue", async () => {
+  test("an unreadable event leaves no personal data in the queue", async () => {
     const name = "Adaeze";
     const { queued } = await update({ status: `Sent to ${name}`.padEnd(40), customer: name, phone_number: [name] });
     expect(queued).toHaveLength(1);
@@ -242,7 +242,7 @@ describe("a request of the upstream that is no JSON object", () => {
     return response.headers["x-error-code"];
   };
 
-  test("is refused, so that it comes again, and raises an alarm that names the request", async () => {
+  test("a body that is not a JSON object is refused, and raises an alarm with the request's id", async () => {
     const lines = logged("request_id");
     expect(await respondTo("[]")).toBe("invalid_json");
     expect(lines()).toEqual([
@@ -251,7 +251,7 @@ describe("a request of the upstream that is no JSON object", () => {
     ]);
   });
 
-  test("raises no such alarm where something else is wrong", async () => {
+  test("other refusals raise no such alarm", async () => {
     const lines = logged();
     expect(await respondTo("{}")).toBe("provider_unavailable");
     expect(lines()).toEqual([["request.answered", undefined]]);

@@ -44,17 +44,17 @@ const refusalOf = (gate: UpstreamGate, visit?: Visit): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** The code with which the gate refuses, or undefined where it lets in. */
+/** The error code of a refusal; undefined if the request is admitted. */
 const enter = async (gate: UpstreamGate, visit?: Visit): Promise<string | undefined> => {
   const error = await refusalOf(gate, visit);
   return error instanceof ServiceError || error === undefined ? error?.code : String(error);
 };
 
-test("the current token from a listed address enters", async () => {
+test("the current path token from a listed address is admitted", async () => {
   expect(await enter(aGate())).toBeUndefined();
 });
 
-test("the previous token enters while there is one, and no other does", async () => {
+test("the previous path token is admitted while there is one, and no other is", async () => {
   const pathToken = rotating("n".repeat(43), TOKEN);
   expect(await enter(aGate({ pathToken }))).toBeUndefined();
   expect(await enter(aGate({ pathToken }), { token: "o".repeat(43) })).toBe("not_found");
@@ -63,12 +63,12 @@ test("the previous token enters while there is one, and no other does", async ()
 test.each([
   ["absent", undefined],
   ["of 31 characters", "t".repeat(31)],
-])("a token that is %s closes the entrance with 503, and never opens it", async (_name, value) => {
+])("a path token that is %s closes the gate with 503", async (_name, value) => {
   const gate = aGate({ pathToken: rotating(value) });
   expect(await enter(gate, { token: value ?? "" })).toBe("provider_unavailable");
 });
 
-test("an address beside the list is refused with 403; without a list any address enters", async () => {
+test("an address that is not listed is refused with 403, and without a list any address is admitted", async () => {
   expect(await enter(aGate(), { sourceIp: "203.0.114.9" })).toBe("ip_not_whitelisted");
   expect(await enter(aGate({ ranges: [] }), { sourceIp: "203.0.114.9" })).toBeUndefined();
 });
@@ -76,14 +76,14 @@ test("an address beside the list is refused with 403; without a list any address
 test.each([
   ["absent", undefined],
   ["of 31 characters", "h".repeat(31)],
-])("a signing key that is %s closes the entrance with 503 where signatures are configured", async (_name, key) => {
+])("a signing key that is %s closes the gate with 503 where signatures are configured", async (_name, key) => {
   expect(await enter(aGate(signedIn(HEX, key)))).toBe("provider_unavailable");
 });
 
 test.each([
   ["a token that is too short", { pathToken: rotating("t") }],
   ["a signing key that is too short", signedIn(HEX, "h")],
-])("whom %s keeps out is told to come back in a minute", async (_name, changes) => {
+])("a request that %s refuses gets Retry-After 60", async (_name, changes) => {
   expect(await refusalOf(aGate(changes))).toMatchObject({ details: { retryAfterS: 60 } });
 });
 
@@ -93,7 +93,7 @@ test("secrets of 32 characters are long enough", async () => {
   expect(await enter(aGate({ pathToken }), { token: "p".repeat(32) })).toBeUndefined();
 });
 
-test("a previous token of 31 characters does not enter, and an empty one neither", async () => {
+test("a previous path token of 31 characters or none is refused", async () => {
   for (const previous of ["p".repeat(31), ""]) {
     const pathToken = rotating(TOKEN, previous);
     expect(await enter(aGate({ pathToken }), { token: previous })).toBe("not_found");
@@ -117,7 +117,7 @@ test.each([
   ["hexadecimal digits after a prefix", { ...HEX, prefix: "sha256=" }, `sha256=${hmac(KEY, BODY, "hex")}`],
   ["Base64", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64")],
   ["the previous key's hexadecimal digits", HEX, hmac(PREVIOUS_KEY, BODY, "hex")],
-])("a signature over the body enters as %s, in the header that is configured", async (_name, setting, signature) => {
+])("a signature of the body as %s in the configured header is admitted", async (_name, setting, signature) => {
   const gate = aGate(signedIn({ ...setting, header: "X-Provider-Signature" }, KEY, PREVIOUS_KEY));
   expect(await enter(gate, { headers: { "x-provider-signature": signature } })).toBeUndefined();
   expect(await enter(gate, { headers: { "x-webhook-signature": signature } })).toBe("invalid_api_key");
@@ -130,17 +130,17 @@ test.each([
   ["a signature in another encoding", HEX, hmac(KEY, BODY, "base64")],
   ["Base64 in another case", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64").toLowerCase()],
   ["a signature without its prefix", { ...HEX, prefix: "sha256=" }, hmac(KEY, BODY, "hex")],
-])("%s does not enter where signatures are configured", async (_name, setting, signature) => {
+])("%s is refused where signatures are configured", async (_name, setting, signature) => {
   const gate = aGate(signedIn(setting, KEY, PREVIOUS_KEY));
   const headers = { ...(signature !== undefined && { "x-webhook-signature": signature }) };
   expect(await enter(gate, { headers })).toBe("invalid_api_key");
 });
 
-test("a header is not looked at while signatures are not configured", async () => {
+test("without configured signatures the header is ignored", async () => {
   expect(await enter(aGate(), { headers: { "x-webhook-signature": "0".repeat(64) } })).toBeUndefined();
 });
 
-test("who entered is the upstream, in live mode, and is counted against nothing", async () => {
+test("an admitted request is the upstream's in live mode, and uses no rate limit", async () => {
   const { group } = routes.receiveUpstreamEvent;
   expect(await admit(aGate())).toEqual({
     rate: unusedRate(group),
@@ -148,7 +148,7 @@ test("who entered is the upstream, in live mode, and is counted against nothing"
   });
 });
 
-test("an event is vouched for by an address list or a configured signature, and not by the path alone", () => {
+test("events are authenticated by an address list or a configured signature, not by the path token alone", () => {
   expect(authenticatesEvents(aGate())).toBe(true);
   expect(authenticatesEvents(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
   expect(authenticatesEvents(aGate({ ranges: [] }))).toBe(false);
@@ -185,7 +185,7 @@ describe("after a rotation that this process has not seen", () => {
     return { vault, clock, gate, signed };
   };
 
-  test("the new token and the new key enter at once, and the ones before still do", async () => {
+  test("after a rotation the new token and the new key are admitted at once, and the previous ones still are", async () => {
     const { vault, gate, signed } = aRotation();
     expect(await enter(gate, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
     expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
@@ -213,14 +213,14 @@ describe("after a rotation that this process has not seen", () => {
     expect(vault.requests).toBe(2);
   });
 
-  test("events that come together with the first one under the new token enter too", async () => {
+  test("concurrent events under the new token are admitted together with the first", async () => {
     const { vault, gate, signed } = aRotation();
     const enterNew = () => enter(gate, { token: vault.token, ...signed(vault.key) });
     expect(await Promise.all([enterNew(), enterNew(), enterNew()])).toEqual([undefined, undefined, undefined]);
     expect(vault.requests).toBe(4);
   });
 
-  test("a failing Secrets Manager refuses what is unknown, and the known token still enters", async () => {
+  test("while Secrets Manager fails an unknown token is refused, and the known one is admitted", async () => {
     const { vault, gate, signed } = aRotation();
     vault.isAway = true;
     expect(await enter(gate, { token: vault.token, ...signed(KEY) })).toBe("not_found");

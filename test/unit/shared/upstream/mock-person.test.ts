@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { mockRecord } from "../../../../shared/upstream/mock-person.ts";
 
-/** Goal: who tries an example of the documents sees its answer. */
+/** Goal: the examples of the documents show what the sandbox returns. */
 const { verifyNin, retrieveNin, verifyBvn, retrieveBvn } = routes;
 test.each([
   ["NIN verification", { kind: "identity", subject: "nin", by: { number: "00000000000", mode: "basic" } }, verifyNin],
@@ -14,7 +14,7 @@ test.each([
   expect(mockRecord(check, "full")).toMatchObject(route.example.data.result);
 });
 
-test("the README shows the sandbox's person", () => {
+test("the README shows the sandbox's mock person", () => {
   const { date_of_birth, first_name } = mockRecord(
     { kind: "identity", subject: "nin", by: { number: "00000000000", mode: "basic" } },
     "full",

@@ -10,7 +10,7 @@ const answered = (status: number, headers: Readonly<Record<string, string>> = {}
   body: "",
 });
 
-/** A limit with a clock that stands still until it is moved. */
+/** A limit with a clock that only the test moves. */
 const limitAt = (startMs: number) => {
   let nowMs = startMs;
   return {
@@ -36,14 +36,14 @@ describe("the group may be used at once", () => {
   });
 });
 
-describe("the group has to wait", () => {
-  test("40 s, to the end of the minute, after a success with 0 left at :20", () => {
+describe("an exhausted group", () => {
+  test("after a success with 0 remaining at :20 the group waits 40 s, to the end of the minute", () => {
     const { record, waitS } = limitAt(NOON + 20_000);
     record("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
     expect(waitS("vtu")).toBe(40);
   });
 
-  test("7 s after a 429 with Retry-After 7, then 1 s, then no more", () => {
+  test("after a 429 with Retry-After 7 the group waits 7 s", () => {
     const { record, waitS, pass } = limitAt(NOON);
     record("vtu", answered(429, { "retry-after": "7" }));
     expect(waitS("vtu")).toBe(7);
@@ -55,20 +55,20 @@ describe("the group has to wait", () => {
     expect(waitS("vtu")).toBe(0);
   });
 
-  test("to the end of the minute after a 429 that does not say how long", () => {
+  test("after a 429 without Retry-After the group waits to the end of the minute", () => {
     const { record, waitS } = limitAt(NOON + 55_000);
     record("vtu", answered(429));
     expect(waitS("vtu")).toBe(5);
   });
 
-  test("an hour at most, whatever a 429 says", () => {
+  test("a group waits at most an hour", () => {
     const { record, waitS } = limitAt(NOON);
     record("vtu", answered(429, { "retry-after": "99999" }));
     expect(waitS("vtu")).toBe(3_600);
   });
 });
 
-test("an exhausted catalog group keeps no purchase waiting, nor the other way round", () => {
+test("an exhausted catalog group does not delay purchases, nor the reverse", () => {
   const { record, waitS } = limitAt(NOON);
   record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
@@ -91,7 +91,7 @@ describe("Retry-After", () => {
     },
   );
 
-  test("is absent where nothing was answered", () => {
+  test("without a response there is no Retry-After", () => {
     expect(retryAfterS({ kind: "no_answer", reason: "timeout" })).toBeUndefined();
     expect(retryAfterS(answered(429))).toBeUndefined();
   });

@@ -9,20 +9,20 @@ import { loadSecrets, startSecretsManager } from "../../tools/local/secrets.ts";
 import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { startServer } from "./server-process.ts";
 
-/** What stands around the stacks, the same for all: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
-export type Surroundings = {
+/** What all stacks share: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
+export type Backends = {
   readonly dynamodbEndpoint: string;
   readonly db: DynamoDBDocumentClient;
   readonly upstreamUrl: string;
   readonly upstreamKey: string;
-  /** The environment in which an SDK finds them; DynamoDB may be had by way of something else. */
+  /** The environment in which SDK clients use them; `dynamodb` replaces the endpoint of DynamoDB. */
   readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
-  /** The path of a file that goes when this stops. */
+  /** The path of a temporary file, which `stop` deletes. */
   readonly file: (name: string) => string;
   readonly stop: () => Promise<void>;
 };
 
-export const openSurroundings = async (): Promise<Surroundings> => {
+export const openBackends = async (): Promise<Backends> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const file = (name: string): string => join(folder, name);
   const dynamodb = await startDynoxide({ pidFile: file("dynoxide.pid"), logFile: file("dynoxide.log") });

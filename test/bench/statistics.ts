@@ -1,4 +1,4 @@
-/** What many measurements of one thing come to: their middle, and the highest of a hundred. */
+/** The median and 99th percentile of samples. */
 export type Spread = { readonly p50: number; readonly p99: number };
 
 export const spreadOf = (samples: readonly number[]): Spread => ({
@@ -8,22 +8,22 @@ export const spreadOf = (samples: readonly number[]): Spread => ({
 
 export const median = (samples: readonly number[]): number => quantile(samples, 0.5);
 
-/** What so large a share of the measurements does not exceed. */
+/** The value that this share of the samples does not exceed. */
 export const quantile = (samples: readonly number[], share: number): number =>
   samples.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(samples.length * share) - 1)] ?? Number.NaN;
 
-/** One side over the other in the same round, and the middle of that: what disturbs a round disturbs both. */
+/** The median of the ratios of each round, because a disturbance affects both sides of a round. */
 export const pairedRatio = (ones: readonly number[], others: readonly number[]): number =>
   median(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 
-/** The time that a piece of work takes. */
+/** The duration of the work. */
 export const timedMs = async (work: () => Promise<unknown>): Promise<number> => {
-  const begun = performance.now();
+  const startMs = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startMs;
 };
 
-/** Three digits that mean something, and no more: `0.123`, `12.3`, `1,234`. */
+/** At most three significant digits below 100: `0.123`, `12.3`, `1,234`. */
 export const digits = (value: number): string =>
   value.toLocaleString("en-GB", value >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 

@@ -13,13 +13,13 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { aTransaction } from "../../builders/transaction.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
-/** The youngest; a proof's checkpoint reaches as far. */
+/** The age of the youngest transaction, so that a reconciliation's checkpoint covers all. */
 const YOUNGEST_MS = 2 * 3_600_000;
 const PRICE_NAIRA = 500;
-/** Every so-manieth failed, and was refunded. */
+/** One in so many transactions failed and was refunded. */
 const FAILED_EVERY = 50;
 
-/** An account with so many transactions, made in the course of a year. */
+/** An account with a year of transactions. */
 export type BusyAccount = {
   readonly accountId: string;
   readonly key: string;
@@ -27,7 +27,7 @@ export type BusyAccount = {
   readonly transactions: number;
 };
 
-/** The account with its key, and with a wallet as its transactions, which are not written here, have left it. */
+/** Creates the account with its key and the wallet as its transactions leave it; the transactions are imported later. */
 export const openBusyAccount = async (
   ledger: Ledger,
   accessTable: string,
@@ -42,7 +42,7 @@ export const openBusyAccount = async (
   await fundWallet(aYearAgo, { accountId, fundingId: `first-${accountId}`, amountKobo });
   const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
   const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, spent).Update;
-  // A debit for each, and a refund for those that failed.
+  // A debit for each transaction, and a refund for each that failed.
   const changes = transactions + transactions - succeeded(transactions);
   await db.send(
     new UpdateCommand({ ...debit, ExpressionAttributeValues: { ...ExpressionAttributeValues, ":one": changes } }),
@@ -52,7 +52,7 @@ export const openBusyAccount = async (
 
 const succeeded = (transactions: number): number => transactions - Math.ceil(transactions / FAILED_EVERY);
 
-/** The account's transactions, as purchases leave them. */
+/** The account's transactions, as purchases write them. */
 export async function* transactionsOf(account: BusyAccount, nowMs: number): AsyncGenerator<Transaction, void, void> {
   const keyedHashes = await loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => undefined })();
   for (let index = 0; index < account.transactions; index += 1) yield rowOf(account, keyedHashes, index, nowMs);

@@ -6,10 +6,10 @@ import { commonHeaders, successResponse } from "../../../shared/lambda/api-respo
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { aLambdaContext } from "../../builders/lambda-context.ts";
-import { median } from "../samples.ts";
+import { median } from "../statistics.ts";
 
 const BATCH = 500;
-/** In these the code becomes warm; they do not count. */
+/** Warm-up rounds, which are not counted. */
 const WARM_UP_ROUNDS = 20;
 const ROUNDS = 201;
 
@@ -22,7 +22,7 @@ const admit: Admit = async () => ({ rate, caller });
 const answer = { message: "Data purchase successful", data, headers: { "x-transaction-reference": "DATA_7Z9K3QX1V5" } };
 const trivial = async (_call: Pick<Call<unknown>, "input">) => answer;
 
-/** As an app's request comes through API Gateway. */
+/** A caller's request as API Gateway passes it on. */
 const event = anApiEvent({
   method: "POST",
   path: route.path,
@@ -52,7 +52,7 @@ const bare = middy<unknown, typeof response>({ timeoutEarlyInMillis: 0 })
   .use({ after: () => {}, onError: () => {} })
   .handler(async () => response);
 
-/** The whole, what it is compared with, and its parts by themselves. */
+/** The whole handler, its baseline and its single parts. */
 const works = {
   whole: () => handler(event, context),
   direct: () => trivial({ input }),
@@ -77,16 +77,16 @@ const logLine = (): void =>
     duration_ms: 1,
   });
 
-export type StackPart = Exclude<keyof typeof works, "whole" | "direct">;
-export type StackFigures = {
-  /** Of one request, beyond what the operation itself takes. */
+export type HandlerPart = Exclude<keyof typeof works, "whole" | "direct">;
+export type HandlerResults = {
+  /** Per request, without the operation itself. */
   readonly overheadUs: number;
   /** Each part by itself. */
-  readonly partsUs: Readonly<Record<StackPart, number>>;
+  readonly partsUs: Readonly<Record<HandlerPart, number>>;
 };
 
-/** The handler that all functions share, round an operation that does nothing, with nobody to ask for the key: no I/O at all. */
-export const measureStack = async (): Promise<StackFigures> => {
+/** Measures the shared handler with an operation that does nothing and an admission without I/O. */
+export const measureHandler = async (): Promise<HandlerResults> => {
   const samplesUs = new Map<string, number[]>(Object.keys(works).map((name) => [name, []]));
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
     for (const [name, work] of Object.entries(works)) {
@@ -110,7 +110,7 @@ export const measureStack = async (): Promise<StackFigures> => {
 };
 
 const batchUs = async (work: () => Promise<unknown>): Promise<number> => {
-  const begun = performance.now();
+  const startMs = performance.now();
   for (let count = 0; count < BATCH; count += 1) await work();
-  return ((performance.now() - begun) * 1_000) / BATCH;
+  return ((performance.now() - startMs) * 1_000) / BATCH;
 };

@@ -4,15 +4,15 @@ import { openGateway } from "../../tools/local/gateway.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 
-/** A gateway in this process whose functions can begin again with nothing in memory, as a new one of Lambda's does. */
-export type FreshGateway = {
+/** A gateway in this process whose functions can be loaded again with empty memory, as in a new Lambda instance. */
+export type ColdGateway = {
   readonly baseUrl: string;
-  /** Loads the functions anew; they read the environment as it is now. */
+  /** Loads the functions again; they read the current environment. */
   readonly begin: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export const openFreshGateway = async (names: readonly string[]): Promise<FreshGateway> => {
+export const openColdGateway = async (names: readonly string[]): Promise<ColdGateway> => {
   const served = Object.values(routes).filter((route) => names.includes(route.function));
   const gateway = await openGateway({ port: 0, routes: served, defaultFunction: "not-found" });
   return {

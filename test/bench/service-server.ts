@@ -3,7 +3,7 @@ import { loadFunctions } from "../../tools/local/functions.ts";
 import { openGateway } from "../../tools/local/gateway.ts";
 import { reportTo } from "./server-report.ts";
 
-/** The real purchase function behind the local gateway, and no other. */
+/** Only the deployed purchase function, behind the local gateway. */
 const defaultFunction = "not-found";
 const gateway = await openGateway({ port: 0, routes: [routes.buyData], defaultFunction });
 gateway.serve(await loadFunctions(["purchase", defaultFunction], new URL("../../functions/", import.meta.url)));
