@@ -1,6 +1,7 @@
 /**
- * Every environment variable is also an output of the service stack, so that the admin commands find a stage's resources.
- * `LEDGER_TABLE` is the output `LedgerTable`, because the name of an output has no underscores. An empty value has no output.
+ * Every environment variable is also an output of the service stack, so that the admin commands find a stage's
+ * resources. `LEDGER_TABLE` is the output `LedgerTable`, because the name of an output has no underscores. An empty
+ * value has no output.
  */
 export const outputOf = (variable: string): string =>
   variable

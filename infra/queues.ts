@@ -13,8 +13,8 @@ export const queues = {
     receivesMax: 12,
   },
   /**
-   * Waits between attempts are visibility timeouts, and each attempt is a receive. An endpoint can cause 9; the others are for
-   * faults of the service.
+   * Waits between attempts are visibility timeouts, and each attempt is a receive. An endpoint can cause 9; the others
+   * are for faults of the service.
    */
   delivery: { consumer: "deliver-webhook", batchSize: 1, visibilityTimeoutS: VISIBILITY_TIMEOUT_S, receivesMax: 50 },
 } as const satisfies Record<

@@ -20,7 +20,9 @@ const egress = z.discriminatedUnion("kind", [
     kind: z.literal("nat-gateway"),
     /** One gateway and one elastic IP in each zone. */
     zones: z.int().min(1, "An egress needs at least 1 zone").max(3, "An egress has at most 3 zones"),
-    /** Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released. */
+    /**
+     * Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released.
+     */
     allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
   }),
 ]);
@@ -59,8 +61,8 @@ const stageSettings = z
     /** `off` answers every order with 503 before the debit; for restoring a ledger. */
     purchases: z.enum(["on", "off"]).default("on"),
     /**
-     * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and abandoned
-     * checks are not refunded.
+     * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
+     * abandoned checks are not refunded.
      */
     workers: z.enum(["on", "off"]).default("on"),
     /** Private ranges that webhooks may reach, also over plain http. */

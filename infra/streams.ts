@@ -1,7 +1,7 @@
 /**
- * The tables' streams with their consumers. `pattern` filters the changes, in the form of Lambda's event filters: a list holds
- * the values that an attribute may have. A failed batch is retried from its first failure until that is older than
- * `recordAgeMaxS`.
+ * The tables' streams with their consumers. `pattern` filters the changes, in the form of Lambda's event filters: a
+ * list holds the values that an attribute may have. A failed batch is retried from its first failure until that is
+ * older than `recordAgeMaxS`.
  */
 export const streams = {
   ledger: {

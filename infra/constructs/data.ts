@@ -61,8 +61,8 @@ export class Data extends Stack {
 }
 
 /**
- * Retained when the stack is deleted, protected from deletion, and restorable to any second of the last 35 days. Retained even if the
- * stack's creation fails: a rollback that tried to delete a protected table would fail too.
+ * Retained when the stack is deleted, protected from deletion, and restorable to any second of the last 35 days.
+ * Retained even if the stack's creation fails: a rollback that tried to delete a protected table would fail too.
  */
 const durableTable = (scope: Construct, id: string, shape: TableShape): Table =>
   makeTable(scope, id, shape, RemovalPolicy.RETAIN);

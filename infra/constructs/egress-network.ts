@@ -26,8 +26,8 @@ export interface EgressNetworkProps extends StackProps {
 const ZONES_MAX = 3;
 
 /**
- * The network of functions that call the upstream or apps' endpoints: private subnets that route to a NAT gateway with a fixed elastic
- * IP each. DynamoDB has a gateway endpoint, which is free.
+ * The network of functions that call the upstream or apps' endpoints: private subnets that route to a NAT gateway with
+ * a fixed elastic IP each. DynamoDB has a gateway endpoint, which is free.
  */
 export class EgressNetwork extends Stack {
   readonly vpc: Vpc;

@@ -10,7 +10,10 @@ export interface ServiceAlarmsProps {
   readonly logBytesPerHourMax: number;
 }
 
-/** The functions whose throttling fails a request; the work of the others waits in a queue, a stream or for the next minute. */
+/**
+ * The functions whose throttling fails a request; the work of the others waits in a queue, a stream or for the next
+ * minute.
+ */
 const answering: readonly FunctionName[] = [
   "list-catalog",
   "purchase",

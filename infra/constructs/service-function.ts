@@ -99,7 +99,9 @@ export class ServiceFunction extends LambdaFunction {
   }
 }
 
-/** The bundle whose size the tests measure. The asset's hash is the bundle's, so that equal code is not deployed again. */
+/**
+ * The bundle whose size the tests measure. The asset's hash is the bundle's, so that equal code is not deployed again.
+ */
 const bundled = (name: FunctionName): Code =>
   Code.fromAsset(join(projectRoot, "functions", name), {
     assetHashType: AssetHashType.OUTPUT,

@@ -9,8 +9,8 @@ import { ALL_TIMES, ownedKeys } from "./query-index.ts";
 import { auditOwner, auditPk } from "./schema.ts";
 
 /**
- * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other change it is
- * written by itself. `owner` lists a subject's entries by time.
+ * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
+ * change it is written by itself. `owner` lists a subject's entries by time.
  */
 const auditEntrySchema = z.object({
   pk: z.string(),
@@ -60,7 +60,10 @@ export const auditPut = (table: string, Item: AuditEntry) => ({
   Put: { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
 });
 
-/** Records an action before it changes something outside the ledger: a recorded action that then failed is better than an unrecorded one. */
+/**
+ * Records an action before it changes something outside the ledger: a recorded action that then failed is better than
+ * an unrecorded one.
+ */
 export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedAction): Promise<void> => {
   const put = new PutCommand({ TableName: table, Item: auditEntry(action, clock()) });
   await retryContention(() => db.send(put));

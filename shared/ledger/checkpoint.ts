@@ -8,8 +8,8 @@ import type { Ledger } from "./ledger.ts";
 import { checkpointPk } from "./schema.ts";
 
 /**
- * The sum of everything that was created in a wallet's history up to a moment, so that a reconciliation reads only what is newer. What
- * has ended never changes; what was open is listed by its key, and read again each time.
+ * The sum of everything that was created in a wallet's history up to a moment, so that a reconciliation reads only what
+ * is newer. What has ended never changes; what was open is listed by its key, and read again each time.
  */
 const checkpointSchema = z.object({
   pk: z.string(),

@@ -30,7 +30,7 @@ export const findByCallerReference = (
 ): Promise<Transaction | undefined> =>
   readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, reference: callerReference })));
 
-/** The transaction with this reference of ours. A text that only has its form finds none. */
+/** By our reference. A text that only has its form finds none. */
 export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<Transaction | undefined> => {
   const pk = pkOfReference(reference);
   const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
@@ -78,7 +78,10 @@ export const findByUpstreamReference = async (
   return z.array(indexedTransactionSchema).parse(Items);
 };
 
-/** The live transactions that are `processing`, oldest first, read strongly: one that the index still has may have ended. */
+/**
+ * The live transactions that are `processing`, oldest first, read strongly: one that the index still has may have
+ * ended.
+ */
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> => {
   const transactions = await readTransactions(ledger, await openKeys(ledger, range));
   return transactions.filter(({ status }) => status === "processing");

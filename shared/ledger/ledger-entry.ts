@@ -29,8 +29,8 @@ export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
 export type EntryResult =
   | { readonly kind: "recorded" }
   /**
-   * An entry with this id exists; nothing was written. A funding's id is the bank's: the existing entry may have another amount, and
-   * may be another account's.
+   * An entry with this id exists; nothing was written. A funding's id is the bank's: the existing entry may have
+   * another amount, and may be another account's.
    */
   | { readonly kind: "already_recorded"; readonly entry: LedgerEntry }
   /** The balance would have become negative. */
@@ -69,8 +69,8 @@ export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: Audit
 };
 
 /**
- * The present, but after the wallet's checkpoint: a slow clock would date the entry before it, where no later reconciliation would
- * read it.
+ * The present, but after the wallet's checkpoint: a slow clock would date the entry before it, where no later
+ * reconciliation would read it.
  */
 const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => {
   const { up_to } = await readCheckpoint(ledger, accountId);
@@ -86,8 +86,8 @@ const hasFailed = (error: unknown, position: number): boolean =>
   error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
 /**
- * The funding that an earlier release recorded for this bank transfer; its key held the account too. No such item is created any more,
- * so that a strong read before the write is enough.
+ * The funding that an earlier release recorded for this bank transfer; its key held the account too. No such item is
+ * created any more, so that a strong read before the write is enough.
  */
 const findEarlierReleaseFunding = async (
   ledger: Ledger,
@@ -110,7 +110,10 @@ export const fundWallet = (
   return recordEntry(ledger, { kind: "funding", ...entry }, audit);
 };
 
-/** Corrects a wallet by a signed amount, once per id within the account, and never below zero. No final status changes by it. */
+/**
+ * Corrects a wallet by a signed amount, once per id within the account, and never below zero. No final status changes
+ * by it.
+ */
 export const adjustWallet = (
   ledger: Ledger,
   adjustment: {

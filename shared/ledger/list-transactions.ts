@@ -37,7 +37,9 @@ export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): 
 
 export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
 
-/** One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read. */
+/**
+ * One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read.
+ */
 export const listTransactions = async (
   ledger: Ledger,
   { accountId, mode }: Owner,

@@ -5,8 +5,8 @@ import { walletPk } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
 
 /**
- * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and `updated_at`, because
- * the balance does not change.
+ * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and
+ * `updated_at`, because the balance does not change.
  */
 export const setLowBalanceThreshold = (
   ledger: Ledger,

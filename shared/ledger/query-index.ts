@@ -16,7 +16,10 @@ export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
 type Selection = { readonly owner: string } | { readonly open: "live" };
 type Page = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
 
-/** One page of an index by time: all that fits in one, oldest first, or the `newest` so many. Indexes lag behind the table by moments. */
+/**
+ * One page of an index by time: all that fits in one, oldest first, or the `newest` so many. Indexes lag behind the
+ * table by moments.
+ */
 export const queryPage = async (
   { db, table }: Table,
   selection: Selection,

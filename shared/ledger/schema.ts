@@ -1,8 +1,8 @@
 import type { Mode } from "../contract/transaction.ts";
 
 /**
- * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's shape.
- * Everything here is stored: a change of it would lose items.
+ * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's
+ * shape. Everything here is stored: a change of it would lose items.
  */
 export const itemKinds = [
   "account", // shared/access/account-store.ts
@@ -41,8 +41,8 @@ export const transactionIdOf = ({ pk }: { readonly pk: string }): string => rest
 export const upstreamReferencePk = (upstreamReference: string): string => pkOf("name", upstreamReference);
 
 /**
- * A bank transfer is credited once in the whole ledger, so that a funding's key is the bank's reference alone; in upper case, because
- * two people may type it differently.
+ * A bank transfer is credited once in the whole ledger, so that a funding's key is the bank's reference alone; in upper
+ * case, because two people may type it differently.
  */
 export const fundingPk = (bankReference: string): string => pkOf("funding", bankReference.toUpperCase());
 /** The key that an earlier release gave to a funding. */

@@ -17,7 +17,10 @@ const upstreamFacts = {
   upstream_amount_kobo: koboSchema.optional(),
 };
 
-/** What the ledger does with an outcome: ends the transaction, or records what the upstream said of it. `failed` refunds. */
+/**
+ * What the ledger does with an outcome: ends the transaction, or records what the upstream said of it. `failed`
+ * refunds.
+ */
 export const settlementSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("success"), ...upstreamFacts }),
   z.object({ status: z.literal("processing"), ...upstreamFacts }),
@@ -36,8 +39,8 @@ export type SettlementResult =
 export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo">;
 
 /**
- * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements may come more
- * than once and in any order: the first that ends the transaction counts.
+ * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
+ * may come more than once and in any order: the first that ends the transaction counts.
  */
 export const settleTransaction = async (
   ledger: Ledger,
@@ -53,8 +56,8 @@ export const settleTransaction = async (
 };
 
 /**
- * The same for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet: the others would
- * be cancelled, and charged for.
+ * The same for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet:
+ * the others would be cancelled, and charged for.
  */
 export const createSequentialSettle = (): typeof settleTransaction => {
   const inSequence = keyedMutex();
@@ -67,8 +70,8 @@ export const createSequentialSettle = (): typeof settleTransaction => {
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference, or the reference
- * another transaction. True if the settlement is known to be applied.
+ * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference, or
+ * the reference another transaction. True if the settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -92,8 +95,8 @@ export const settledTransaction = (
 type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
 
 /**
- * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the condition on the
- * transaction makes a second copy harmless.
+ * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the
+ * condition on the transaction makes a second copy harmless.
  */
 const write = async (
   ledger: Ledger,
@@ -130,8 +133,8 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
 export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
 
 /**
- * The parts of a settling write: the transaction's update, which is item 0; the refund of a live failure; and, where the settlement is
- * matched to the transaction, the claim to its upstream reference.
+ * The parts of a settling write: the transaction's update, which is item 0; the refund of a live failure; and, where
+ * the settlement is matched to the transaction, the claim to its upstream reference.
  */
 export const settlementWrites = (
   ledger: Ledger,
@@ -150,8 +153,8 @@ export const settlementWrites = (
 };
 
 /**
- * An upstream reference belongs to one transaction. The index lags and is read before the write, so that two simultaneous events about
- * the same order could otherwise be matched to two transactions.
+ * An upstream reference belongs to one transaction. The index lags and is read before the write, so that two
+ * simultaneous events about the same order could otherwise be matched to two transactions.
  */
 const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, upstreamReference: string) => ({
   Put: {

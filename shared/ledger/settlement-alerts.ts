@@ -4,8 +4,9 @@ import type { Settlement } from "./settle-transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
- * Raises an alarm when a settlement has another final status than its transaction. Final statuses never change, so that the alarm is
- * the settlement's only record: it has what an operator needs to ask the upstream. Returns whether it was raised.
+ * Raises an alarm when a settlement has another final status than its transaction. Final statuses never change, so that
+ * the alarm is the settlement's only record: it has what an operator needs to ask the upstream. Returns whether it was
+ * raised.
  */
 export const alertIfContradicted = (
   { pk, status, amount_kobo }: Pick<Transaction, "pk" | "status" | "amount_kobo">,
@@ -19,8 +20,8 @@ export const alertIfContradicted = (
 };
 
 /**
- * Raises an alarm when the upstream charged another amount for a live transaction than its account paid: more costs us money, and less
- * means that our price is wrong.
+ * Raises an alarm when the upstream charged another amount for a live transaction than its account paid: more costs us
+ * money, and less means that our price is wrong.
  */
 export const alertIfAmountDiffers = (
   { pk, mode, amount_kobo }: Pick<Transaction, "pk" | "mode" | "amount_kobo">,

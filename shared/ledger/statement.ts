@@ -24,7 +24,10 @@ export type Statement = {
   readonly closing_kobo: number;
 };
 
-/** A wallet's entries and transactions within a time range, oldest first. Balances are summed up from the wallet's first entry. */
+/**
+ * A wallet's entries and transactions within a time range, oldest first. Balances are summed up from the wallet's first
+ * entry.
+ */
 export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
   const range = { from: "0000", to };
   const entries = await readEntries(ledger, accountId, range);

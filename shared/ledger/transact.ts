@@ -28,11 +28,11 @@ export type WriteFailure =
   | { readonly kind: "indeterminate"; readonly error: unknown };
 
 /**
- * Classifies an error of a ledger write. Precedence: the condition on the transaction, which is item 0; then a conflict, because the
- * wallet's condition is inconclusive while an item is held; then the wallet's condition.
+ * Classifies an error of a ledger write. Precedence: the condition on the transaction, which is item 0; then a
+ * conflict, because the wallet's condition is inconclusive while an item is held; then the wallet's condition.
  *
- * IdempotentParameterMismatchException is not expected, because each token is sent with one set of parameters. It would mean that
- * another request was carried out under the token, and so is indeterminate.
+ * IdempotentParameterMismatchException is not expected, because each token is sent with one set of parameters. It would
+ * mean that another request was carried out under the token, and so is indeterminate.
  */
 export const classifyWriteError = (error: unknown): WriteFailure => {
   if (error instanceof ConditionalCheckFailedException) {
@@ -60,7 +60,10 @@ export type WriteResult =
       readonly isCertain: boolean;
     });
 
-/** Sends the writes once. The SDK may try twice, and then the second answer does not tell whether the first copy was carried out. */
+/**
+ * Sends the writes once. The SDK may try twice, and then the second answer does not tell whether the first copy was
+ * carried out.
+ */
 export const transactOnce = async (
   db: DynamoDBDocumentClient,
   TransactItems: Writes,
@@ -78,7 +81,8 @@ export const transactOnce = async (
         throw error;
       }
     },
-    // Behind the SDK's own retries, so that each attempt passes here. The document client adds a command's middleware twice.
+    // Behind the SDK's own retries, so that each attempt passes here. The document client adds a command's middleware
+    // twice.
     { step: "finalizeRequest", priority: "low", name: "noteUnansweredAttempts", override: true },
   );
   try {
@@ -95,9 +99,9 @@ const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminat
 /**
  * Retries the writes until they are made, a condition fails, too many attempts are indeterminate, or the time is up.
  *
- * After an attempt without an answer the same request is sent under the same token, so that it has one effect. After a cancellation it
- * gets a new token: AWS does not document whether a cancelled request binds its token to its parameters. The conditions of the writes
- * keep a late first copy from having a second effect.
+ * After an attempt without an answer the same request is sent under the same token, so that it has one effect. After a
+ * cancellation it gets a new token: AWS does not document whether a cancelled request binds its token to its
+ * parameters. The conditions of the writes keep a late first copy from having a second effect.
  */
 export const transact = async (
   db: DynamoDBDocumentClient,
@@ -138,7 +142,10 @@ export const transact = async (
 /** How long an operator's write is retried while other writes hold its items. */
 export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);
 
-/** An operator's writes, all of them or none. They are retried while other writes hold an item; every other error is thrown. */
+/**
+ * An operator's writes, all of them or none. They are retried while other writes hold an item; every other error is
+ * thrown.
+ */
 export const transactWithRetry = async ({ db }: Pick<Table, "db">, TransactItems: Writes): Promise<void> => {
   const result = await transact(db, TransactItems, { nextAttempt: operatorRetries(), unansweredMax: 0, about: {} });
   if (result.kind !== "written") throw result.error;

@@ -15,8 +15,8 @@ import { koboSchema, nairaFromKobo } from "../platform/money.ts";
 import { transactionIdOf, transactionPk } from "./schema.ts";
 
 /**
- * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction that is
- * `processing`, and everything else asks here.
+ * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction
+ * that is `processing`, and everything else asks here.
  */
 export const isFinalStatus = (status: TransactionStatus): boolean => status !== "processing";
 
@@ -28,7 +28,9 @@ export const failureSchema = z.object({
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** A transaction's item. It stays below 1 KB, so that each write of it costs one unit (two in a transaction of writes). */
+/**
+ * A transaction's item. It stays below 1 KB, so that each write of it costs one unit (two in a transaction of writes).
+ */
 export const transactionSchema = z.object({
   pk: z.string(),
   /** Account and mode: `acc_1#live`. */
@@ -73,7 +75,7 @@ export const referenceOf = (transaction: Transaction): string =>
   `${prefixOf(transaction.type, transaction.mode)}${transactionIdOf(transaction)}`;
 
 const REFERENCE = /^[A-Z]+_([0-9A-Z]{26})$/;
-/** The key that a reference of ours contains; undefined where the text does not have the form of one. */
+/** The key within our reference; undefined where the text does not have the form of one. */
 export const pkOfReference = (reference: string): string | undefined => {
   const id = REFERENCE.exec(reference)?.[1];
   return id && transactionPk(id);

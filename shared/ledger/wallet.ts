@@ -5,7 +5,10 @@ import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";
 
-/** An account's wallet. `version` counts the changes of the balance, so that a reconciliation knows whether it has found them all. */
+/**
+ * An account's wallet. `version` counts the changes of the balance, so that a reconciliation knows whether it has found
+ * them all.
+ */
 export const walletSchema = z.object({
   pk: z.string(),
   account_id: z.string(),

@@ -7,9 +7,9 @@ import { koboSchema } from "../platform/money.ts";
 import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
- * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it is applied to
- * that transaction only. The token is random and leaves the ledger only in these messages, so that somebody who can only write to the
- * queue cannot forge one.
+ * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it
+ * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so that
+ * somebody who can only write to the queue cannot forge one.
  */
 const settlementMessage = z.object({
   kind: z.literal("settlement"),
@@ -54,7 +54,9 @@ export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;
 
 export type OutcomeQueue = {
-  /** Resolves once SQS has the message, and rejects before the deadline. It is delivered after `delayS` (at most 900). */
+  /**
+   * Resolves once SQS has the message, and rejects before the deadline. It is delivered after `delayS` (at most 900).
+   */
   readonly send: (message: OutcomeMessage, delayS: number, deadline: Deadline) => Promise<void>;
 };
 

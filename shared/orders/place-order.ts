@@ -15,10 +15,11 @@ import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "./
 import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
 
 /**
- * The path of every order: price it; debit the wallet and open the transaction in one write; send it upstream once; settle.
+ * The path of every order: price it; debit the wallet and open the transaction in one write; send it upstream once;
+ * settle.
  *
- * Before the debit every failure is an error that has changed nothing. After it the response is the transaction, with its known status
- * or as `processing`.
+ * Before the debit every failure is an error that has changed nothing. After it the response is the transaction, with
+ * its known status or as `processing`.
  */
 export const placeOrder = async <Priced extends Quote>(
   deps: OrderDeps,
@@ -90,8 +91,8 @@ const quoteOrRefusal = async <Priced extends Quote>(
 };
 
 /**
- * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the first order. Where
- * the ledger cannot be read, no error may be sent. A wrong value (422) goes before a conflict.
+ * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the
+ * first order. Where the ledger cannot be read, no error may be sent. A wrong value (422) goes before a conflict.
  */
 const replayOrThrow = async (
   ledger: Ledger,

@@ -11,8 +11,8 @@ const CAP_MS = 1_000;
 export type NextAttempt = () => Promise<boolean>;
 
 /**
- * Exponential backoff with decorrelated jitter: each wait is random, between the base and three times the previous wait, so that
- * contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ * Exponential backoff with decorrelated jitter: each wait is random, between the base and three times the previous
+ * wait, so that contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
 export const backoff = (remainingMs: () => number): NextAttempt => {
   let waitMs = BASE_MS;
@@ -44,7 +44,10 @@ export const isContention = (error: unknown): boolean =>
     ? (error.CancellationReasons ?? []).some(({ Code = "" }) => CONTENTION_REASONS.has(Code))
     : error instanceof Error && CONTENTION_ERRORS.has(error.name);
 
-/** Retries a call of one item while another transaction holds the item, or DynamoDB throttles. Throws every other error at once. */
+/**
+ * Retries a call of one item while another transaction holds the item, or DynamoDB throttles. Throws every other error
+ * at once.
+ */
 export const retryContention = async <Result>(
   call: () => Promise<Result>,
   retryMsMax = CONTENTION_RETRY_MS_MAX,

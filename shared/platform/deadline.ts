@@ -19,7 +19,10 @@ export const deadlineIn = (budgetMs: number, clock: Clock = systemClock): Deadli
 /** A signal that aborts after `limitMs`, at once if that is not positive. */
 export const abortAfter = (limitMs: number): AbortSignal => AbortSignal.timeout(Math.max(1, Math.floor(limitMs)));
 
-/** Rejects after `limitMs`, whether the work has ended or not. The signal aborts the work; a step without a signal runs on. */
+/**
+ * Rejects after `limitMs`, whether the work has ended or not. The signal aborts the work; a step without a signal runs
+ * on.
+ */
 export const withTimeout = async <Result>(
   limitMs: number,
   work: (signal: AbortSignal) => Promise<Result>,

@@ -14,7 +14,10 @@ export const environment = z.object({
   DELIVERY_QUEUE_URL: z.url(),
   /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */
   UPSTREAM_WEBHOOK_IPS: z.string(),
-  /** How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty if signatures are not checked. */
+  /**
+   * How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty if signatures are
+   * not checked.
+   */
   UPSTREAM_SIGNATURE: z.string(),
   /** Base URL of the upstream, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),

@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at most 340
- * bytes, so that a key's item stays below one write unit.
+ * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at
+ * most 340 bytes, so that a key's item stays below one write unit.
  */
 export type IpRange = Uint8Array<ArrayBuffer>;
 
@@ -69,8 +69,8 @@ const mask = (prefixBits: number, byteIndex: number): number => {
 };
 
 /**
- * Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`, and no IPv4 address in
- * IPv6 form, for such a caller is seen under the IPv4 address.
+ * Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`, and no IPv4
+ * address in IPv6 form, for such a caller is seen under the IPv4 address.
  */
 const isPlainAddress = (address: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(address) ||

@@ -2,8 +2,8 @@ import { sleep } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
 /**
- * Runs work on the same key in sequence, first come, first served, and work on other keys in parallel. It only saves attempts that
- * would conflict: after `JOIN_MS_MAX` the next work starts although the previous one has not ended.
+ * Runs work on the same key in sequence, first come, first served, and work on other keys in parallel. It only saves
+ * attempts that would conflict: after `JOIN_MS_MAX` the next work starts although the previous one has not ended.
  */
 export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 

@@ -57,8 +57,8 @@ export const createLog = <Catalog extends LogCatalog>(): Log<Catalog> => ({
 export const log = createLog<LogEvents>();
 
 /**
- * An unexpected error as log fields: its class and where it was thrown, never its message (a parser's message quotes what it
- * read, and that may be a person's data).
+ * An unexpected error as log fields: its class and where it was thrown, never its message (a parser's message quotes
+ * what it read, and that may be a person's data).
  */
 export const errorFields = (error: unknown): { readonly error: string; readonly at?: string | undefined } => {
   if (!(error instanceof Error)) return { error: typeof error };

@@ -5,7 +5,9 @@ import { wholeKobo } from "../contract/naira.ts";
 export const koboSchema = z.int().min(0).brand<"Kobo">();
 export type Kobo = z.infer<typeof koboSchema>;
 
-/** NGN to whole kobo, without floating-point error; undefined if the amount is negative or not a whole number of kobo. */
+/**
+ * NGN to whole kobo, without floating-point error; undefined if the amount is negative or not a whole number of kobo.
+ */
 export const koboFromNairaOrUndefined = (naira: number): Kobo | undefined =>
   koboSchema.safeParse(wholeKobo(naira)).data;
 

@@ -2,7 +2,9 @@ import type { Secret } from "./secrets.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
-/** Shortest interval between fetches that wrong values cause: a flood of wrong values must not flood Secrets Manager. */
+/**
+ * Shortest interval between fetches that wrong values cause: a flood of wrong values must not flood Secrets Manager.
+ */
 const REFRESH_INTERVAL_MS = 5_000;
 
 /** A secret that the upstream presents. Its previous version is accepted too, so that a rotation rejects no request. */

@@ -8,8 +8,8 @@ type SecretSpec = {
   readonly variable: `${string}_SECRET_ID`;
   readonly description: string;
   /**
-   * `filled`: the operator sets it. `generated`: made on deployment, rotated by the operator's command. `fixed`: made once and never
-   * rotated, because stored data depends on it; a stage that adopts a ledger brings it along.
+   * `filled`: the operator sets it. `generated`: made on deployment, rotated by the operator's command. `fixed`: made
+   * once and never rotated, because stored data depends on it; a stage that adopts a ledger brings it along.
    */
   readonly kind: SecretKind;
   readonly lengthMin: number;
@@ -20,8 +20,8 @@ type SecretSpec = {
 };
 
 /**
- * Every secret, by its name in commands and in the local service. The stacks, grants, local runner and operator's commands are made from
- * this table. Functions import types of this module only, so that nothing of it is in a bundle.
+ * Every secret, by its name in commands and in the local service. The stacks, grants, local runner and operator's
+ * commands are made from this table. Functions import types of this module only, so that nothing of it is in a bundle.
  */
 export const secretTable = {
   "upstream-key": {

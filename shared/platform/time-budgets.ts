@@ -1,6 +1,6 @@
 /**
- * How long each step may take, and what it leaves for the steps after it. test/unit/shared/platform/time-budgets.test.ts asserts how they
- * relate; docs/reliability.md has the table.
+ * How long each step may take, and what it leaves for the steps after it.
+ * test/unit/shared/platform/time-budgets.test.ts asserts how they relate; docs/reliability.md has the table.
  */
 
 /** API Gateway answers 503 by itself after this. Source: AWS, "Quotas for configuring and running an HTTP API". */
@@ -45,7 +45,10 @@ export const BATCH_READ_RETRY_MS_MAX = 3_000;
 export const CONTENTION_RETRY_MS_MAX = 5_000;
 export const OPERATOR_RETRY_MS_MAX = 10_000;
 
-/** How long work waits for a promise of another invocation, which never resolves if Lambda froze or ended that invocation. */
+/**
+ * How long work waits for a promise of another invocation, which never resolves if Lambda froze or ended that
+ * invocation.
+ */
 export const JOIN_MS_MAX = 3_000;
 
 /** One webhook attempt, from the host's resolution to the last byte of the response. Source: docs/interface.md 15.4. */
@@ -55,7 +58,10 @@ export const WEBHOOK_CONNECT_MS_MAX = 2_000;
 
 /** How often the schedules invoke their functions. */
 export const SCHEDULE_MS = 60_000;
-/** Wallets are reconciled in the first part of a run, phone numbers masked in the second: a run ends before the next one starts. */
+/**
+ * Wallets are reconciled in the first part of a run, phone numbers masked in the second: a run ends before the next one
+ * starts.
+ */
 export const RECONCILE_WALLETS_MS_MAX = 30_000;
 export const MASK_PHONES_MS_MAX = 30_000;
 /** One large wallet must not take the others' time: the next run goes on where this one stopped. */

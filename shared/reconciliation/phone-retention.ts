@@ -17,10 +17,12 @@ const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
 
 /**
- * Masks the phone numbers of transactions and stored events that are older than the retention, once a day: all but the last two digits.
- * It reads them by owner and time, from where the previous pass ended. Resolves with the number of masked items.
+ * Masks the phone numbers of transactions and stored events that are older than the retention, once a day: all but the
+ * last two digits. It reads them by owner and time, from where the previous pass ended. Resolves with the number of
+ * masked items.
  *
- * An open live transaction keeps its number, because an event may still be matched by it, until the first pass after its final status.
+ * An open live transaction keeps its number, because an event may still be matched by it, until the first pass after
+ * its final status.
  */
 export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
   const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
@@ -73,7 +75,9 @@ const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<voi
 /** Attributes with their stored and their masked values. */
 type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 
-/** An item to mask: `change` is empty where there is no number left to mask, `waits` where the number is kept for now. */
+/**
+ * An item to mask: `change` is empty where there is no number left to mask, `waits` where the number is kept for now.
+ */
 type Maskable = {
   readonly pk: string;
   readonly created_at: string;

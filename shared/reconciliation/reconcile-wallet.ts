@@ -46,8 +46,8 @@ export const reconcileWallet = async (ledger: Ledger, accountId: string): Promis
   reconciliationIn(await reconcileFrom(ledger, await readCheckpoint(ledger, accountId), noDeadline));
 
 /**
- * Reconciles one wallet for an operator, who acts on the result at once. A checkpoint that lacks an entry looks like a mismatch too:
- * a mismatch is confirmed by reading everything, and a checkpoint that this refutes is reset.
+ * Reconciles one wallet for an operator, who acts on the result at once. A checkpoint that lacks an entry looks like a
+ * mismatch too: a mismatch is confirmed by reading everything, and a checkpoint that this refutes is reset.
  */
 export const confirmedReconciliation = async (
   ledger: Ledger,
@@ -67,8 +67,8 @@ export const confirmedReconciliation = async (
 };
 
 /**
- * Reconciles one wallet and stores the result in its checkpoint. Without a result it stores how far the base came, so that the next run
- * goes on from there.
+ * Reconciles one wallet and stores the result in its checkpoint. Without a result it stores how far the base came, so
+ * that the next run goes on from there.
  */
 export const reconcileAndCheckpoint = async (
   ledger: Ledger,
@@ -108,9 +108,10 @@ const reconcileFrom = async (
 };
 
 /**
- * Reads what the base lacks, and then the wallet. The wallet's version counts its changes: a round that has found as many is exact,
- * however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version that never agrees (of a wallet
- * that was restored, or refunded twice) is accepted once the wallet has been quiet for some rounds.
+ * Reads what the base lacks, and then the wallet. The wallet's version counts its changes: a round that has found as
+ * many is exact, however busy the wallet is. Otherwise the index lags, and what is new or open is read again. A version
+ * that never agrees (of a wallet that was restored, or refunded twice) is accepted once the wallet has been quiet for
+ * some rounds.
  */
 const readRounds = async (
   ledger: Ledger,

@@ -19,8 +19,8 @@ export const baseOf = ({ account_id, sum_kobo, up_to, version, open_keys }: Chec
 };
 
 /**
- * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops before the open transaction
- * that would be one too many; and when the time is up, with `isInTime` false.
+ * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops before the
+ * open transaction that would be one too many; and when the time is up, with `isInTime` false.
  */
 export const advanceBase = async (
   ledger: Ledger,

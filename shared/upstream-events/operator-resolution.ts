@@ -145,7 +145,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
   const result = await write(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
   if (result.kind === "condition_failed") {
-    throw new OperatorError(`${storedEventId(event)} was matched or discarded by somebody else meanwhile`);
+    throw new OperatorError(`${storedEventId(event)} was matched or discarded by another operator meanwhile`);
   }
 };
 

@@ -49,8 +49,8 @@ const WAY_MS = 2;
 /**
  * Debits of one wallet at the same time, each with a function's time, through the strict layer.
  *
- * Time is simulated: it stands still while the SDK, the strict layer and the emulator are at work, and jumps to the next timer when
- * nothing is. So the result does not depend on the machine.
+ * Time is simulated: it stands still while the SDK, the strict layer and the emulator are at work, and jumps to the
+ * next timer when nothing is. So the result does not depend on the machine.
  */
 export const contend = async (
   emulator: string,

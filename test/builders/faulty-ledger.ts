@@ -19,7 +19,10 @@ export const TRIES = 2;
 
 export const isWrite = (operation: string): boolean => operation === "TransactWriteItems" || operation === "UpdateItem";
 
-/** A ledger of its own whose writes meet the faults that a test sets, and whose clock stands still unless the test moves it. */
+/**
+ * A ledger of its own whose writes meet the faults that a test sets, and whose clock stands still unless the test moves
+ * it.
+ */
 export type FaultyLedger = Ledger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;

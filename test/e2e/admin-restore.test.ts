@@ -9,7 +9,7 @@ import { tableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 
-/** Goal: each command used after a restore does what its help says. test/faults/restore.test.ts runs the whole procedure. */
+/** Goal: each command used after a restore does what its help says. test/faults/restore.test.ts runs the procedure. */
 let service: OperatedService;
 beforeAll(async () => {
   service = await startOperatedService();

@@ -14,8 +14,8 @@ import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahe
 import { aTransaction } from "../builders/transaction.ts";
 
 /**
- * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda and STS;
- * the stack's outputs name the tables, queues and secrets of a local service.
+ * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint stands in for CloudFormation, Lambda and
+ * STS; the stack's outputs name the tables, queues and secrets of a local service.
  */
 let service: OperatedService;
 let aws: Server;

@@ -13,7 +13,7 @@ import {
 } from "../builders/admin.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
-/** Goal: each command about accounts and their transactions does what its help says. Every test has its own accounts. */
+/** Goal: each command about accounts and transactions does what its help says. Every test has its own accounts. */
 let service: OperatedService;
 let receiver: Receiver;
 beforeAll(async () => {

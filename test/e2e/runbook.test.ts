@@ -12,9 +12,9 @@ import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedS
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
 /**
- * Goal: every command of docs/runbook.md works in the situation of its section. Method: each section's situation is created
- * on a running service; its commands are run as written, with `<names>` replaced by values of the situation or of earlier
- * results.
+ * Goal: every command of docs/runbook.md works in the situation of its section. Method: each section's situation is
+ * created on a running service; its commands are run as written, with `<names>` replaced by values of the situation or
+ * of earlier results.
  */
 let service: OperatedService;
 let receiver: Receiver;

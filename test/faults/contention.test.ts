@@ -21,8 +21,8 @@ import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { aTransaction } from "../builders/transaction.ts";
 
 /**
- * Goal: a busy wallet makes callers wait, and neither refuses them nor loses a kobo.
- * Method: the strict layer holds the items of each transaction, as AWS does. test/load/contention.load.ts has the larger form.
+ * Goal: callers of a busy wallet wait and are not refused, and the money is exact.
+ * Method: the strict layer holds the items of each DynamoDB transaction, as AWS does. test/load/contention.load.ts has the larger form.
  */
 const SEED = 20_261_122;
 
@@ -40,7 +40,7 @@ test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
   },
 );
 
-test("requests during changes of their account are answered by the account as it stands, whatever items the changes hold", {
+test("requests while their account is changed are admitted or refused as the account is then, whatever items the changes hold", {
   timeout: 40_000,
 }, async () => {
   const gates = await openAccess();
@@ -56,18 +56,18 @@ test("requests during changes of their account are answered by the account as it
     await rotateKey(store, accountId, keyId, MINUTE_MS);
   };
   const requests = async () => {
-    const verdicts = new Set<string>();
-    for (let request = 0; request < 50; request += 1) verdicts.add(await admissionCode(gates.withKey(key)));
-    return verdicts;
+    const results = new Set<string>();
+    for (let request = 0; request < 50; request += 1) results.add(await admissionCode(gates.withKey(key)));
+    return results;
   };
-  const [verdicts] = await Promise.all([requests(), changes()]);
-  expect(verdicts).toContain("admitted");
-  expect([...verdicts].filter((settlement) => !["admitted", "account_restricted"].includes(settlement))).toEqual([]);
+  const [results] = await Promise.all([requests(), changes()]);
+  expect(results).toContain("admitted");
+  expect([...results].filter((result) => !["admitted", "account_restricted"].includes(result))).toEqual([]);
   expect(gates.proxy.strict?.counts.conflict).toBeGreaterThan(0);
   await gates.proxy.stop();
 });
 
-test("ten refunds of one wallet in a batch of the outcomes queue are settled in sequence: none meets another", async () => {
+test("ten refunds of one wallet in a batch of the outcomes queue are settled in sequence, so that none conflicts with another", async () => {
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const funds = koboSchema.parse(10 * PRICE_KOBO);
@@ -96,7 +96,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
 });
 
 const PURCHASES = 40;
-test("40 purchases of one wallet at once, with holds of 15 ms, bound tokens and 1 in 15 answers lost, are exact, and each repeat replays", {
+test("40 simultaneous purchases of one wallet, with holds of 15 ms, bound tokens and 1 in 15 answers lost, are exact and can be replayed", {
   timeout: 90_000,
 }, async () => {
   const service = await startTestService();

@@ -4,7 +4,7 @@ import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
-import { canMeet, type Effect, type Fault, faults } from "./system/effects.ts";
+import { canHit, type Effect, type Fault, faults } from "./system/effects.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
@@ -149,7 +149,7 @@ export const crashPoints = ({ extent, settings, seed, every = 1, report = () => 
     test.each(chosen)("keeps every invariant, whichever effect %s", { timeout: 600_000 }, async (fault) => {
       const found: string[] = [];
       for (const [at, effect] of effects.entries()) {
-        if (!canMeet(effect, fault) || at % every !== seed % every) continue;
+        if (!canHit(effect, fault) || at % every !== seed % every) continue;
         for (const help of extent[fault] ?? []) {
           cases.set(fault, (cases.get(fault) ?? 0) + 1);
           const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);

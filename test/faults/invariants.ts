@@ -9,16 +9,16 @@ import type { SentRequest, TestAccount } from "./test-account.ts";
 
 const EVER = { from: "0000", to: "9999" };
 
-/** What must hold at rest, whatever happened before. Returns a sentence for each thing that does not. */
+/** Checks what must hold once everything has settled. Returns a sentence for each violation. */
 export const violations = async (account: TestAccount): Promise<readonly string[]> => {
   const transactions = await transactionsOf(account);
   return [
     ...(await wrongMoney(account, transactions)),
-    ...transactions.flatMap((transaction) => wrongOrder(account, transaction)),
-    ...transactions.flatMap((row) => wrongHistory(account, row)),
-    ...transactions.flatMap((row) => wrongAnnouncements(account, row)),
-    ...account.requests.flatMap((ask) => wrongAnswers(ask, transactions)),
-    ...(await invisible(account, transactions)),
+    ...transactions.flatMap((transaction) => wrongUpstreamOrder(account, transaction)),
+    ...transactions.flatMap((transaction) => wrongHistory(account, transaction)),
+    ...transactions.flatMap((transaction) => wrongWebhooks(account, transaction)),
+    ...account.requests.flatMap((request) => wrongAnswers(request, transactions)),
+    ...(await unlisted(account, transactions)),
     ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
     ...(await account.system.eventSources.deadLetters()).map((body) => `There is a dead letter: ${body}`),
   ];
@@ -44,25 +44,25 @@ export const transactionsOf = async (account: TestAccount): Promise<readonly Tra
 const amounts = z.array(z.object({ amount_kobo: z.int() }));
 const balance = z.object({ balance_kobo: z.int() });
 
-/** Fundings and adjustments, less what is not failed, is the balance; and the ledger's own proof says so too. */
+/** The balance is fundings and adjustments less all transactions that are not failed, and the reconciliation agrees. */
 const wrongMoney = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
   const { balance_kobo } = balance.parse(await read(account, `wallet#${account.accountId}`));
   const entries = amounts.parse(await readAll(account, `${account.accountId}#entries`));
-  const taken = transactions.filter(({ mode, status }) => mode === "live" && status !== "failed");
-  const expected = sum(entries) - sum(taken);
-  const proof = await reconcileWallet(account.system.ledger, account.accountId);
+  const charged = transactions.filter(({ mode, status }) => mode === "live" && status !== "failed");
+  const expected = sum(entries) - sum(charged);
+  const reconciliation = await reconcileWallet(account.system.ledger, account.accountId);
   return [
     ...(balance_kobo === expected ? [] : [`The balance is ${balance_kobo} and should be ${expected}`]),
     ...(balance_kobo < 0 ? [`The balance is negative: ${balance_kobo}`] : []),
-    ...(proof?.difference_kobo === 0 ? [] : [`The proof says ${JSON.stringify(proof)}`]),
+    ...(reconciliation?.difference_kobo === 0 ? [] : [`The reconciliation returned ${JSON.stringify(reconciliation)}`]),
   ];
 };
 
 const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
   items.reduce((total, { amount_kobo }) => total + amount_kobo, 0);
 
-/** One order at most, and no end that the upstream's books contradict. A check without an answer is refunded, whatever was found. */
-const wrongOrder = ({ system }: TestAccount, transaction: Transaction): string[] => {
+/** At most one order, and no final status that the upstream's records contradict. An unanswered check is refunded in any case. */
+const wrongUpstreamOrder = ({ system }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
   const seen = system.upstream.requests.filter((request) => request.reference === reference);
   const order = system.upstream.purchases.find((purchase) => purchase.reference === reference);
@@ -70,14 +70,14 @@ const wrongOrder = ({ system }: TestAccount, transaction: Transaction): string[]
   return [
     ...(seen.length > 1 ? [`${reference} went upstream ${seen.length} times`] : []),
     ...(order?.status === "success" && transaction.status === "failed" && !isIdentityCheck(transaction)
-      ? [`${reference} was delivered, and given back`]
+      ? [`${reference} was delivered and refunded`]
       : []),
     ...(order?.status === "failed" && transaction.status === "success"
-      ? [`${reference} was not delivered, and charged`]
+      ? [`${reference} was not delivered but charged`]
       : []),
-    ...(order === undefined && transaction.status === "success" ? [`${reference} was never ordered, and charged`] : []),
+    ...(order === undefined && transaction.status === "success" ? [`${reference} was never ordered but charged`] : []),
     ...(order !== undefined && ![undefined, order.upstreamReference].includes(transaction.upstream_reference)
-      ? [`${reference} bears the name of another order`]
+      ? [`${reference} has the upstream reference of another order`]
       : []),
   ];
 };
@@ -94,18 +94,22 @@ const wrongHistory = ({ system }: TestAccount, transaction: Transaction): string
   ];
 };
 
-const announcement = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
+const webhook = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
-const wrongAnnouncements = ({ receiver }: TestAccount, transaction: Transaction): string[] => {
+const wrongWebhooks = ({ receiver }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
-  const told = receiver.received.filter(({ body }) => body.includes(reference));
-  const statuses = told.map(({ body }) => announcement.parse(JSON.parse(body)).data.status);
+  const webhooks = receiver.received.filter(({ body }) => body.includes(reference));
+  const statuses = webhooks.map(({ body }) => webhook.parse(JSON.parse(body)).data.status);
   const isEnded = transaction.status !== "processing";
   return [
-    ...(isEnded && told.length === 0 ? [`${reference} ended ${transaction.status}, and nobody was told`] : []),
-    ...statuses.filter((status) => status !== transaction.status).map((status) => `${reference} was told as ${status}`),
-    ...(new Set(told.map(({ headers }) => headers.id)).size > 1 ? [`${reference} was told under several ids`] : []),
-    ...(new Set(told.map(({ body }) => body)).size > 1 ? [`${reference} was told in several ways`] : []),
+    ...(isEnded && webhooks.length === 0 ? [`${reference} ended ${transaction.status}, and no webhook was sent`] : []),
+    ...statuses
+      .filter((status) => status !== transaction.status)
+      .map((status) => `a webhook of ${reference} says ${status}`),
+    ...(new Set(webhooks.map(({ headers }) => headers.id)).size > 1
+      ? [`${reference} has webhooks with several ids`]
+      : []),
+    ...(new Set(webhooks.map(({ body }) => body)).size > 1 ? [`${reference} has webhooks with several bodies`] : []),
   ];
 };
 
@@ -113,40 +117,40 @@ const CODE = "x-error-code";
 
 const success = z.object({ data: z.object({ transaction: z.object({ status: z.string() }) }) });
 
-/** An error says that its request charged nothing and left nothing open; a success, that it did. */
+/** An error means that its request charged nothing and left no open transaction; a success, that it charged. */
 const wrongAnswers = ({ route, body, mode, answers }: SentRequest, transactions: readonly Transaction[]): string[] => {
   const transaction = transactions.find((known) => known.caller_reference === body.reference && known.mode === mode);
   return answers.flatMap((answer, position) => {
     if (answer === undefined) return [];
     const code = answer.headers[CODE];
     const what = `${route.path} ${body.reference}, answer ${position + 1}`;
-    const isStanding = transaction !== undefined && transaction.status !== "failed";
+    const isCharged = transaction !== undefined && transaction.status !== "failed";
     if (code === undefined) {
       const { status } = success.parse(answer.body).data.transaction;
-      // What was `processing` may have ended in any way since.
+      // A `processing` transaction may have settled since.
       const isTrue = transaction !== undefined && (status === "processing" || status === transaction.status);
       return isTrue ? [] : [`${what}: ${status}, and the transaction is ${transaction?.status}`];
     }
-    // The result of an earlier check is not kept for ever: the error is about that, and names the check.
+    // The result of an earlier check expires: then the error is about its reference.
     const isEarlier =
       position > 0 && transaction !== undefined && isIdentityCheck(transaction) && code === "reference_reused";
-    return isStanding && !isEarlier ? [`${what}: ${code}, and the transaction is ${transaction.status}`] : [];
+    return isCharged && !isEarlier ? [`${what}: ${code}, and the transaction is ${transaction.status}`] : [];
   });
 };
 
-/** Whatever is open and live, the operator sees. */
-const invisible = async ({ system }: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
+/** The operator's list has every open live transaction. */
+const unlisted = async ({ system }: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
   const seen = new Set((await openTransactions(system.ledger, EVER)).map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");
-  return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open, and no operator sees it`);
+  return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open and not in the list`);
 };
 
-/** Numbers that are searched for here, and the family names of the simulator's people, whom nobody else is called like. */
+/** The NINs of these checks, and the family names of the simulator's people, which occur nowhere else. */
 const PERSONAL =
   /12345678900|0000000000[0-9]|Mockson|Sampleton|Testerman|Specimen|Fictive|Standin|Dummyworth|Exampleson/;
 const isPersonal = (text: string): boolean => PERSONAL.test(text);
 
-/** What is kept anywhere of the people who were searched for. */
+/** Stored items with personal data of checked people. */
 export const keptPersonalData = async ({ db, tables }: System): Promise<readonly string[]> => {
   const kept: string[] = [];
   for (const TableName of tables) {

@@ -28,43 +28,43 @@ import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 /**
- * A drill of docs/deployment.md, "Restore the ledger": an app buys, the tables are copied as they were at a moment T, the app and the
- * operator go on, the ledger is damaged, and the procedure is followed with the operator's own commands, each a process of its
- * own. The emulator has no point-in-time recovery; the copies made at T stand for what a restore would make.
+ * A drill of docs/deployment.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and operator go on,
+ * the ledger is damaged, and the operator's commands of the procedure run, each in a process. The emulator has no point-in-time
+ * recovery: the copies made at T stand for restored tables.
  */
 export type Drill = {
   readonly system: System;
   readonly restoreLedger: () => Promise<void>;
   readonly restoreAccess: () => Promise<void>;
-  /** The addresses from which the app's account may call. */
+  /** The addresses that the account may call from. */
   readonly whitelist: () => Promise<readonly string[]>;
-  /** Adopts the copy of T as it is, repeats every request, and resolves with how many orders went upstream a second time. */
+  /** Adopts the copy of T as it is and sends every request again. Returns how many orders went upstream a second time. */
   readonly ordersTwiceWithoutCarryOver: () => Promise<number>;
-  /** Asserts everything that must hold after a restore. */
+  /** Asserts what must hold after a restore. */
   readonly examine: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type DrillOptions = {
-  /** Purchases of either side of T, beside those that the drill always makes. */
+  /** Additional purchases on either side of T. */
   readonly orders: number;
-  /** Which parts of what is to be copied stand when a carry-over is killed: one each, and then one more is run to its end. */
+  /** For each killed carry-over, the share of items that are copied by then. One more run is not killed. */
   readonly kills: readonly number[];
   readonly random: () => number;
 };
 
-/** Numbers by which the upstream knows what to do. Source: INTERFACE "Sandbox"; the simulator follows it. */
-const numbers = {
+/** Phone numbers by what the upstream does with an order for them. */
+const phoneNumbers = {
   delivered: "08031234567",
   failed: "08000000001",
-  endsWell: "08000000002",
-  endsBadly: "08000000003",
+  succeedsLater: "08000000002",
+  failsLater: "08000000003",
   open: "08000000004",
-  poorUpstream: "08000000005",
+  insufficientBalance: "08000000005",
   noAnswer: "08000000007",
 };
 
-/** One order of an app's, with what came of it before the loss. */
+/** One order, with its transaction before the loss. */
 type Order = {
   readonly route: Route;
   readonly key: () => string;
@@ -92,7 +92,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     writeAdminFile();
   };
   writeAdminFile();
-  /** One command of the procedure, in a process of its own. */
+  /** Runs one command of the procedure in a process. */
   const admin = (...args: readonly string[]): Promise<AdminRun> =>
     runProgram(process.execPath, [ADMIN, ...args, "--json"], { serviceFile });
   const adminJson = async <Schema extends z.ZodType>(
@@ -109,14 +109,14 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     return schema.parse(JSON.parse(stdout));
   };
 
-  const ask = async (order: Order): Promise<{ readonly status: number; readonly reference: string | undefined }> => {
+  const send = async (order: Order): Promise<{ readonly status: number; readonly reference: string | undefined }> => {
     let answer = await system.call(order.route, order.key(), order.body);
     if (answer?.statusCode === 429) {
       advance(60_000);
       answer = await system.call(order.route, order.key(), order.body);
     }
-    const told = answerTransaction.safeParse(answer?.body.data).data;
-    return { status: answer?.statusCode ?? 0, reference: told?.transaction.reference };
+    const data = answerTransaction.safeParse(answer?.body.data).data;
+    return { status: answer?.statusCode ?? 0, reference: data?.transaction.reference };
   };
   const place = async (
     route: Route,
@@ -128,7 +128,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   ): Promise<Order> => {
     const order: Order = { route, body, ...owner };
     orders.push(order);
-    await ask(order);
+    await send(order);
     return order;
   };
   const buy = (reference: string, phoneNumber: string, owner?: Parameters<typeof place>[2]): Promise<Order> =>
@@ -136,27 +136,28 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const check = (reference: string, nin: string): Promise<Order> =>
     place(routes.verifyNin, { nin, is_consent: true, reference });
 
-  const rowOf = ({ accountId, body }: Order): Promise<Transaction | undefined> =>
+  const transactionOf = ({ accountId, body }: Order): Promise<Transaction | undefined> =>
     findByCallerReference(system.ledger, system.keyedHashes, { accountId, mode: "live" }, body.reference);
   const upstreamOrder = async (order: Order) => {
-    const row = await rowOf(order);
-    const found = row && system.upstream.purchases.find(({ reference }) => reference === referenceOf(row));
+    const transaction = await transactionOf(order);
+    const found =
+      transaction && system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
     if (found === undefined) throw new Error(`The upstream has no order ${order.body.reference}`);
     return found;
   };
-  /** The upstream ends an order and reports it. */
-  const end = async (order: Order, status: "success" | "failed"): Promise<void> => {
+  /** The upstream settles an order and sends its event. */
+  const settleOrder = async (order: Order, status: "success" | "failed"): Promise<void> => {
     const found = await upstreamOrder(order);
     system.upstream.settle(found, status);
     expect(await system.sendEvent(found, status)).toBe(true);
   };
   const many = async (prefix: string): Promise<void> => {
-    const kinds = Object.values(numbers).filter((number) => number !== numbers.noAnswer);
+    const kinds = Object.values(phoneNumbers).filter((number) => number !== phoneNumbers.noAnswer);
     for (let index = 0; index < count; index += 1) {
-      const number = kinds[Math.floor(random() * kinds.length)] ?? numbers.delivered;
+      const number = kinds[Math.floor(random() * kinds.length)] ?? phoneNumbers.delivered;
       const order = await buy(`${prefix}-${index}`, number);
-      if (number === numbers.endsWell && random() < 0.5) await end(order, "success");
-      if (number === numbers.endsBadly && random() < 0.5) await end(order, "failed");
+      if (number === phoneNumbers.succeedsLater && random() < 0.5) await settleOrder(order, "success");
+      if (number === phoneNumbers.failsLater && random() < 0.5) await settleOrder(order, "failed");
     }
     await system.eventSources.deliver();
   };
@@ -165,12 +166,12 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const main = account.accountId;
   const leaked = await createKey(system.accounts, main, { mode: "live" });
   const rotated = await createKey(system.accounts, main, { mode: "live" });
-  await buy("before-delivered", numbers.delivered);
-  const endsWell = await buy("before-ends-well", numbers.endsWell);
-  const endsBadly = await buy("before-ends-badly", numbers.endsBadly);
-  const resolved = await buy("before-resolved", numbers.open);
-  await buy("before-open", numbers.open);
-  await buy("before-no-answer", numbers.noAnswer);
+  await buy("before-delivered", phoneNumbers.delivered);
+  const succeedsLater = await buy("before-succeeds-later", phoneNumbers.succeedsLater);
+  const failsLater = await buy("before-fails-later", phoneNumbers.failsLater);
+  const resolved = await buy("before-resolved", phoneNumbers.open);
+  await buy("before-open", phoneNumbers.open);
+  await buy("before-no-answer", phoneNumbers.noAnswer);
   await check("before-found", "12345678900");
   await many("before");
   await system.eventSources.deliver();
@@ -180,18 +181,18 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const accessAtT = await copyTable(system.db, "access", system.accounts.accessTable);
 
   // Between T and the loss.
-  await buy("after-delivered", numbers.delivered);
-  await buy("after-refused", numbers.poorUpstream);
-  const reportedLate = await buy("after-reported-late", numbers.endsWell);
+  await buy("after-delivered", phoneNumbers.delivered);
+  await buy("after-refused", phoneNumbers.insufficientBalance);
+  const settledLate = await buy("after-settled-late", phoneNumbers.succeedsLater);
   await check("after-found", "12345678900");
   await check("after-no-record", "00000000001");
   await many("after");
-  await end(endsWell, "success");
-  await end(endsBadly, "failed");
+  await settleOrder(succeedsLater, "success");
+  await settleOrder(failsLater, "failed");
   await system.eventSources.deliver();
   advance(60_000);
-  const open = await rowOf(resolved);
-  if (open === undefined) throw new Error("The order that is to be resolved was not made");
+  const open = await transactionOf(resolved);
+  if (open === undefined) throw new Error("The order to resolve was not made");
   await resolveTransaction(system.ledger, open, "failed", { by: "ada", why: "the upstream has no such order" });
   await fundWallet(system.ledger, { accountId: main, fundingId: "bank-after", amountKobo: koboFromNaira(700) });
   await adjustWallet(system.ledger, { accountId: main, adjustmentId: "fee", amount_kobo: -5_000, why: "a fee" });
@@ -201,14 +202,14 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const { account_id: second } = await createAccount(system.accounts, { name: "second", whitelist: ["203.0.113.7"] });
   await fundWallet(system.ledger, { accountId: second, fundingId: "bank-second", amountKobo: koboFromNaira(1_000) });
   const secondKey = await createKey(system.accounts, second, { mode: "live" });
-  await buy("second-delivered", numbers.delivered, { accountId: second, key: () => secondKey.key });
+  await buy("second-delivered", phoneNumbers.delivered, { accountId: second, key: () => secondKey.key });
   await system.eventSources.deliver();
-  // Nobody was told of this one when the ledger was lost.
-  const untold = await buy("after-untold", numbers.delivered);
+  // The webhook of this one was not enqueued when the ledger was lost.
+  const unsent = await buy("after-unsent", phoneNumbers.delivered);
 
   for (const order of orders) {
-    const row = await rowOf(order);
-    if (row !== undefined) order.transaction = row;
+    const transaction = await transactionOf(order);
+    if (transaction !== undefined) order.transaction = transaction;
   }
   const expected = { [main]: 0, [second]: 0 };
   for (const accountId of [main, second]) {
@@ -236,7 +237,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   /** Starts a command and kills it once the restored table has so many items. */
-  const dieAtWork = async (items: number, ...args: readonly string[]): Promise<void> => {
+  const runAndKill = async (items: number, ...args: readonly string[]): Promise<void> => {
     const child = spawn(process.execPath, [ADMIN, ...args, "--json"], {
       env: { ...process.env, SERVICE_FILE: serviceFile },
       stdio: "ignore",
@@ -248,20 +249,20 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect({ items, signal: child.signalCode }).toEqual({ items, signal: "SIGKILL" });
   };
 
-  /** Nothing is sold, and what was sold is answered as before. */
+  /** New orders are refused, and replays are answered as before. */
   const examineWhileOff = async (): Promise<void> => {
     const sold = orders.find(({ body }) => body.reference === "after-delivered");
-    if (sold?.transaction === undefined) throw new Error("The order that is to be repeated was not made");
-    expect(await ask(sold)).toEqual({ status: 200, reference: referenceOf(sold.transaction) });
+    if (sold?.transaction === undefined) throw new Error("The order to replay was not made");
+    expect(await send(sold)).toEqual({ status: 200, reference: referenceOf(sold.transaction) });
     const other = { ...sold, body: { ...sold.body, reference: "while-off" } };
-    expect((await ask(other)).status).toBe(503);
+    expect((await send(other)).status).toBe(503);
   };
 
   const restoreLedger = async (): Promise<void> => {
     const lost = system.ledger.table;
     await deploy({ PURCHASES: "off", WORKERS: "off" });
-    // What the upstream reports meanwhile waits in its queue.
-    await end(reportedLate, "success");
+    // An event of the upstream waits in its queue meanwhile.
+    await settleOrder(settledLate, "success");
     // The damage: a balance is wrong, and a purchase from before T is gone.
     await system.db.send(
       new UpdateCommand({
@@ -281,7 +282,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     const before = await itemsIn(ledgerAtT);
     const copied = Object.values(planned.items).reduce((sum, each) => sum + (each.copied ?? 0), 0);
     for (const part of kills.toSorted((one, other) => one - other)) {
-      await dieAtWork(before + Math.floor(part * copied), ...carryOver);
+      await runAndKill(before + Math.floor(part * copied), ...carryOver);
     }
     const carried = await adminJson(carryOverReport, ...carryOver);
     expect(planned.discrepancies).toEqual([]);
@@ -297,11 +298,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
     await deploy({ PURCHASES: "on", WORKERS: "on" });
     await system.eventSources.deliver();
-    await announce();
+    await enqueueMissingWebhooks();
   };
 
-  /** Tells what ended and was not told; the system's time is ahead of the command's. */
-  const announce = async (): Promise<void> => {
+  /** Enqueues missing webhooks. The system's clock is ahead of the command's. */
+  const enqueueMissingWebhooks = async (): Promise<void> => {
     const [from, to] = [isoTime(Date.now() - 86_400_000), isoTime(Date.now())];
     const announced = z.object({ announced: z.int().positive() });
     await adminJson(announced, "announce", "--from", from, "--to", to, "--name", "after-restore");
@@ -327,15 +328,15 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     const sent = system.upstream.requests.length;
     for (const order of orders) {
       const before = order.transaction;
-      const answer = await ask(order);
-      const row = await rowOf(order);
+      const answer = await send(order);
+      const transaction = await transactionOf(order);
       const what = order.body.reference;
       if (before === undefined) throw new Error(`${what} was not made before the loss`);
-      expect({ what, attempt: row?.attempt }).toEqual({ what, attempt: before.attempt });
-      if (order !== reportedLate) {
-        expect({ what, status: row?.status }).toEqual({ what, status: before.status });
+      expect({ what, attempt: transaction?.attempt }).toEqual({ what, attempt: before.attempt });
+      if (order !== settledLate) {
+        expect({ what, status: transaction?.status }).toEqual({ what, status: before.status });
       }
-      if (row?.status !== "failed" && order.route !== routes.verifyNin) {
+      if (transaction?.status !== "failed" && order.route !== routes.verifyNin) {
         expect({ what, ...answer }).toMatchObject({ what, reference: referenceOf(before) });
       }
       const lookup = routes.getTransaction;
@@ -343,11 +344,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       const found = await system.call(lookup, order.key(), undefined, path);
       expect({ what, status: found?.statusCode }).toEqual({ what, status: 200 });
     }
-    // Nothing of all that was ordered a second time.
+    // No order was sent a second time.
     expect(system.upstream.requests.length).toBe(sent);
     const references = system.upstream.requests.map(({ reference }) => reference);
     expect(new Set(references).size).toBe(references.length);
-    expect((await rowOf(reportedLate))?.status).toBe("success");
+    expect((await transactionOf(settledLate))?.status).toBe("success");
     for (const accountId of [main, second]) {
       expect((await readWallet(system.ledger, accountId)).balance_kobo).toBe(expected[accountId]);
     }
@@ -371,20 +372,20 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     for (const { transaction } of orders.filter(
       ({ transaction, accountId }) => isEnded(transaction) && accountId === main,
     )) {
-      const told = receiver.received.filter(({ body }) => transaction && body.includes(referenceOf(transaction)));
-      expect({ told: told.length > 0, ids: new Set(told.map(({ headers }) => headers.id)).size }).toEqual({
-        told: true,
+      const webhooks = receiver.received.filter(({ body }) => transaction && body.includes(referenceOf(transaction)));
+      expect({ webhooks: webhooks.length > 0, ids: new Set(webhooks.map(({ headers }) => headers.id)).size }).toEqual({
+        webhooks: true,
         ids: 1,
       });
-      expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+      expect(new Set(webhooks.map(({ body }) => body)).size).toBe(1);
     }
-    expect(isEnded(untold.transaction)).toBe(true);
+    expect(isEnded(unsent.transaction)).toBe(true);
     expect(await system.eventSources.deadLetters()).toEqual([]);
   };
 
   const ordersTwiceWithoutCarryOver = async (): Promise<number> => {
     await deploy({ LEDGER_TABLE: ledgerAtT });
-    for (const order of orders) await ask(order);
+    for (const order of orders) await send(order);
     const references = system.upstream.requests.map(({ reference }) => reference);
     return references.length - new Set(references).size;
   };

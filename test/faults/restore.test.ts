@@ -3,7 +3,7 @@ import { type Drill, openDrill } from "./restore-drill.ts";
 
 /**
  * Goal: after the procedure of docs/deployment.md nothing is bought twice, no kobo is lost and no revoked key is admitted. The long
- * form (`npm run test:faults`) has more orders, and kills the command on its way.
+ * form (`npm run test:faults`) has more orders, and kills the command while it runs.
  */
 let drill: Drill | undefined;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => drill?.close());
 
-test("a damaged ledger is restored to T, carried over and adopted: every request repeats, none orders again", {
+test("a damaged ledger is restored to T, carried over and adopted: every second request is a replay, and none sends an order again", {
   timeout: 60_000,
 }, async () => {
   await drill?.restoreLedger();
@@ -24,6 +24,6 @@ test("an access table is restored to T and reconciled: no revoked key is admitte
 }, async () => {
   await drill?.restoreAccess();
   await drill?.examine();
-  // Allowed after T: only one of the two tables says so.
+  // The other address was added after T, and only one of the two tables has it.
   expect(await drill?.whitelist()).toEqual(["203.0.113.7"]);
 });

@@ -10,8 +10,8 @@ import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 
 /**
- * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored or queued
- * is taken apart and searched for what was sent and found.
+ * Goal: a person's data stays where it may be. Method: one long and varied run; then everything that was logged, stored
+ * or queued is taken apart and searched for what was sent and found.
  */
 let service: TestService;
 /** Everything that was written to the console or to the standard streams. */
@@ -104,16 +104,17 @@ const meetTheUpstream = async (key: string): Promise<void> => {
   await verify({ mode: "advanced", reference: "stranger" })();
   await underFault(found, verify({ reference: "stranger-basic" }));
   await underFault(found, verify());
-  const words = "NIN 73344556688 of Quartermaine, 08031234567, is unknown";
-  await underFault(envelope(404, { status: false, message: words }), verify());
-  await underFault(envelope(422, { status: false, message: words, errors: { nin: [words] } }), verify());
-  await underFault(envelope(500, { status: false, message: words }), verify());
-  await underFault(envelope(400, { status: false, message: words }), verify());
-  await underFault({ kind: "custom", status: 200, body: `<html>${words}</html>` }, verify());
-  await underFault({ kind: "custom", status: 200, body: `{"status":true,"data":{"result":"${words}` }, verify());
+  const upstreamText = "NIN 73344556688 of Quartermaine, 08031234567, is unknown";
+  await underFault(envelope(404, { status: false, message: upstreamText }), verify());
+  await underFault(envelope(422, { status: false, message: upstreamText, errors: { nin: [upstreamText] } }), verify());
+  await underFault(envelope(500, { status: false, message: upstreamText }), verify());
+  await underFault(envelope(400, { status: false, message: upstreamText }), verify());
+  await underFault({ kind: "custom", status: 200, body: `<html>${upstreamText}</html>` }, verify());
+  await underFault({ kind: "custom", status: 200, body: `{"status":true,"data":{"result":"${upstreamText}` }, verify());
   await underFault({ kind: "drop_after_order" }, verify());
-  await underFault(envelope(422, { status: false, message: words, errors: { phone_number: [words] } }), () =>
-    record(service.call("POST", BUY_DATA, { key, body: anOrder() })),
+  await underFault(
+    envelope(422, { status: false, message: upstreamText, errors: { phone_number: [upstreamText] } }),
+    () => record(service.call("POST", BUY_DATA, { key, body: anOrder() })),
   );
   await underFault({ kind: "drop_after_order" }, () =>
     record(
@@ -160,20 +161,20 @@ const loseTheTables = async (key: string): Promise<void> => {
     if (operation === "TransactWriteItems") return "answer_lost";
     return operation === "GetItem" && body.includes("transaction#") ? "never_arrives" : undefined;
   };
-  // In doubt, and with no reference under which an earlier order could stand.
+  // An indeterminate debit without a reference.
   await check();
   await record(service.call("POST", BUY_DATA, { key, body: anOrder() }));
   service.proxy.fault = () => undefined;
 };
 
 beforeAll(async () => {
-  const hear = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
+  const capture = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, level).mockImplementation(hear);
+    vi.spyOn(console, level).mockImplementation(capture);
   }
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {
-      hear(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      capture(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
       return true;
     });
   }
@@ -193,11 +194,11 @@ beforeAll(async () => {
   await meetTheUpstream(others.live);
   await loseTheWay(live);
   await loseTheTables(others.live);
-  // The sandbox's later verdicts pass through the queue.
+  // The sandbox's delayed settlements pass through the queue.
   await vi.waitFor(
     async () => {
-      const rows = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
-      expect(rows.filter(({ status }) => status === "processing")).toEqual([]);
+      const transactions = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
+      expect(transactions.filter(({ status }) => status === "processing")).toEqual([]);
     },
     { timeout: 12_000, interval: 200 },
   );
@@ -257,7 +258,7 @@ const identityNeedles = (): string[] => [
   ...Object.values(stranger)
     .map((text) => text.slice(40, 100))
     .filter((text) => text.length > 40),
-  // A phone number is looked for by itself, for it may stand in a purchase.
+  // A phone number is searched for separately, because a purchase may contain it.
   ...resultTexts().filter((text) => foundIn([text], phoneNeedles()).length === 0 || text.length !== 11),
 ];
 const keyNeedles = (): string[] => keys.flatMap((key) => [key, key.slice("live_".length)]);
@@ -289,7 +290,7 @@ describe("the run", () => {
     ];
     for (const value of hiding) expect(foundIn(textsIn(value), [needle])).toEqual([needle]);
     expect(foundIn(textsIn({ phone: 8_031_234_567 }), phoneNeedles())).toEqual(["8031234567"]);
-    expect(foundIn(textsIn({ name: "nobody" }), [needle])).toEqual([]);
+    expect(foundIn(textsIn({ name: "other" }), [needle])).toEqual([]);
   });
 });
 

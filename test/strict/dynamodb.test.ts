@@ -341,7 +341,7 @@ test("an answer that is lost has had its effect, its items stay held, and its to
   onTestFinished(() => void vi.useRealTimers());
   const strict = beStrict({ lostAnswers: 1, lingerMs: { min: 60_000, max: 60_000 } });
   const [pk, token] = [newPk(), randomUUID()];
-  // The SDK's second try meets the first one's token, and its answer is lost too.
+  // The SDK's second attempt has the token of the first, and its answer is lost too.
   expect(await nameOf(transact([increment(pk)], token))).toBe("TimeoutError");
   expect(strict.counts).toMatchObject({ answer_lost: 2, token_in_progress: 1 });
   strict.calm();

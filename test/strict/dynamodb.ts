@@ -56,7 +56,7 @@ const realTime: StrictTime = {
 
 const READS = new Set(["GetItem", "BatchGetItem", "Query", "Scan"]);
 const SINGLE_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
-/** They write or read items in ways that nobody here uses, and would pass the layer by. */
+/** Our code does not use these, and they would bypass the layer. */
 const NOT_SIMULATED = /^(BatchWriteItem|TransactGetItems|Execute|BatchExecute)/;
 
 /**

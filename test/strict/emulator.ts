@@ -6,7 +6,7 @@ import type { Write } from "./writes.ts";
 
 const responses = z.object({ Responses: z.record(z.string(), z.array(item)) });
 
-/** The items of these writes as they stand, by the writes' ids; what is not there is left out. */
+/** The present items of these writes by the writes' ids, without those that do not exist. */
 export const imagesOf = async (forward: Forward, writes: readonly Write[]): Promise<ReadonlyMap<string, Item>> => {
   const tables = Map.groupBy(writes, ({ table }) => table);
   const RequestItems = Object.fromEntries(

@@ -5,7 +5,7 @@ export type Holds = {
   readonly isHeld: (write: Write) => boolean;
   /** Holds items; returns what ends that, at once or at a later moment. */
   readonly take: (writes: readonly Write[]) => (untilMs?: number) => void;
-  /** An item is held by a transaction that nobody here sees. */
+  /** A foreign transaction holds an item. */
   readonly takeUntil: (write: Write, untilMs: number) => void;
 };
 

@@ -68,7 +68,7 @@ export const laggingQuery = async (
   };
 };
 
-/** Whether an item stands in the index under the query's condition. */
+/** Whether an item is in the index and fulfils the query's condition. */
 const conditionOf = (query: QueryBody, index: IndexShape): ((image: Item) => boolean) => {
   const [, hash = "", value = "", sort, from = "", to = ""] = CONDITION.exec(query.KeyConditionExpression) ?? [];
   const named = (name: string): string => query.ExpressionAttributeNames?.[name] ?? name;

@@ -50,7 +50,7 @@ const lag = { lagMaxMs: 2_000 };
 const throttling = { throttling: 0.01, lostAnswers: 0.005, slowAnswers: 0.005, secretsThrottling: 0.2 };
 const queues = { queues: { duplicates: 0.1, late: 0.1, reordered: true } };
 
-/** The settings under which money is proved. `perfect` has no strict layer at all: it is the emulator as it is. */
+/** The settings under which money is tested. `perfect` has no strict layer at all: it is the emulator as it is. */
 export const strictSettings = {
   perfect: undefined,
   conflicts: { ...lenient, ...conflicts },

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** How long a token stands, from the end of the first request that used it. */
+/** How long a token is valid after the first request that used it has ended. */
 export const TOKEN_MS = 10 * 60_000;
 
 type Use = {

@@ -4,7 +4,7 @@ import { text as textOf } from "node:stream/consumers";
 /** An answer of DynamoDB's JSON protocol. */
 export type WireAnswer = { readonly status: number; readonly body: string };
 
-/** Hands one operation on to the emulator, past whatever stands before it. */
+/** Sends one operation straight to the emulator. */
 export type Forward = (operation: string, body: string) => Promise<WireAnswer>;
 
 /** What the emulator asks of every request, and does not check. */

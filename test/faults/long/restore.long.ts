@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { seeded } from "../../builders/seeded.ts";
 import { openDrill } from "../restore-drill.ts";
 
-/** Restores of a busy ledger, each with another traffic, and with carry-overs that are killed at other moments. */
+/** Restores of a busy ledger, each with other traffic and carry-overs that are killed at other moments. */
 const ROUNDS = Number(process.env.RESTORE_ROUNDS ?? 12);
 /** The seed of a printed run repeats it. */
 const SEED = Number(process.env.RESTORE_SEED ?? Date.now() % 1_000_000_000);
 const ORDERS = 40;
-/** The last one when everything is copied, and the balances are next. */
+/** One more is killed once everything is copied, before the balances. */
 const KILLS = 3;
 
 describe.for(Array.from({ length: ROUNDS }, (_, round) => SEED + round))("restore, seed %i", (seed) => {
@@ -30,7 +30,7 @@ describe.for(Array.from({ length: ROUNDS }, (_, round) => SEED + round))("restor
   });
 });
 
-test("a restored ledger that nothing was carried over into sells again what was sold after T", {
+test("a restored ledger without a carry-over orders again what was ordered after T", {
   timeout: 60_000,
 }, async () => {
   const drill = await openDrill({ orders: 0, kills: [], random: () => 0 });

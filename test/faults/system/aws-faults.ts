@@ -5,15 +5,15 @@ import { advance } from "./clock.ts";
 import { type Effect, type Fault, never, type Run, runs } from "./effects.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
-/** How long our clients wait for an answer; see shared/platform/aws-clients.ts. */
-const PATIENCE_MS = 2_000;
+/** The request time-out of our clients; see shared/platform/aws-clients.ts. */
+const REQUEST_TIMEOUT_MS = 2_000;
 
 type SentRequest = { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown };
 type Handler = { handle: (request: SentRequest, options: unknown) => Promise<unknown> };
 
 /**
- * Puts itself where the SDK's requests leave the process, whichever client made them. What is not part of a run passes. Behind the
- * faults AWS is as `strict` says at that moment. Returns what takes it away again.
+ * Intercepts the SDK's requests where they leave the process, whichever client made them; only those of runs. Behind the faults AWS
+ * is as `strict` says at that moment. Returns the function that undoes it.
  */
 export const interceptAws = (strict: () => StrictAws | undefined): (() => void) => {
   const client = new DynamoDBClient({ region: "none" });
@@ -31,14 +31,14 @@ export const interceptAws = (strict: () => StrictAws | undefined): (() => void) 
     const send = () => sendStrictly(strict(), request, effect, pass);
     const call = request.headers["amz-sdk-invocation-id"] ?? "";
     if (!decided.has(call)) decided.set(call, run.plan(effect));
-    return meet(decided.get(call), run, request, effect, send);
+    return sendWithFault(decided.get(call), run, request, effect, send);
   };
   return () => {
     prototype.handle = handle;
   };
 };
 
-/** As strict AWS answers; the emulators as they are where there is none, and for what it does not change. */
+/** Sends a request to strict AWS, or to the emulator where there is none or it changes nothing. */
 const sendStrictly = async (
   strict: StrictAws | undefined,
   { body }: SentRequest,
@@ -49,12 +49,12 @@ const sendStrictly = async (
   if (place === "secrets" && strict.throttlesSecrets()) return refusal("ThrottlingException");
   if (place !== "dynamodb") return pass();
   const given = await runs.exit(() => strict.dynamodb.handle(name, sentBody.parse(body)));
-  if (given.lost || given.delayMs >= PATIENCE_MS) return timedOut();
+  if (given.lost || given.delayMs >= REQUEST_TIMEOUT_MS) return timedOut();
   advance(given.delayMs);
   return answerOf(given.status, given.body);
 };
 
-const meet = async (
+const sendWithFault = async (
   fault: Fault | undefined,
   run: Run,
   request: SentRequest,
@@ -85,7 +85,7 @@ const meet = async (
 
 const answer = z.object({ response: z.object({ body: z.instanceof(Readable) }) });
 
-/** An answer that nobody reads would keep its connection. One that never comes is missed by nobody. */
+/** Reads the answer, because an unread one would keep its connection. One that never comes may time out. */
 const sendAndForget = async (send: () => Promise<unknown>): Promise<void> => {
   try {
     answer.parse(await send()).response.body.resume();
@@ -94,6 +94,7 @@ const sendAndForget = async (send: () => Promise<unknown>): Promise<void> => {
   }
 };
 
+/** Services by the name in the SDK's request header. */
 const places: Readonly<Record<string, Effect["place"]>> = {
   DynamoDB_20120810: "dynamodb",
   AmazonSQS: "sqs",
@@ -109,9 +110,9 @@ const effectOf = ({ headers }: SentRequest): Effect => {
 
 const TIMED_OUT = "TimeoutError";
 
-/** As the SDK's own handler says it, with the time gone by. */
+/** The error of the SDK's own handler, after its time-out. */
 const timedOut = (): never => {
-  advance(PATIENCE_MS);
+  advance(REQUEST_TIMEOUT_MS);
   throw Object.assign(new Error("The request timed out"), { name: TIMED_OUT });
 };
 
@@ -126,12 +127,12 @@ const answerOf = (statusCode: number, body: string) => ({
 const refusal = (type: string, fields: Readonly<Record<string, unknown>> = {}) =>
   answerOf(400, JSON.stringify({ __type: type, message: type, ...fields }));
 
-/** The SDK hands over the bytes of its JSON. */
+/** The SDK passes its JSON as bytes. */
 const sentBody = z.instanceof(Uint8Array).transform((bytes) => new TextDecoder().decode(bytes));
 
 const transaction = z.object({ TransactItems: z.array(z.unknown()) });
 
-/** The emulator never raises one by itself. */
+/** The answer to a write whose item another transaction holds, which the emulator never gives. */
 const conflict = ({ body }: SentRequest, { name }: Effect) => {
   if (name !== "TransactWriteItems") return refusal("TransactionConflictException");
   const { TransactItems } = transaction.parse(JSON.parse(sentBody.parse(body)));

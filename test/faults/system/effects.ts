@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What a run of our code does to the system outside it, or lets it know. */
+/** A call of our code to something outside it, or its return. */
 export type Effect = {
   readonly place: "dynamodb" | "sqs" | "secrets" | "upstream" | "receiver" | "return";
   readonly name: string;
@@ -11,27 +11,27 @@ export const faults = [
   "dies_before",
   /** The process ends after the effect, and never sees its answer. */
   "dies_after",
-  /** It is refused for now: nothing happens. The upstream and receivers say 429. */
+  /** It is refused for now, without an effect. The upstream and receivers answer 429. */
   "throttled",
-  /** Another write held the item: nothing happens. */
+  /** Another write held the item, without an effect. */
   "conflict",
-  /** It does not happen, and no answer comes. */
+  /** It has no effect, and no answer comes. */
   "never_arrives",
-  /** It happens, and its answer does not come. */
+  /** It takes effect, and its answer does not come. */
   "answer_lost",
 ] as const;
 export type Fault = (typeof faults)[number];
 
 const WRITES = /^(Put|Update|Delete|TransactWrite)Item/;
 
-/** Whether a fault can happen to an effect at all. */
-export const canMeet = ({ place, name }: Effect, fault: Fault): boolean => {
-  // An answer to the caller can only be lost with all that came before it done.
+/** Whether a fault can hit an effect. */
+export const canHit = ({ place, name }: Effect, fault: Fault): boolean => {
+  // An answer to the caller can only be lost, after everything before it.
   if (place === "return") return fault === "dies_after";
   return fault !== "conflict" || (place === "dynamodb" && WRITES.test(name));
 };
 
-/** Decides what an effect meets; it is asked once for each, and the SDK's own repeats of a call meet the same. */
+/** Decides which fault hits an effect. It is called once for each: the SDK's own retries of a call get the same. */
 export type FaultPlan = (effect: Effect) => Fault | undefined;
 
 /** One run of our code: a function's invocation, or an operator's command. */
@@ -44,10 +44,10 @@ export type Ending<Result> =
   | { readonly kind: "threw"; readonly error: unknown }
   | { readonly kind: "died" };
 
-/** What a run that has ended waits for. */
+/** A killed run's pending calls never resolve. */
 export const never = <Result>(): Promise<Result> => new Promise<Result>(() => {});
 
-/** Runs our code under a plan, to its end or to its death. What died does nothing any more. */
+/** Runs our code under a plan until it ends or dies. A dead run has no further effects. */
 export const runUnder = async <Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Ending<Result>> => {
   const death = Promise.withResolvers<Ending<Result>>();
   const run: Run = {

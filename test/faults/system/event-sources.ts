@@ -19,27 +19,27 @@ import { streams } from "../../../infra/streams.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
 import { deadLettersOf, type LocalQueues } from "../../../tools/local/queues.ts";
-import type { Journey, StrictAws } from "./strict-aws.ts";
+import type { MessageDelivery, StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
 
-/** One change of a transaction's status, as the ledger's stream tells it. */
+/** One change of a transaction's status in the ledger's stream. */
 const statusChange = z.object({ pk: z.string(), status: z.string().optional() });
 export type StatusChange = { readonly pk: string; readonly from: string | undefined; readonly to: string | undefined };
 
 export type Concurrency = "sequential" | "concurrent";
 
-/** The event sources, each delivering when it is told to. */
+/** The ledger's stream and the queues, which deliver only when a test says so. */
 export type EventSources = {
   /**
-   * Delivers all that can be delivered now, one record or message an invocation; what fails stays. The messages of a queue are
-   * delivered one after the other, or all at once, as when many invocations are at work.
+   * Delivers everything that is visible, one record or message an invocation, until nothing is left; failed ones stay. A queue's
+   * messages are delivered one after the other, or concurrently, as by many invocations.
    */
   readonly deliver: (concurrency?: Concurrency) => Promise<void>;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
-  /** Every change of a transaction's status that the stream has told. */
+  /** Every change of a transaction's status in the stream so far. */
   readonly changes: StatusChange[];
 };
 
@@ -48,31 +48,31 @@ export const openEventSources = async (parts: {
   readonly dynamodb: string;
   readonly ledgerTable: string;
   readonly invoke: Invoke;
-  /** How the queues deliver at that moment; undefined is each message once, in order. */
+  /** How the queues deliver; undefined is each message once, in order. */
   readonly strict: () => StrictAws | undefined;
 }): Promise<EventSources> => {
   const { sqs, invoke } = parts;
-  const stream = await readerOf(parts.dynamodb, parts.ledgerTable);
+  const stream = await streamReader(parts.dynamodb, parts.ledgerTable);
   const changes: StatusChange[] = [];
-  let unheard: StreamRecord[] = [];
+  let pending: StreamRecord[] = [];
 
   const deliverChanges = async (): Promise<boolean> => {
     const fresh = await stream();
     changes.push(...fresh.flatMap(changeOf));
-    unheard.push(...fresh.filter(isEnd));
-    const given = unheard;
-    unheard = [];
+    pending.push(...fresh.filter(passesFilter));
+    const given = pending;
+    pending = [];
     for (const [position, record] of given.entries()) {
       try {
         const answer = await invoke(streams.ledger.consumer, { Records: [record] });
         if (failuresOf(answer) === 0) continue;
       } catch {
-        // The shard comes again from here.
+        // The shard is read again from this record.
       }
-      unheard = given.slice(position);
+      pending = given.slice(position);
       break;
     }
-    return given.length > unheard.length;
+    return given.length > pending.length;
   };
 
   const deliverMessages = async (name: QueueName, concurrency: Concurrency): Promise<boolean> => {
@@ -80,15 +80,15 @@ export const openEventSources = async (parts: {
       new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
     );
     const done = new Set<Message>();
-    const deliver = async (message: Message, journey: Journey): Promise<void> => {
+    const deliver = async (message: Message, messageDelivery: MessageDelivery): Promise<void> => {
       const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
-      if (answer !== undefined && failuresOf(answer) === 0 && journey !== "again_later") done.add(message);
+      if (answer !== undefined && failuresOf(answer) === 0 && messageDelivery !== "again_later") done.add(message);
     };
     const strict = parts.strict();
     const deliveries = (strict?.ordered(Messages) ?? Messages).flatMap((message) => {
-      const journey = strict?.journey() ?? "once";
-      const times = journey === "later" ? 0 : journey === "twice" ? 2 : 1;
-      return Array.from({ length: times }, () => () => deliver(message, journey));
+      const messageDelivery = strict?.messageDelivery() ?? "once";
+      const times = messageDelivery === "later" ? 0 : messageDelivery === "twice" ? 2 : 1;
+      return Array.from({ length: times }, () => () => deliver(message, messageDelivery));
     });
     if (concurrency === "concurrent") await Promise.all(deliveries.map((delivery) => delivery()));
     else for (const delivery of deliveries) await delivery();
@@ -120,7 +120,7 @@ export const openEventSources = async (parts: {
         if (!delivered.includes(true)) return;
       }
     },
-    waiting: async () => unheard.length + (await waitingIn("outcomes")) + (await waitingIn("delivery")),
+    waiting: async () => pending.length + (await waitingIn("outcomes")) + (await waitingIn("delivery")),
     deadLetters: async () => {
       const read = Object.keys(queues).map((name) =>
         sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 })),
@@ -154,8 +154,8 @@ const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
   return [{ pk, from: before?.status, to: after?.status }];
 };
 
-/** What the event source's filter lets through; see infra/streams.ts. */
-const isEnd = (record: StreamRecord): boolean => {
+/** The event source's filter; see infra/streams.ts. */
+const passesFilter = (record: StreamRecord): boolean => {
   const [change] = changeOf(record);
   const { OldImage, NewImage } = streams.ledger.pattern.dynamodb;
   const isOneOf = (wanted: readonly string[], status: string | undefined) =>
@@ -163,11 +163,11 @@ const isEnd = (record: StreamRecord): boolean => {
   return isOneOf(OldImage.status.S, change?.from) && isOneOf(NewImage.status.S, change?.to);
 };
 
-/** A page of the stream with fewer is its end for now. */
-const RECORDS_MAX = 1_000;
+/** A page with fewer records is the last one for now. */
+const PAGE_RECORDS = 1_000;
 
-/** Reads a table's stream from its beginning; each call has what came since the one before. */
-const readerOf = async (endpoint: string, table: string): Promise<() => Promise<StreamRecord[]>> => {
+/** Reads a table's stream from its beginning; each call returns the records since the one before. */
+const streamReader = async (endpoint: string, table: string): Promise<() => Promise<StreamRecord[]>> => {
   const client = new DynamoDBStreamsClient(localClient(endpoint));
   const { Table } = await new DynamoDBClient(localClient(endpoint)).send(
     new DescribeTableCommand({ TableName: table }),
@@ -180,11 +180,11 @@ const readerOf = async (endpoint: string, table: string): Promise<() => Promise<
   return async () => {
     const all: StreamRecord[] = [];
     for (;;) {
-      const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_MAX });
+      const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: PAGE_RECORDS });
       const { Records = [], NextShardIterator } = await client.send(command);
       iterator = NextShardIterator;
       all.push(...Records);
-      if (Records.length < RECORDS_MAX) return all;
+      if (Records.length < PAGE_RECORDS) return all;
     }
   };
 };

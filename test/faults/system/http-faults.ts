@@ -6,7 +6,7 @@ import { type Effect, runs } from "./effects.ts";
 /** The module as our code reads it: its `request` is looked up when it is called. */
 const http = process.getBuiltinModule("node:http");
 
-/** Answers 429, or takes a request and never says a word. */
+/** Answers 429, cuts the connection, or takes a request and never answers. */
 type BadServer = { readonly port: number; readonly stop: () => Promise<void> };
 
 const startBadServer = async (kind: "refuses" | "cuts_off" | "silent"): Promise<BadServer> => {
@@ -32,8 +32,8 @@ const startBadServer = async (kind: "refuses" | "cuts_off" | "silent"): Promise<
 };
 
 /**
- * Puts itself where our requests to the upstream and to the accounts' receivers leave the process. What is not part of a run passes.
- * Returns what takes it away again.
+ * Intercepts requests to the upstream and to webhook endpoints where they leave the process; only those of runs. Returns the function
+ * that undoes it.
  */
 export const interceptHttp = async (): Promise<() => Promise<void>> => {
   const bad = {
@@ -46,7 +46,7 @@ export const interceptHttp = async (): Promise<() => Promise<void>> => {
   const request = (...target: Target): ClientRequest => {
     const run = runs.getStore();
     const pass = () => runs.exit(() => (target.length === 2 ? original(...target) : original(...target)));
-    const passTo = ({ port }: BadServer) => runs.exit(() => original(ledTo(port, target)));
+    const passTo = ({ port }: BadServer) => runs.exit(() => original(redirectedTo(port, target)));
     if (run === undefined) return pass();
     if (run.isDead) return passTo(bad.silent);
     switch (run.plan(effectOf(target))) {
@@ -72,7 +72,7 @@ export const interceptHttp = async (): Promise<() => Promise<void>> => {
   };
 };
 
-/** The upstream is called by URL; a receiver over a socket that stands already. */
+/** The upstream is called by URL; a webhook endpoint over a socket that is connected already. */
 type Target = [url: string, options: RequestOptions] | [options: RequestOptions];
 
 const effectOf = (target: Target): Effect => {
@@ -81,7 +81,7 @@ const effectOf = (target: Target): Effect => {
   return { place: "upstream", name: `${method} ${new URL(url).pathname}` };
 };
 
-const ledTo = (port: number, target: Target): RequestOptions => {
+const redirectedTo = (port: number, target: Target): RequestOptions => {
   const [{ createConnection, ...options }] = target.length === 2 ? [target[1]] : target;
   createConnection?.({}, () => {})?.destroy();
   return { ...options, host: "127.0.0.1", port };

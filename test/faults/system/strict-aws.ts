@@ -5,32 +5,32 @@ import { forwardTo } from "../../strict/wire.ts";
 import { advance, SPEED_UP } from "./clock.ts";
 import { runs } from "./effects.ts";
 
-/** What one message of a queue meets on its way. */
-export type Journey = "once" | "twice" | "later" | "again_later";
+/** How one message of a queue is delivered. */
+export type MessageDelivery = "once" | "twice" | "later" | "again_later";
 
-/** AWS as one seed has it behave, in one process with the code under test. Whoever is not part of a run goes past it. */
+/** AWS as one seed makes it behave, in one process with the code under test; only for the calls of runs. */
 export type StrictAws = {
   readonly dynamodb: StrictDynamoDb;
   readonly throttlesSecrets: () => boolean;
-  /** The messages in the order in which they come. */
+  /** The messages in their order of delivery. */
   readonly ordered: <Message>(messages: readonly Message[]) => readonly Message[];
-  readonly journey: () => Journey;
-  /** How often it did what the emulators would not have done. */
+  readonly messageDelivery: () => MessageDelivery;
+  /** How often it did what the emulators never do. */
   readonly interventions: () => number;
   /** From now on nothing happens by chance. */
   readonly calm: () => void;
-  /** Lets the time go by for which indexes and weak reads may be behind. */
+  /** Advances the clock by the longest lag of indexes and weak reads. */
   readonly passLag: () => void;
   readonly close: () => void;
 };
 
 export const strictAws = (dynamodb: string, settings: StrictSettings, seed: number): StrictAws => {
   const { forward, close } = forwardTo(dynamodb);
-  // In the runs of our code every wait is shorter, and so are the holds that they wait for.
+  // The waits of runs are shortened, and so are the holds that they wait for.
   const wait = (delayMs: number) => runs.exit(() => new Promise<void>((wake) => setTimeout(wake, delayMs)));
   const time = { now: () => Date.now(), sleep: wait, speedUp: SPEED_UP };
   const layer = strictDynamoDb({ settings, seed, forward, time });
-  // A sequence of its own: how many messages there are does not shift what happens to calls.
+  // A separate sequence, so that the number of messages does not change what happens to calls.
   const chance = chanceOf(seed + 1);
   let active = settings;
   let others = 0;
@@ -42,7 +42,7 @@ export const strictAws = (dynamodb: string, settings: StrictSettings, seed: numb
     dynamodb: layer,
     throttlesSecrets: () => chance.happens(active.secretsThrottling) && counted(true),
     ordered: (messages) => (active.queues.reordered ? chance.shuffled(messages) : messages),
-    journey: () => journeyOf(chance, active),
+    messageDelivery: () => messageDeliveryOf(chance, active),
     interventions: () => Object.values(layer.counts).reduce((total, count) => total + count, others),
     calm: () => {
       layer.calm();
@@ -53,7 +53,7 @@ export const strictAws = (dynamodb: string, settings: StrictSettings, seed: numb
   };
 };
 
-const journeyOf = (chance: Chance, { queues: { duplicates, late } }: StrictSettings): Journey => {
+const messageDeliveryOf = (chance: Chance, { queues: { duplicates, late } }: StrictSettings): MessageDelivery => {
   if (chance.happens(late)) return "later";
   if (!chance.happens(duplicates)) return "once";
   return chance.oneOf(["twice", "again_later"] as const) ?? "once";

@@ -37,8 +37,8 @@ import { interceptHttp } from "./http-faults.ts";
 import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 const FUNCTIONS = new URL("../../../functions/", import.meta.url);
-/** What the upstream lets wait it never answers; what it ends later it ends when a test says so. */
-const atOnce = { slowAnswerMs: 0, delayedOutcomeMs: 2_000_000_000 };
+/** The upstream never answers its slow orders, and settles delayed ones only when a test says so. */
+const simulatorTiming = { slowAnswerMs: 0, delayedOutcomeMs: 2_000_000_000 };
 const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
 export const identityPrices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
@@ -55,8 +55,8 @@ export type Answer = z.output<typeof answerSchema>;
 type UpstreamOrder = Simulator["state"]["purchases"][number];
 
 /**
- * The functions as they are deployed, with real stores around them and nothing that goes by itself: a test makes each event source
- * deliver, each schedule runSchedule, and time pass.
+ * The functions as they are deployed, with real stores around them. Nothing runs by itself: a test runs each event source and each
+ * schedule, and advances the clock.
  */
 export type System = {
   readonly upstream: Simulator["state"];
@@ -68,26 +68,26 @@ export type System = {
   readonly tables: readonly string[];
   /** Every line that was logged. */
   readonly logged: string[];
-  /** What every run meets from now on. */
+  /** The faults of every run from now on. */
   plan: FaultPlan;
-  /** How AWS behaves towards our code; undefined is the emulators as they are. */
+  /** The strict AWS behind our code's calls; undefined is the emulators as they are. */
   readonly strict: () => StrictAws | undefined;
-  /** From now on AWS behaves so. What the strict layer before it could not answer is an error. */
+  /** Replaces the strict AWS. Throws if the former one met a call that it does not simulate. */
   readonly setStrict: (settings: StrictSettings | undefined, seed: number) => void;
-  /** Has our code do something, such as an operator's command. */
+  /** Runs some of our code, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
-  /** A request of an app's, by way of the gateway; undefined where it gets no answer of ours. */
+  /** Sends a caller's request through the gateway; undefined where the service did not answer. */
   readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
-  /** The upstream reports an order; false where it must repeat that. */
+  /** Sends the upstream's event about an order; false where the upstream must send it again. */
   readonly sendEvent: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
   readonly runSchedule: (schedule: "refresh-catalog" | "reconcile-ledger") => Promise<void>;
   readonly eventSources: EventSources;
   readonly deliveryQueue: DeliveryQueue;
-  /** Begins all functions anew, with nothing in their memory. */
+  /** Starts all functions again, with empty memory. */
   readonly restart: () => Promise<void>;
-  /** Begins them anew with other settings, as a deployment does; `ledger`, `accounts` and `eventSources` are of the tables that it names. */
+  /** Starts them again with other settings, as a deployment does. `ledger`, `accounts` and `eventSources` follow the tables. */
   readonly deploy: (changes: Partial<FunctionEnvironment>) => Promise<void>;
-  /** What the operator's command line needs in order to find this service. */
+  /** What the operator's command line needs to find this service. */
   readonly adminDetails: () => AdminDetails;
   readonly stop: () => Promise<void>;
 };
@@ -97,14 +97,14 @@ const { log } = console;
 export const startSystem = async (): Promise<System> => {
   const folder = mkdtempSync(join(tmpdir(), "system-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
-  // One of its own: the emulator's writes take the longer the more its streams hold, also those of tables that are gone.
+  // Not shared: the more records the emulator's streams hold, deleted tables included, the longer its writes take.
   const { endpoint: dynamodb, stop: stopDynamodb } = await startDynoxide({
     pidFile: join(folder, "dynoxide.pid"),
     logFile: join(folder, "dynoxide.log"),
   });
   const { accessTable, ledgerTable, cacheTable } = await freshTables(emulatorClientAt(dynamodb));
   const tables = [accessTable, ledgerTable, cacheTable];
-  const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...atOnce });
+  const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...simulatorTiming });
   const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
 
@@ -128,11 +128,11 @@ export const startSystem = async (): Promise<System> => {
     WORKERS: "on",
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
-  const putBack = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
+  const restoreEnvironment = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
   let invoke = await loadFunctions(functionNames, FUNCTIONS);
   let strict: StrictAws | undefined;
-  const passAws = interceptAws(() => strict);
-  const passHttp = await interceptHttp();
+  const restoreAws = interceptAws(() => strict);
+  const restoreHttp = await interceptHttp();
   const restoreWaits = shortenWaits();
 
   const logged: string[] = [];
@@ -148,7 +148,7 @@ export const startSystem = async (): Promise<System> => {
     const { notSimulated = [] } = strict?.dynamodb ?? {};
     strict?.close();
     strict = undefined;
-    if (notSimulated.length > 0) throw new Error(`The strict layer must learn: ${notSimulated.join("\n")}`);
+    if (notSimulated.length > 0) throw new Error(`The strict layer does not simulate ${notSimulated.join("\n")}`);
   };
   const invoked: Invoke = async (name, event) => {
     const ending = await system.run(() => invoke(name, event));
@@ -223,14 +223,14 @@ export const startSystem = async (): Promise<System> => {
     },
     adminDetails: () => ({ base_url: "http://127.0.0.1:9/v1", environment: functionEnvironment, endpoints }),
     stop: async () => {
-      // A run whose answer never came may outlive its system: what it logs then is nobody's.
+      // A run whose answer never came may outlive its system: its log lines are dropped.
       console.log = (line: unknown) => {
         if (runs.getStore() === undefined) log(line);
       };
       restoreWaits();
-      await passHttp();
-      passAws();
-      putBack();
+      await restoreHttp();
+      restoreAws();
+      restoreEnvironment();
       await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop(), stopDynamodb()]);
       rmSync(folder, { recursive: true, force: true });
       endStrict();

@@ -13,7 +13,7 @@ import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/ev
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
 
-/** Goal: events of the upstream reach the ledger from its webhook on, and nobody else's do. Method: the whole service. */
+/** Goal: the upstream's events, and no others, are applied to the ledger. Method: the whole service. */
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService();

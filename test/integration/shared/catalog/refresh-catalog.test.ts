@@ -202,8 +202,8 @@ describe("a catalog that was refused as empty", () => {
   });
 });
 
-describe("a catalog with odd plans", () => {
-  const odd = (id: number) => aPlan({ id, name: "G".repeat(150) });
+describe("a catalog with invalid plans", () => {
+  const invalidPlan = (id: number) => aPlan({ id, name: "G".repeat(150) });
   const linesOf = async (work: () => Promise<unknown>) => {
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await work();
@@ -214,7 +214,7 @@ describe("a catalog with odd plans", () => {
 
   test("a catalog with invalid plans is served without them, with one alarm that names each, until they change", async () => {
     const { serve, refresh, store, stored, clock } = await aRefresh();
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(900), aPlan({ id: 901, price: 0 })] }));
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(900), aPlan({ id: 901, price: 0 })] }));
     const [alarm] = await linesOf(refresh);
     const fields = { dropped: "2: plan 900 (name) plan 901 (price)" };
     expect(alarm).toMatchObject({ level: "error", event: "catalog.entries_dropped", Alarms: 1, ...fields });
@@ -230,14 +230,16 @@ describe("a catalog with odd plans", () => {
     const [again] = await linesOf(refresh);
     expect(again).toMatchObject({ level: "warn", event: "catalog.entries_still_dropped", ...fields });
     clock.nowMs += HOUR_MS;
-    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, odd(902)] }));
+    serve(aCatalog(0, { data_plans: [...aCatalog(9).data_plans, invalidPlan(902)] }));
     expect(await linesOf(refresh)).toMatchObject([{ level: "error", dropped: "1: plan 902 (name)" }]);
   });
 
   test("an alarm names 10 invalid plans and counts the others", async () => {
     const { serve, refresh, store } = await aRefresh();
     serve(
-      aCatalog(0, { data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => odd(900 + at))] }),
+      aCatalog(0, {
+        data_plans: [...aCatalog(9).data_plans, ...Array.from({ length: 80 }, (_, at) => invalidPlan(900 + at))],
+      }),
     );
     const [alarm] = await linesOf(refresh);
     expect(alarm?.dropped).toMatch(/^80: (plan \d+ \(name\) ){10}\.\.\.$/);
@@ -249,7 +251,7 @@ describe("a catalog with odd plans", () => {
     const { serve, refresh, clock } = await aRefresh();
     serve(
       aCatalog(0, {
-        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => odd(900 + at))],
+        data_plans: [...aCatalog(10).data_plans, ...Array.from({ length: 90 }, (_, at) => invalidPlan(900 + at))],
       }),
     );
     expect(await refresh()).toEqual({ kind: "replaced", plans: 10 });
@@ -288,12 +290,12 @@ describe("the old catalog stays when the new one", () => {
     ["has no networks and no plans", "empty", ({ serve }) => serve({ networks: [], data_plans: [] })],
     ["has 4 plans instead of 10", "halved", ({ serve }) => serve(aCatalog(4))],
     [
-      "has odd plans only",
+      "has invalid plans only",
       "invalid",
       ({ serve }) => serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: String(plan.id) })) }),
     ],
     [
-      "has 4 usable plans, and 6 odd ones",
+      "has 4 usable plans and 6 invalid ones",
       "halved",
       ({ serve }) =>
         serve(aCatalog(0, { data_plans: plans(10).map((plan, at) => ({ ...plan, price: at < 4 ? 500 : 0 })) })),
@@ -356,7 +358,7 @@ describe("the old catalog stays when the new one", () => {
     expect(await setting.refresh()).toEqual({ kind: "refused", reason });
     expect(await setting.store.read()).toEqual(before);
 
-    // It is still due, so that the next look mends it.
+    // It is still due, so that the next run retries it.
     setting.simulator.state.faults.clear();
     setting.serve(aCatalog(11));
     setting.clock.nowMs += 60_000;

@@ -37,7 +37,7 @@ afterEach(() => service.calmDown());
 afterAll(() => service.stop());
 
 /** As an earlier release stored it. */
-const takenBack: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
+const refund: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
@@ -235,7 +235,7 @@ describe("the date of birth of a live check", () => {
 describe("a live check without a result is refunded", () => {
   const outcomes: readonly (readonly [string, Fault, number, string])[] = [
     ["404 in the envelope", refusal(404, "No record was found."), 404, "record_not_found"],
-    ["200 with status false that speaks of no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
+    ["200 with status false about no record", refusal(200, "NIN record not found"), 404, "record_not_found"],
     ["404 with an empty object", customJson(404, {}), 502, "delivery_failed"],
     ["404 of a gateway", customJson(404, { message: "Not Found" }), 502, "delivery_failed"],
     ["200 with status false that says pending", refusal(200, "Pending"), 502, "delivery_failed"],
@@ -255,7 +255,7 @@ describe("a live check without a result is refunded", () => {
     ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
     ["400", refusal(400), 502, "delivery_failed"],
-    ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret words"] }), 422, "validation_failed"],
+    ["422 about the nin", refusal(422, "Bad", { nin: ["Their secret text"] }), 422, "validation_failed"],
     ["422 about something else", refusal(422, "Bad", { channel: ["No"] }), 502, "delivery_failed"],
     ["422 about the reference", refusal(422, "Bad", { reference: ["Taken"] }), 502, "delivery_failed"],
     ["200 without a result", finding(undefined), 502, "delivery_failed"],
@@ -290,12 +290,12 @@ describe("a live check without a result is refunded", () => {
     expect(transaction?.open).toBeUndefined();
     expect(await service.replayItemOf(answer)).toBeUndefined();
 
-    const asked = service.requestCount();
+    const requests = service.requestCount();
     const replayed = await replay();
     expect(replayed.status).toBe(status);
     expect(replayed.body).toEqual(answer.body);
     expect(replayed.headers.get("idempotent-replayed")).toBe("true");
-    expect(service.requestCount()).toBe(asked);
+    expect(service.requestCount()).toBe(requests);
     expect(await caller.balance()).toBe(FUNDS);
   });
 
@@ -327,9 +327,9 @@ describe("a live check without a result is refunded", () => {
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
     await expect.poll(() => service.rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();
-    const row = await service.rowUnder(caller.key, "overtaken");
-    if (row === undefined) throw new Error("The transaction is gone");
-    await settleTransaction(service.ledger, row, takenBack, deadlineIn(5_000));
+    const transaction = await service.rowUnder(caller.key, "overtaken");
+    if (transaction === undefined) throw new Error("The transaction is gone");
+    await settleTransaction(service.ledger, transaction, refund, deadlineIn(5_000));
 
     const answer = await pending;
     expect(answer.status).toBe(502);
@@ -365,31 +365,37 @@ describe("a live check without a result is refunded", () => {
       request: apiEvent.parse(anApiEvent()),
       deadline: deadlineIn(6_000),
     });
-    const row = await readTransaction(service.ledger, pkOfReference(answer.data.transaction.reference) ?? "none");
-    if (row === undefined) throw new Error("The transaction is gone");
-    return { answer, row };
+    const transaction = await readTransaction(
+      service.ledger,
+      pkOfReference(answer.data.transaction.reference) ?? "none",
+    );
+    if (transaction === undefined) throw new Error("The transaction is gone");
+    return { answer, transaction };
   };
 
   test("a result whose settling write is indeterminate is returned as processing, and its settlement is queued", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const queued: Settlement[] = [];
-    const { answer, row } = await checkUnsettled(caller.accountId, async (message) => {
+    const { answer, transaction } = await checkUnsettled(caller.accountId, async (message) => {
       if (message.kind === "settlement") queued.push(message.settlement);
     });
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: { first_name: "Ngozi" } });
     expect(queued).toMatchObject([{ status: "success" }]);
-    for (const settlement of queued) await settleTransaction(service.ledger, row, settlement, deadlineIn(5_000));
+    for (const settlement of queued)
+      await settleTransaction(service.ledger, transaction, settlement, deadlineIn(5_000));
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
 
   test("a result that was neither settled nor queued is not returned: the check is refunded after 5 minutes", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
-    const { answer, row } = await checkUnsettled(caller.accountId, () => Promise.reject(new Error("SQS is down")));
+    const { answer, transaction } = await checkUnsettled(caller.accountId, () =>
+      Promise.reject(new Error("SQS is down")),
+    );
     expect(answer.data).toMatchObject({ transaction: { status: "processing" }, result: null });
     expect(answer.message).toBe("The check is being processed");
-    const later = { ...service.ledger, clock: () => Date.parse(row.created_at) + 5 * 60_000 + 1 };
+    const later = { ...service.ledger, clock: () => Date.parse(transaction.created_at) + 5 * 60_000 + 1 };
     await reconcileLedger(later, deadlineIn(20_000));
-    expect((await readTransaction(service.ledger, row.pk))?.status).toBe("failed");
+    expect((await readTransaction(service.ledger, transaction.pk))?.status).toBe("failed");
     expect(await caller.balance()).toBe(FUNDS);
   });
 

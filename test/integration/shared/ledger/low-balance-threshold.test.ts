@@ -15,8 +15,8 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
-  const act = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
-  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), act);
+  const audit = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
+  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
 };
 
 const walletOf = async (accountId: string, mode: "live" | "test" = "live") =>

@@ -11,8 +11,8 @@ import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 
 /**
- * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate.
- * Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
+ * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate. Method:
+ * faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
  */
 let ledger: FaultyLedger;
 beforeAll(async () => {
@@ -130,8 +130,10 @@ describe("openTransaction", () => {
       writes += 1;
       return writes === 1 ? "never_arrives" : undefined;
     };
-    const doubt = { kind: "indeterminate", mayBeReplay: false };
-    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(doubt);
+    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
+    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(
+      indeterminate,
+    );
     expect(writes).toBe(2);
   });
 
@@ -175,8 +177,10 @@ describe("openTransaction", () => {
 
   test("a debit that loses a request and then meets too small a balance is indeterminate: the lost one may have taken it", async () => {
     ledger.firstWrites(1, "never_arrives");
-    const doubt = { kind: "indeterminate", mayBeReplay: false };
-    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(doubt);
+    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
+    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(
+      indeterminate,
+    );
   });
 
   test("a debit that loses a request and then meets conflicts until the time is up is indeterminate, not busy", async () => {
@@ -186,9 +190,11 @@ describe("openTransaction", () => {
       writes += 1;
       return writes <= TRIES ? "never_arrives" : "conflict";
     };
-    const doubt = { kind: "indeterminate", mayBeReplay: false };
+    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
     const transaction = ledger.aTransaction(await ledger.aWallet(500));
-    expect(await openTransaction(ledger, transaction, [], { remainingMs: timeAfter(() => writes) })).toEqual(doubt);
+    expect(await openTransaction(ledger, transaction, [], { remainingMs: timeAfter(() => writes) })).toEqual(
+      indeterminate,
+    );
     expect(writes).toBe(TRIES + 1);
   });
 });

@@ -13,7 +13,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: what an index says is read to its end, and believed only where the table says so too. */
+/** Goal: an index is read to its end, and its transactions are read strongly from the table. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const ALWAYS = { from: "0000", to: "9999" };
 let ledger: Ledger;

@@ -17,7 +17,7 @@ import { startTestService, type TestService } from "../../../builders/service.ts
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: an account finds all of its transactions and nobody else's, however many they are. */
+/** Goal: an account finds all of its transactions and no others, however many they are. */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const REFERENCE_KEY = "0123456789abcdef0123456789abcdef";
 
@@ -42,7 +42,7 @@ const newCaller = (mode: Caller["mode"] = "live"): Caller => {
   return { accountId: `acc_${accounts}`, keyId: "key_1", mode };
 };
 
-const rowOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
+const transactionOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
   aTransaction({
     pk: transactionPk(keyedHashes.transactionId(caller)),
     owner: transactionOwner(caller.accountId, caller.mode),
@@ -64,7 +64,7 @@ const keep = async (transactions: readonly Transaction[], { db, table }: Ledger 
 /** So many of a caller's, each a second older than the one before. */
 const keepMany = async (caller: Caller, count: number, changes: Partial<Transaction> = {}) => {
   const transactions = Array.from({ length: count }, (_, age) =>
-    rowOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
+    transactionOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
   );
   await keep(transactions);
   return transactions;
@@ -104,7 +104,7 @@ describe("GET /transactions", () => {
 
   test("a list shows each transaction as its lookup does", async () => {
     const caller = newCaller();
-    const transaction = rowOf(caller, {
+    const transaction = transactionOf(caller, {
       status: "failed",
       failure: { code: "delivery_failed" },
       caller_reference: "order-7",
@@ -121,27 +121,27 @@ describe("GET /transactions", () => {
 
   test("a list comes in pages of 50, whose cursors lead through all of it once", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 120);
+    const transactions = await keepMany(caller, 120);
     const pages = await pagesOf(caller);
     expect(pages.map((page) => page.length)).toEqual([50, 50, 20]);
-    expect(pages.flat()).toEqual(rows.map(referenceOf));
+    expect(pages.flat()).toEqual(transactions.map(referenceOf));
   });
 
   test("a list of transactions of the same millisecond loses and repeats none between its pages", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 75, { created_at: isoTime(NOON_MS) });
+    const transactions = await keepMany(caller, 75, { created_at: isoTime(NOON_MS) });
     const seen = (await pagesOf(caller)).flat();
     expect(seen).toHaveLength(75);
-    expect(new Set(seen)).toEqual(new Set(rows.map(referenceOf)));
+    expect(new Set(seen)).toEqual(new Set(transactions.map(referenceOf)));
   });
 
   test("a new transaction between two pages does not shift the list", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 60);
+    const transactions = await keepMany(caller, 60);
     const first = await list(caller);
-    await keep([rowOf(caller, { created_at: isoTime(NOON_MS + 5_000) })]);
+    await keep([transactionOf(caller, { created_at: isoTime(NOON_MS + 5_000) })]);
     const second = await list(caller, { cursor: first.next ?? "" });
-    expect([...first.references, ...second.references]).toEqual(rows.map(referenceOf));
+    expect([...first.references, ...second.references]).toEqual(transactions.map(referenceOf));
   });
 });
 
@@ -154,7 +154,9 @@ describe("GET /transactions with filters", () => {
       { status: "success", type: "airtime" },
       { status: "processing", type: "nin_verification" },
     ] as const;
-    const transactions = kinds.map((kind, age) => rowOf(caller, { ...kind, created_at: isoTime(NOON_MS - age) }));
+    const transactions = kinds.map((kind, age) =>
+      transactionOf(caller, { ...kind, created_at: isoTime(NOON_MS - age) }),
+    );
     await keep(transactions);
     const kept = async (input: TransactionQuery) => {
       const { references } = await list(caller, input);
@@ -170,19 +172,19 @@ describe("GET /transactions with filters", () => {
 
   test("a filter that few transactions pass fills its page from older ones", async () => {
     const caller = newCaller();
-    const rows = Array.from({ length: 130 }, (_, age) =>
-      rowOf(caller, { created_at: isoTime(NOON_MS - age), type: age % 2 === 0 ? "airtime" : "data" }),
+    const transactions = Array.from({ length: 130 }, (_, age) =>
+      transactionOf(caller, { created_at: isoTime(NOON_MS - age), type: age % 2 === 0 ? "airtime" : "data" }),
     );
-    await keep(rows);
+    await keep(transactions);
     const pages = await pagesOf(caller, { type: "airtime" });
     expect(pages[0]).toHaveLength(PAGE_TRANSACTIONS_MAX);
-    expect(pages.flat()).toEqual(rows.filter(({ type }) => type === "airtime").map(referenceOf));
+    expect(pages.flat()).toEqual(transactions.filter(({ type }) => type === "airtime").map(referenceOf));
   });
 
   test("a filter that almost none pass reads 500 transactions a request and returns a cursor", async () => {
     const caller = newCaller();
     await keepMany(caller, 500);
-    const old = rowOf(caller, { type: "airtime", created_at: isoTime(NOON_MS - 600_000) });
+    const old = transactionOf(caller, { type: "airtime", created_at: isoTime(NOON_MS - 600_000) });
     await keep([old]);
     const send = vi.spyOn(db, "send");
     const first = await list(caller, { type: "airtime" });
@@ -210,16 +212,16 @@ describe("GET /transactions with filters", () => {
     [{ to: "2026-11-18" }, []],
   ] as const)("`from` and `to` are inclusive, and a date is its whole day in UTC: %j", async ([input, expected]) => {
     const caller = newCaller();
-    await keep(times.map((createdAt) => rowOf(caller, { created_at: createdAt })));
+    await keep(times.map((createdAt) => transactionOf(caller, { created_at: createdAt })));
     const { data } = await getTransactions(ledger)({ input, caller });
     expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
   });
 
   test("a time range holds on every page", async () => {
     const caller = newCaller();
-    const rows = await keepMany(caller, 120);
+    const transactions = await keepMany(caller, 120);
     const pages = await pagesOf(caller, { from: isoTime(NOON_MS - 89_000), to: isoTime(NOON_MS - 10_000) });
-    expect(pages.flat()).toEqual(rows.slice(10, 90).map(referenceOf));
+    expect(pages.flat()).toEqual(transactions.slice(10, 90).map(referenceOf));
   });
 });
 
@@ -261,9 +263,8 @@ test("another account's cursor leads to none of that account's transactions", as
 describe("GET /transactions/{reference}", () => {
   const lookUp = (caller: Caller, reference: string) =>
     getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
-  /** One that was bought under a reference of the caller's. */
-  const named = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
-    rowOf(caller, {
+  const withCallerReference = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
+    transactionOf(caller, {
       pk: transactionPk(keyedHashes.transactionId({ ...caller, reference })),
       caller_reference: reference,
       ...changes,
@@ -271,7 +272,7 @@ describe("GET /transactions/{reference}", () => {
 
   test("a transaction is found by our reference and by the caller's, read strongly, with ours in the header", async () => {
     const caller = newCaller();
-    const transaction = named(caller, "order-1");
+    const transaction = withCallerReference(caller, "order-1");
     await keep([transaction]);
     const send = vi.spyOn(db, "send");
     for (const reference of ["order-1", referenceOf(transaction)]) {
@@ -287,28 +288,28 @@ describe("GET /transactions/{reference}", () => {
     ["the other mode", { mode: "test" }],
   ] as const)("a transaction of %s is not found, by either reference", async ([, changes]) => {
     const caller = newCaller();
-    const row = named(caller, "order-1");
-    await keep([row]);
-    for (const reference of ["order-1", referenceOf(row)]) {
+    const transaction = withCallerReference(caller, "order-1");
+    await keep([transaction]);
+    for (const reference of ["order-1", referenceOf(transaction)]) {
       await expect(lookUp({ ...caller, ...changes }, reference)).rejects.toMatchObject({ code: "not_found" });
     }
   });
 
   test("a transaction is not found by our reference with another product's prefix", async () => {
     const caller = newCaller();
-    const row = named(caller, "order-1");
-    await keep([row]);
-    const other = referenceOf({ ...row, type: "airtime" });
-    expect(other).not.toBe(referenceOf(row));
+    const transaction = withCallerReference(caller, "order-1");
+    await keep([transaction]);
+    const other = referenceOf({ ...transaction, type: "airtime" });
+    expect(other).not.toBe(referenceOf(transaction));
     await expect(lookUp(caller, other)).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("a caller's reference that has the form of ours finds the caller's transaction", async () => {
     const caller = newCaller();
-    const theirs = referenceOf(named(newCaller(), "order-1"));
-    const row = named(caller, theirs);
-    await keep([row]);
-    expect((await lookUp(caller, theirs)).data.transaction.reference).toBe(referenceOf(row));
+    const theirs = referenceOf(withCallerReference(newCaller(), "order-1"));
+    const transaction = withCallerReference(caller, theirs);
+    await keep([transaction]);
+    expect((await lookUp(caller, theirs)).data.transaction.reference).toBe(referenceOf(transaction));
   });
 });
 
@@ -375,14 +376,16 @@ describe("GET /transactions over HTTP", () => {
   test("filters and cursor are taken from the query, and a wrong one is a 422 with its field", async () => {
     const { accountId, key } = await service.newCaller();
     const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
-    const transactions = Array.from({ length: 51 }, (_, age) => rowOf(caller, { created_at: isoTime(NOON_MS - age) }));
-    await keep([...transactions, rowOf(caller, { type: "airtime" })], service.ledger);
+    const transactions = Array.from({ length: 51 }, (_, age) =>
+      transactionOf(caller, { created_at: isoTime(NOON_MS - age) }),
+    );
+    await keep([...transactions, transactionOf(caller, { type: "airtime" })], service.ledger);
     const get = (query: string) => service.call("GET", `/transactions?type=data&from=2026-11-21${query}`, { key });
 
     const first = transactionPage.parse((await get("")).body.data);
     const second = transactionPage.parse((await get(`&cursor=${first.next_cursor}`)).body.data);
     expect(first.transactions).toHaveLength(PAGE_TRANSACTIONS_MAX);
-    expect(second.transactions).toMatchObject([{ reference: referenceOf(transactions[50] ?? rowOf(caller)) }]);
+    expect(second.transactions).toMatchObject([{ reference: referenceOf(transactions[50] ?? transactionOf(caller)) }]);
     expect(second.next_cursor).toBeNull();
 
     const refused = await get("&to=2026-11-20");

@@ -21,8 +21,9 @@ import { emulatorClient } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 /**
- * Goal: whatever a settling write meets, it is applied once or not at all, and its result is what happened or that this is indeterminate.
- * Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it, so that nothing here waits.
+ * Goal: whatever a settling write meets, it is applied once or not at all, and its result is what happened or that this
+ * is indeterminate. Method: faults on the wire to the emulator, and a clock that stands still unless a test moves it,
+ * so that nothing here waits.
  */
 let ledger: FaultyLedger;
 beforeAll(async () => {
@@ -35,10 +36,10 @@ afterAll(() => ledger.proxy.stop());
 const enough = (): Deadline => deadlineIn(29_000);
 
 const failed: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
-/** Time for one attempt at the first look, and just not enough for another at the second. */
+/** Time for one attempt, and just not enough for another. */
 const lastRound = (): Deadline => {
-  const looks = [20_000];
-  return { remainingMs: () => looks.shift() ?? 3_500 };
+  const answersMs = [20_000];
+  return { remainingMs: () => answersMs.shift() ?? 3_500 };
 };
 
 describe("settleTransaction", () => {
@@ -68,23 +69,23 @@ describe("settleTransaction", () => {
   });
 
   test("a failure without a wallet to refund leaves the transaction open, and is logged", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const transaction = await ledger.anOpenTransaction();
     const gone = { ...transaction, account_id: "acc_without_wallet" };
     expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "indeterminate" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
-    expect(said.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
+    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
   });
 
   test("a lost answer is logged, and a conflict is not", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const [other, transaction] = [await ledger.anOpenTransaction(), await ledger.anOpenTransaction()];
     ledger.firstWrites(1, "conflict");
     await settleTransaction(ledger, other, failed, enough());
-    expect(said).not.toHaveBeenCalled();
+    expect(logged).not.toHaveBeenCalled();
     ledger.firstWrites(1, "never_arrives");
     await settleTransaction(ledger, transaction, failed, enough());
-    expect(said.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
+    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
   });
 
   test("a settlement as `processing` records the upstream reference and leaves the transaction open", async () => {
@@ -120,10 +121,12 @@ describe("settleTransaction", () => {
     ["settles a transaction without an upstream reference", "U1", undefined, true],
     ["settles the transaction that has its upstream reference", "U2", "U2", true],
     ["does not settle a transaction with another upstream reference", "U3", "U4", false],
-  ])("an operator's match of an event %s", async (_name, theirs, ours, settles) => {
-    const transaction = await ledger.anOpenTransaction(ours === undefined ? {} : { upstream_reference: ours });
-    const settlement = { status: "success", upstream_reference: theirs } as const;
-    const TransactItems = [...settlementWrites(ledger, transaction, settlement, { absentOr: theirs })];
+  ])("an operator's match of an event %s", async (_name, eventReference, ownReference, settles) => {
+    const transaction = await ledger.anOpenTransaction(
+      ownReference === undefined ? {} : { upstream_reference: ownReference },
+    );
+    const settlement = { status: "success", upstream_reference: eventReference } as const;
+    const TransactItems = [...settlementWrites(ledger, transaction, settlement, { absentOr: eventReference })];
     const written = ledger.db.send(new TransactWriteCommand({ TransactItems })).then(
       () => true,
       () => false,
@@ -136,9 +139,10 @@ describe("settleTransaction", () => {
     const transaction = await ledger.anOpenTransaction();
     expect(await settleByHeuristicMatch(ledger, transaction, settlement, enough())).toBe(true);
     expect(await readTransaction(ledger, transaction.pk)).toMatchObject(settlement);
-    const named = await ledger.anOpenTransaction({ upstream_reference: "U2" });
-    expect(await settleByHeuristicMatch(ledger, named, settlement, enough())).toBe(false);
-    expect(await readTransaction(ledger, named.pk)).toEqual(named);
+    const withReference = await ledger.anOpenTransaction({ upstream_reference: "U2" });
+    const another: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    expect(await settleByHeuristicMatch(ledger, withReference, another, enough())).toBe(false);
+    expect(await readTransaction(ledger, withReference.pk)).toEqual(withReference);
   });
 
   test("of two simultaneous heuristic matches of one upstream reference one is applied", async () => {

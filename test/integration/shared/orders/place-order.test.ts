@@ -17,7 +17,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-/** Goal: whatever becomes of one order, its caller, its wallet and the outcomes queue are told the same. */
+/** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 let ledger: FaultyLedger;
@@ -37,7 +37,7 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
 };
 
 /** An order for 500 NGN that is delivered. */
-const aWish = (accountId: string, changes: Partial<OrderRequest> = {}): OrderRequest => ({
+const anOrder = (accountId: string, changes: Partial<OrderRequest> = {}): OrderRequest => ({
   caller: { accountId, keyId: "key_1", mode: "live" },
   type: "data",
   reference: "order-1",
@@ -46,8 +46,8 @@ const aWish = (accountId: string, changes: Partial<OrderRequest> = {}): OrderReq
   fulfil: async () => ({ settlement: { status: "success" } }),
   ...changes,
 });
-const place = (wish: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
-  placeOrder(deps, wish, deadline);
+const place = (order: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
+  placeOrder(deps, order, deadline);
 
 const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
   const error: unknown = await placed.then(
@@ -58,13 +58,13 @@ const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
   throw new Error("No refusal", { cause: error });
 };
 /** The upstream's share of the time has begun: a debit is tried once. */
-const NO_PATIENCE: Deadline = { remainingMs: () => 16_000 };
+const NO_RETRIES: Deadline = { remainingMs: () => 16_000 };
 const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
 const UNSENT: OrderRequest["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
 
-describe("what is kept of an order", () => {
-  test("is what its caller and its quote say", async () => {
+describe("the transaction of an order", () => {
+  test("a transaction has what its caller and its quote state", async () => {
     const accountId = await ledger.aWallet(1_000);
     const quote = async () => ({
       amountKobo: koboFromNaira(500),
@@ -72,7 +72,7 @@ describe("what is kept of an order", () => {
       network: "MTN",
       phoneNumber: "08031234567",
     });
-    const { transaction, replayed } = await place(aWish(accountId, { quote }));
+    const { transaction, replayed } = await place(anOrder(accountId, { quote }));
     expect(replayed).toBe(false);
     expect(await readTransaction(ledger, transaction.pk)).toEqual({
       pk: transaction.pk,
@@ -94,50 +94,50 @@ describe("what is kept of an order", () => {
     });
   });
 
-  test("of an open live order is that it is open, and of a test order is not", async () => {
+  test("an open live transaction is in the index of open ones, and a test transaction is not", async () => {
     const accountId = await ledger.aWallet(1_000);
     const fulfil = async () => ({});
-    const live = await place(aWish(accountId, { fulfil }));
+    const live = await place(anOrder(accountId, { fulfil }));
     const caller = { accountId, keyId: "key_1", mode: "test" } as const;
-    const test = await place(aWish(accountId, { fulfil, caller }));
+    const test = await place(anOrder(accountId, { fulfil, caller }));
     expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({ open: "live" });
     expect(await readTransaction(ledger, test.transaction.pk)).not.toHaveProperty("open");
   });
 
-  test("stands beside the records that come with it", async () => {
+  test("the records of an order are written with its transaction", async () => {
     const pk = `consent#${randomUUID()}`;
     const { transaction } = await place(
-      aWish(await ledger.aWallet(1_000), { records: (about) => [{ pk, about: about.pk }] }),
+      anOrder(await ledger.aWallet(1_000), { records: (about) => [{ pk, about: about.pk }] }),
     );
     const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
     expect(Item).toEqual({ pk, about: transaction.pk });
   });
 
-  test("without a reference is another order each time", async () => {
+  test("orders without a reference are different transactions", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const one = await place(aWish(accountId, { reference: undefined }));
-    const other = await place(aWish(accountId, { reference: undefined }));
+    const one = await place(anOrder(accountId, { reference: undefined }));
+    const other = await place(anOrder(accountId, { reference: undefined }));
     expect(other.transaction.pk).not.toBe(one.transaction.pk);
     expect(one.transaction).not.toHaveProperty("caller_reference");
     expect(await ledger.balanceOf(accountId)).toBe(0);
   });
 });
 
-describe("the same reference again", () => {
-  test("for the same order is that order, and nothing is sent", async () => {
+describe("a reference that was used before", () => {
+  test("a replay returns the transaction, and nothing is sent upstream", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(aWish(accountId));
-    expect(await place(aWish(accountId, { fulfil: UNSENT }))).toEqual({ transaction, replayed: true });
+    const { transaction } = await place(anOrder(accountId));
+    expect(await place(anOrder(accountId, { fulfil: UNSENT }))).toEqual({ transaction, replayed: true });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
   test.each([
     ["other fields", { fields: ["b"] }],
     ["another type", { type: "airtime" as const }],
-  ])("with %s is refused, and says which field is to be changed", async (_name, changes) => {
+  ])("the reference of an order with %s is a conflict, which names the field to change", async (_name, changes) => {
     const accountId = await ledger.aWallet(1_000);
-    await place(aWish(accountId));
-    const refusal = await refusalOf(place(aWish(accountId, { ...changes, fulfil: UNSENT })));
+    await place(anOrder(accountId));
+    const refusal = await refusalOf(place(anOrder(accountId, { ...changes, fulfil: UNSENT })));
     expect(refusal).toMatchObject({
       code: "reference_reused",
       details: { fields: { reference: [expect.any(String)] } },
@@ -146,26 +146,26 @@ describe("the same reference again", () => {
   });
 
   const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
-  test("for an order that cannot be had any more is the order as it was made before", async () => {
+  test("a replay returns the transaction although the order could not be placed any more", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(aWish(accountId));
-    expect(await place(aWish(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
-    expect(await place(aWish(accountId), depsWith({ purchases: "off" }))).toEqual({ transaction, replayed: true });
+    const { transaction } = await place(anOrder(accountId));
+    expect(await place(anOrder(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
+    expect(await place(anOrder(accountId), depsWith({ purchases: "off" }))).toEqual({ transaction, replayed: true });
   });
 
-  test("for another order with a wrong value is that order's refusal: values are looked at before references", async () => {
+  test("a conflicting order with a wrong value is refused because of the value", async () => {
     const accountId = await ledger.aWallet(1_000);
-    await place(aWish(accountId));
-    const other = aWish(accountId, { fields: ["b"], quote: gone });
+    await place(anOrder(accountId));
+    const other = anOrder(accountId, { fields: ["b"], quote: gone });
     expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
-    const unnamed = aWish(accountId, { reference: undefined, quote: gone });
-    expect(await refusalOf(place(unnamed))).toMatchObject({ code: "plan_unavailable" });
-    const unknown = aWish(accountId, { reference: "order-2", quote: gone });
+    const withoutReference = anOrder(accountId, { reference: undefined, quote: gone });
+    expect(await refusalOf(place(withoutReference))).toMatchObject({ code: "plan_unavailable" });
+    const unknown = anOrder(accountId, { reference: "order-2", quote: gone });
     expect(await refusalOf(place(unknown))).toMatchObject({ code: "plan_unavailable" });
   });
 });
 
-describe("an error before the debit that could be read as the fate of an earlier order", () => {
+describe("an error before the debit that could be taken for the outcome of the first order", () => {
   const broken = () => Promise.reject(new Error("The catalog's table is away"));
   const unavailable = () => Promise.reject(new ServiceError("provider_unavailable", { retryAfterS: 40 }));
   const conflicting = (call: { operation: string; body: string }) => (isDebit(call) ? "conflict" : undefined);
@@ -175,16 +175,16 @@ describe("an error before the debit that could be read as the fate of an earlier
   test.each([
     ["a busy wallet", undefined],
     ["a quote that is refused", unavailable],
-    ["a quote that breaks", broken],
-  ])("%s: a repeat gets its order, another order 422, and a new order the error", async (_name, quote) => {
+    ["a quote that throws", broken],
+  ])("%s: a replay gets its transaction, a conflict 422, and a new order the error", async (_name, quote) => {
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(aWish(accountId));
+    const { transaction } = await place(anOrder(accountId));
     const changes = { fulfil: UNSENT, ...(quote && { quote }) };
     const code = quote === broken ? "internal_error" : "provider_unavailable";
     ledger.proxy.fault = quote ? () => undefined : conflicting;
-    expect(await place(aWish(accountId, changes), depsWith(), NO_PATIENCE)).toEqual({ transaction, replayed: true });
+    expect(await place(anOrder(accountId, changes), depsWith(), NO_RETRIES)).toEqual({ transaction, replayed: true });
     const refusalFor = (other: Partial<OrderRequest>) =>
-      refusalOf(place(aWish(accountId, { ...changes, ...other }), depsWith(), NO_PATIENCE));
+      refusalOf(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
     expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
     expect(await refusalFor({ reference: "order-2" })).toMatchObject({ code });
     expect(await refusalFor({ reference: undefined })).toMatchObject({ code });
@@ -194,53 +194,58 @@ describe("an error before the debit that could be read as the fate of an earlier
   test.each([
     ["a busy wallet", undefined],
     ["a quote that is refused", unavailable],
-    ["a quote that breaks", broken],
-  ])("%s, while the ledger cannot be read, is no error of ours where a reference was sent", async (_name, quote) => {
-    const accountId = await ledger.aWallet(1_000);
-    await place(aWish(accountId));
-    const changes = { fulfil: UNSENT, ...(quote && { quote }) };
-    ledger.proxy.fault = unreadable;
-    const placed = place(aWish(accountId, changes), depsWith(), NO_PATIENCE);
-    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
-    const unnamed = place(aWish(accountId, { ...changes, reference: undefined }), depsWith(), NO_PATIENCE);
-    expect((await refusalOf(unnamed)).code).toBe(quote === broken ? "internal_error" : "provider_unavailable");
-  });
+    ["a quote that throws", broken],
+  ])(
+    "%s, while the ledger cannot be read, is an unknown outcome if the order has a reference",
+    async (_name, quote) => {
+      const accountId = await ledger.aWallet(1_000);
+      await place(anOrder(accountId));
+      const changes = { fulfil: UNSENT, ...(quote && { quote }) };
+      ledger.proxy.fault = unreadable;
+      const placed = place(anOrder(accountId, changes), depsWith(), NO_RETRIES);
+      await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+      const withoutReference = place(anOrder(accountId, { ...changes, reference: undefined }), depsWith(), NO_RETRIES);
+      expect((await refusalOf(withoutReference)).code).toBe(
+        quote === broken ? "internal_error" : "provider_unavailable",
+      );
+    },
+  );
 
-  test("secrets that cannot be read are no error of ours where a reference was sent, and internal_error where none was", async () => {
+  test("a reference key that cannot be read is an unknown outcome for an order with a reference, and internal_error without one", async () => {
     const accountId = await ledger.aWallet(1_000);
     const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
-    await expect(place(aWish(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect((await refusalOf(place(aWish(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
+    await expect(place(anOrder(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect((await refusalOf(place(anOrder(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 });
 
-describe("an order that is refused before the debit", () => {
-  test("while purchases are off is told to come back in 5 minutes", async () => {
+describe("an order that is not sent upstream", () => {
+  test("an order while purchases are off is refused with a retry in 5 minutes", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const refusal = await refusalOf(place(aWish(accountId, { fulfil: UNSENT }), depsWith({ purchases: "off" })));
+    const refusal = await refusalOf(place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ purchases: "off" })));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
-  test("for want of money changes nothing", async () => {
-    const refusal = await refusalOf(place(aWish(await ledger.aWallet(499), { fulfil: UNSENT })));
+  test("an order beyond the balance is refused", async () => {
+    const refusal = await refusalOf(place(anOrder(await ledger.aWallet(499), { fulfil: UNSENT })));
     expect(refusal.code).toBe("insufficient_balance");
   });
 
-  test("at a busy wallet is told to come back in a second", async () => {
+  test("an order at a busy wallet is refused with a retry in a second", async () => {
     ledger.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
     const deps = depsWith();
-    const wish = aWish(await ledger.aWallet(1_000), { fulfil: UNSENT });
-    const refusal = await refusalOf(place(wish, deps, NO_PATIENCE));
+    const order = anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT });
+    const refusal = await refusalOf(place(order, deps, NO_RETRIES));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 1 } });
     expect(deps.queued).toEqual([]);
   });
 
-  test("because the debit is in doubt names the transaction, and has the queue take it back in 60 s", async () => {
+  test("an order whose debit is indeterminate names its transaction and queues a refund in 60 s", async () => {
     const deps = depsWith();
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const refusal = await refusalOf(place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
+    const refusal = await refusalOf(place(anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
     expect(refusal.code).toBe("delivery_failed");
     expect(refusal.details.retryAfterS).toBeUndefined();
     const reference = refusal.details.transactionReference;
@@ -253,21 +258,21 @@ describe("an order that is refused before the debit", () => {
     ]);
   });
 
-  test("because the debit is in doubt and nothing can be read is no error of ours: an earlier order may stand", async () => {
+  test("an order with a reference whose debit is indeterminate and cannot be read is an unknown outcome", async () => {
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
-    await place(aWish(accountId), deps);
+    await place(anOrder(accountId), deps);
     ledger.proxy.fault = () => "never_arrives";
-    await expect(place(aWish(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(place(anOrder(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(deps.queued).toHaveLength(1);
-    const unnamed = await refusalOf(place(aWish(accountId, { reference: undefined, fulfil: UNSENT }), deps));
-    expect(unnamed).toMatchObject({
+    const withoutReference = await refusalOf(place(anOrder(accountId, { reference: undefined, fulfil: UNSENT }), deps));
+    expect(withoutReference).toMatchObject({
       code: "delivery_failed",
       details: { transactionReference: expect.any(String) },
     });
   });
 
-  test("because tables that hang take all the time of an order with 7 s left leaves 3 s for queueing the refund", async () => {
+  test("an order with 7 s left whose table hangs has 3 s for queueing the refund", async () => {
     const silent = createServer((socket) => void socket.on("error", () => undefined));
     await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void silent.close());
@@ -277,7 +282,7 @@ describe("an order that is refused before the debit", () => {
     const leftMs: number[] = [];
     const outcomeQueue = { send: async () => void leftMs.push(deadline.remainingMs()) };
     const placed = place(
-      aWish("acc_silent", { fulfil: UNSENT }),
+      anOrder("acc_silent", { fulfil: UNSENT }),
       depsWith({ ledger: { ...ledger, db }, outcomeQueue }),
       deadline,
     );
@@ -286,52 +291,55 @@ describe("an order that is refused before the debit", () => {
     expect(leftMs[0]).toBeGreaterThan(3_000);
   }, 20_000);
 
-  test("because the debit is in doubt, when the queue is away, leaves as no error of ours", async () => {
+  test("an order whose refund cannot be queued is an unknown outcome", async () => {
     const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const placed = place(aWish(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ outcomeQueue }));
+    const placed = place(anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ outcomeQueue }));
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 });
 
-describe("an order that is paid for", () => {
-  test("and whose outcome nobody knows is answered as processing; the queue hears nothing, and nobody is alarmed", async () => {
-    const said = vi.spyOn(console, "log");
+describe("an order after its debit", () => {
+  test("an order whose outcome is unknown is returned as processing, and nothing is queued or logged", async () => {
+    const logged = vi.spyOn(console, "log");
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({}) }), deps);
+    const { transaction } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
     expect(transaction.status).toBe("processing");
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(said).not.toHaveBeenCalled();
+    expect(logged).not.toHaveBeenCalled();
   });
 
-  test("and fails is answered as failed and paid back", async () => {
+  test("an order that fails is returned as failed and refunded", async () => {
     const accountId = await ledger.aWallet(1_000);
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const { transaction } = await place(aWish(accountId, { fulfil: async () => ({ settlement }) }));
+    const { transaction } = await place(anOrder(accountId, { fulfil: async () => ({ settlement }) }));
     expect(transaction).toMatchObject(settlement);
     expect(transaction).not.toHaveProperty("open");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
-  test("and whose end comes later has the queue tell it then", async () => {
+  test("an order that settles later has its settlement queued with a delay", async () => {
     const deps = depsWith();
     const later = { settlement: { status: "success" }, afterS: 7 } as const;
-    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }), deps);
+    const { transaction } = await place(
+      anOrder(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }),
+      deps,
+    );
     expect(transaction.status).toBe("processing");
     const { pk, attempt } = transaction;
     const message = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delayS: 7 }]);
   });
 
-  test("and was ended by another meanwhile is answered as it stands", async () => {
-    const fulfil: OrderRequest["fulfil"] = async (row) => {
-      await settleTransaction(ledger, row, { status: "success" }, deadlineIn(20_000));
+  test("an order that was settled meanwhile is returned with that status", async () => {
+    const fulfil: OrderRequest["fulfil"] = async (transaction) => {
+      await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(20_000));
       return { settlement: { status: "failed", failure: { code: "delivery_failed" } } };
     };
-    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
     expect(transaction.status).toBe("success");
   });
 
@@ -339,19 +347,19 @@ describe("an order that is paid for", () => {
   const FAILED = { status: "failed", failure: { code: "delivery_failed" } } as const;
   const contradictions = async (ended: Settlement, answered: Settlement) => {
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const fulfil: OrderRequest["fulfil"] = async (row) => {
-      await settleTransaction(ledger, row, ended, deadlineIn(20_000));
+    const fulfil: OrderRequest["fulfil"] = async (transaction) => {
+      await settleTransaction(ledger, transaction, ended, deadlineIn(20_000));
       return { settlement: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
     };
-    const { transaction } = await place(aWish(await ledger.aWallet(1_000), { fulfil }));
+    const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
     const lines = log.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
     return { transaction, lines };
   };
 
   test.each([
-    ["success after an event said failed", FAILED, SUCCESS],
-    ["failed after an event said success", SUCCESS, FAILED],
-  ])("and is answered %s raises an alarm with the references and the amounts", async (_name, ended, answered) => {
+    ["success after an event settled it as failed", FAILED, SUCCESS],
+    ["failed after an event settled it as success", SUCCESS, FAILED],
+  ])("an order whose outcome is %s raises an alarm with references and amounts", async (_name, ended, answered) => {
     const { transaction, lines } = await contradictions(ended, answered);
     expect(transaction.status).toBe(ended.status);
     expect(lines).toEqual([
@@ -371,11 +379,11 @@ describe("an order that is paid for", () => {
   test.each([
     ["the same status", SUCCESS, SUCCESS],
     ["processing", FAILED, { status: "processing" } as const],
-  ])("and is answered %s after an event ended it raises no alarm", async (_name, ended, answered) => {
+  ])("an order whose outcome is %s after an event settled it raises no alarm", async (_name, ended, answered) => {
     expect((await contradictions(ended, answered)).lines).toEqual([]);
   });
 
-  test("and whose outcome cannot be written in time is answered as processing, and the queue is to write it now", async () => {
+  test("an order whose settlement cannot be written in time is returned as processing, and the settlement is queued", async () => {
     const deps = depsWith();
     let debits = 0;
     const deadline: Deadline = { remainingMs: () => (debits === 0 ? 20_000 : 3_500) };
@@ -383,7 +391,7 @@ describe("an order that is paid for", () => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { transaction } = await place(aWish(await ledger.aWallet(1_000)), deps, deadline);
+    const { transaction } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
     expect(transaction.status).toBe("processing");
     expect(deps.queued).toEqual([
@@ -394,14 +402,12 @@ describe("an order that is paid for", () => {
     ]);
   });
 
-  test("and whose provider throws is answered as processing, and said aloud", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  test("an order whose fulfilment throws is returned as processing, and raises an alarm", async () => {
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(
-      aWish(accountId, { fulfil: () => Promise.reject(new Error("A fault of ours")) }),
-    );
+    const { transaction } = await place(anOrder(accountId, { fulfil: () => Promise.reject(new Error("Unforeseen")) }));
     expect(transaction.status).toBe("processing");
     expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(said.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
+    expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
   });
 });

@@ -16,7 +16,10 @@ import {
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
-/** Goal: the scheduled reconciliation finds every wallet that differs, reports none that is right, and always ends in time. */
+/**
+ * Goal: the scheduled reconciliation finds every wallet that differs, reports none that is right, and always ends in
+ * time.
+ */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -54,40 +57,40 @@ const putRefunded = async (accountId: string, count: number, perMoment: number):
 };
 
 /** Does something before every read of a wallet. */
-const beforeEachWalletRead = (act: (accountId: string) => Promise<void>): void => {
+const beforeEachWalletRead = (callback: (accountId: string) => Promise<void>): void => {
   const send = ledger.db.send.bind(ledger.db);
   const prefix = walletPk("");
   vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
     const pk = command instanceof GetCommand ? String(command.input.Key?.pk) : "";
-    if (pk.startsWith(prefix)) await act(pk.slice(prefix.length));
+    if (pk.startsWith(prefix)) await callback(pk.slice(prefix.length));
     return send(command);
   });
 };
 
-const runWatch = async (deadline: Deadline = enough()) => {
-  const said: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));
-  const did = await reconcileLedger(ledger, deadline);
+const runReconciliation = async (deadline: Deadline = enough()) => {
+  const logged: string[] = [];
+  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+  const result = await reconcileLedger(ledger, deadline);
   spy.mockRestore();
-  return { did, said: said.join("\n") };
+  return { result, logged: logged.join("\n") };
 };
 
 describe("a wallet that differs", () => {
   test("a difference that grows is logged by the first run and a mismatch in every later one", async () => {
     const accountId = await anAccount();
     const mismatches: unknown[] = [];
-    const said: string[] = [];
+    const logged: string[] = [];
     for (let run = 0; run < 4; run += 1) {
       ledger.nowMs += MINUTE_MS;
       await addKobo(accountId, PRICE_KOBO);
-      const { did, said: lines } = await runWatch();
-      mismatches.push(did.mismatches);
-      said.push(lines);
+      const { result, logged: lines } = await runReconciliation();
+      mismatches.push(result.mismatches);
+      logged.push(lines);
     }
     expect(mismatches).toEqual([0, 1, 1, 1]);
-    expect(said[0]).toContain('"level":"warn","event":"wallet.difference"');
-    expect(said[0]).not.toContain("wallet.mismatch");
-    expect(said[3]).toContain(`"event":"wallet.mismatch","account":"${accountId}","difference_kobo":200000`);
+    expect(logged[0]).toContain('"level":"warn","event":"wallet.difference"');
+    expect(logged[0]).not.toContain("wallet.mismatch");
+    expect(logged[3]).toContain(`"event":"wallet.mismatch","account":"${accountId}","difference_kobo":200000`);
   });
 
   test("a difference is not hidden by a debit of the same amount that the index lacks", async () => {
@@ -129,9 +132,9 @@ describe("a busy wallet", () => {
     const made = new Map<string, number>();
     const traffic = async () => {
       while (!isOver) {
-        const row = { ...ledger.aTransaction(accountId), created_at: isoTime(real.clock()) };
-        await openTransaction(real, row, [], enough());
-        made.set(row.pk, performance.now());
+        const transaction = { ...ledger.aTransaction(accountId), created_at: isoTime(real.clock()) };
+        await openTransaction(real, transaction, [], enough());
+        made.set(transaction.pk, performance.now());
         await sleep(200);
       }
     };
@@ -143,25 +146,25 @@ describe("a busy wallet", () => {
       return { ...rest, Items: Items.filter(({ pk }) => performance.now() - (made.get(pk) ?? 0) > lagMs) };
     });
     const purchases = traffic();
-    const proofs: (Reconciliation | undefined)[] = [];
+    const reconciliations: (Reconciliation | undefined)[] = [];
     for (let count = 0; count < 3; count += 1) {
-      // Each proof begins when the index lacks the latest purchase.
+      // Each reconciliation begins when the index lacks the latest purchase.
       const before = made.size;
       await vi.waitFor(() => expect(made.size).toBeGreaterThan(before), { interval: 1 });
-      proofs.push(await reconcileWallet(real, accountId));
+      reconciliations.push(await reconcileWallet(real, accountId));
     }
     isOver = true;
     await purchases;
-    expect(proofs.map((proof) => proof?.difference_kobo)).toEqual([0, 0, 0]);
+    expect(reconciliations.map((reconciliation) => reconciliation?.difference_kobo)).toEqual([0, 0, 0]);
   }, 30_000);
 
   test("a wallet that differed and is too busy in the next run raises an alarm at once", async () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
-    await runWatch();
+    await runReconciliation();
     beforeEachWalletRead(raiseVersion);
     ledger.nowMs += MINUTE_MS;
-    expect((await runWatch()).said).toContain(
+    expect((await runReconciliation()).logged).toContain(
       `"event":"wallet.not_reconciled","account":"${accountId}","reason":"busy"`,
     );
   }, 30_000);
@@ -170,14 +173,14 @@ describe("a busy wallet", () => {
     const accountId = await anAccount();
     beforeEachWalletRead(raiseVersion);
     ledger.nowMs += 25 * HOUR_MS;
-    expect((await runWatch()).said).not.toContain("wallet.not_reconciled");
+    expect((await runReconciliation()).logged).not.toContain("wallet.not_reconciled");
     ledger.nowMs += 1;
-    expect((await runWatch()).said).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
+    expect((await runReconciliation()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
   }, 30_000);
 });
 
 describe("a transaction that stays open", () => {
-  const keysReadBy = async (act: () => Promise<unknown>): Promise<number> => {
+  const keysReadBy = async (callback: () => Promise<unknown>): Promise<number> => {
     let count = 0;
     const send = ledger.db.send.bind(ledger.db);
     const spy = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
@@ -186,24 +189,25 @@ describe("a transaction that stays open", () => {
       }
       return send(command);
     });
-    await act();
+    await callback();
     spy.mockRestore();
     return count;
   };
 
   test("a transaction that stays open does not make later reconciliations longer", async () => {
     const accountId = await anAccount();
-    const stuck = await ledger.anOpenTransaction(accountId);
+    const open = await ledger.anOpenTransaction(accountId);
     const counts: number[] = [];
     for (let day = 0; day < 3; day += 1) {
       await putRefunded(accountId, 125, 25);
       ledger.nowMs += DAY_MS;
-      counts.push(await keysReadBy(runWatch));
+      counts.push(await keysReadBy(runReconciliation));
     }
-    // The day's, the funding, and the open one: as one of all that are open, when it passes into the checkpoint, and beside the wallet.
+    // The day's, the funding, and the open one: as one of all that are open, when it passes into the checkpoint, and
+    // beside the wallet.
     expect(counts).toEqual([129, 128, 128]);
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ open_keys: [stuck.pk], difference_kobo: 0 });
-    await settle(stuck, "failed");
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ open_keys: [open.pk], difference_kobo: 0 });
+    await settle(open, "failed");
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 10_000_000, difference_kobo: 0 });
   });
 
@@ -215,7 +219,7 @@ describe("a transaction that stays open", () => {
       transactions.push(await ledger.anOpenTransaction(accountId));
     }
     ledger.nowMs += DAY_MS;
-    await runWatch();
+    await runReconciliation();
     const [first, , , last] = [transactions[0], transactions[1], transactions[98], transactions[99]];
     const full = await readCheckpoint(ledger, accountId);
     expect(full).toMatchObject({ sum_kobo: 5_000_000, up_to: last?.created_at, difference_kobo: 0 });
@@ -223,7 +227,7 @@ describe("a transaction that stays open", () => {
     if (first === undefined) throw new Error("There is no order");
     await settle(first, "failed");
     ledger.nowMs += DAY_MS;
-    await runWatch();
+    await runReconciliation();
     // Two orders are of the next moment: there is room for one.
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 5_050_000, up_to: last?.created_at });
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
@@ -231,8 +235,8 @@ describe("a transaction that stays open", () => {
 });
 
 describe("a reconciliation whose time is up", () => {
-  /** Leaves time for so many looks. */
-  const looks = (count: number): Deadline => {
+  /** Leaves time so many times. */
+  const timeFor = (count: number): Deadline => {
     let left = count;
     return {
       remainingMs: () => {
@@ -248,7 +252,7 @@ describe("a reconciliation whose time is up", () => {
     await putRefunded(accountId, 250, 40);
     ledger.nowMs += DAY_MS;
     const first = await readCheckpoint(ledger, accountId);
-    expect(await reconcileAndCheckpoint(ledger, first, looks(2))).toMatchObject({ kind: "out_of_time" });
+    expect(await reconcileAndCheckpoint(ledger, first, timeFor(2))).toMatchObject({ kind: "out_of_time" });
     const reached = await readCheckpoint(ledger, accountId);
     expect(reached).toMatchObject({ up_to: isoTime(NOON_MS + 4), version: 1 + 2 * 160, proved_at: first.proved_at });
     expect(await reconcileAndCheckpoint(ledger, reached, enough())).toMatchObject({
@@ -267,9 +271,9 @@ describe("a reconciliation whose time is up", () => {
     await putRefunded(accountId, 250, 40);
     await addKobo(accountId, 1);
     ledger.nowMs += DAY_MS;
-    await runWatch();
+    await runReconciliation();
     const before = await readCheckpoint(ledger, accountId);
-    await reconcileAndCheckpoint(ledger, before, looks(2));
+    await reconcileAndCheckpoint(ledger, before, timeFor(2));
     expect(await readCheckpoint(ledger, accountId)).toEqual(before);
   });
 
@@ -284,7 +288,7 @@ describe("a reconciliation whose time is up", () => {
     });
     await putRefunded(slow, 1, 1);
     ledger.nowMs = NOON_MS + HOUR_MS;
-    await runWatch();
+    await runReconciliation();
     expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.nowMs));
     expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
   });
@@ -301,7 +305,7 @@ describe("a reconciliation whose time is up", () => {
     });
     for (let minute = 0; minute < 3; minute += 1) {
       ledger.nowMs = NOON_MS + DAY_MS + minute * MINUTE_MS;
-      await runWatch();
+      await runReconciliation();
     }
     expect(new Set(begun).size).toBe(3);
   });
@@ -324,7 +328,7 @@ describe("a checkpoint", () => {
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 9_950_000, difference_kobo: 0 });
     ledger.nowMs += DAY_MS;
-    await runWatch();
+    await runReconciliation();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       sum_kobo: 9_950_000,
       version: 2,
@@ -350,9 +354,9 @@ describe("a checkpoint", () => {
     const accountId = await anAccount();
     await raiseVersion(accountId);
     ledger.nowMs += DAY_MS;
-    await runWatch();
+    await runReconciliation();
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ version: 2, difference_kobo: 0 });
-    // From now on the wallet is proved although it is never quiet.
+    // From now on the wallet is reconciled although it is never quiet.
     const beforeRead = vi.fn(async () => {
       await settle(await ledger.anOpenTransaction(accountId), "success");
     });
@@ -369,8 +373,8 @@ describe("a run that is killed", () => {
     const accountId = await anAccount();
     await ledger.anOpenTransaction(accountId);
     ledger.nowMs += HOUR_MS;
-    const said: string[] = [];
-    vi.spyOn(console, "log").mockImplementation((line: unknown) => void said.push(String(line)));
+    const logged: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
     const isReading = new Promise<void>((resolve) => {
       beforeEachWalletRead(() => {
         resolve();
@@ -379,6 +383,6 @@ describe("a run that is killed", () => {
     });
     void reconcileLedger(ledger, enough());
     await isReading;
-    expect(said.join()).toContain('"OldestOpenSeconds":3600,"StuckTransactions":1,"OldestUnrefundedSeconds":0');
+    expect(logged.join()).toContain('"OldestOpenSeconds":3600,"StuckTransactions":1,"OldestUnrefundedSeconds":0');
   });
 });

@@ -24,7 +24,10 @@ import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed by it. */
+/**
+ * Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed
+ * by it.
+ */
 const DAY_MS = 24 * 3_600_000;
 const RETENTION_DAYS = 400;
 const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;
@@ -48,7 +51,7 @@ afterAll(() => proxy.stop());
 const anAccount = async (): Promise<string> =>
   (await createAccount(ledger.tables, { name: "test", whitelist: [] })).account_id;
 
-const rowOf = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
+const oldTransaction = (accountId: string, changes: Partial<Transaction> = {}): Transaction => {
   const { open: _open, ...transaction } = aTransaction();
   const at = isoTime(OLD_MS);
   return {
@@ -68,9 +71,9 @@ const keep = async (transactions: readonly Transaction[]): Promise<void> => {
     await ledger.tables.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
   }
 };
-const stands = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
+const stored = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
 const phonesOf = (transactions: readonly Transaction[]) =>
-  Promise.all(transactions.map(async (transaction) => (await stands(transaction))?.phone_number));
+  Promise.all(transactions.map(async (transaction) => (await stored(transaction))?.phone_number));
 
 const enough = (): Deadline => deadlineIn(300_000);
 const mask = (deadline = enough()) => maskOldPhones(ledger, RETENTION_DAYS, deadline);
@@ -85,24 +88,28 @@ describe("maskOldPhones", () => {
   test("the number of a settled transaction of either mode is masked after the retention, and nothing else changes", async () => {
     const accountId = await anAccount();
     const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const old = [rowOf(accountId), rowOf(accountId, failed), rowOf(accountId, { mode: "test" })];
-    const young = rowOf(accountId, { created_at: isoTime(NOON_MS - (RETENTION_DAYS - 1) * DAY_MS) });
+    const old = [
+      oldTransaction(accountId),
+      oldTransaction(accountId, failed),
+      oldTransaction(accountId, { mode: "test" }),
+    ];
+    const young = oldTransaction(accountId, { created_at: isoTime(NOON_MS - (RETENTION_DAYS - 1) * DAY_MS) });
     await keep([...old, young]);
     expect(await mask()).toBe(3);
     for (const transaction of old) {
-      expect(await stands(transaction)).toEqual({
+      expect(await stored(transaction)).toEqual({
         ...transaction,
         phone_number: MASKED,
         description: `MTN 1GB data for ${MASKED}`,
       });
     }
-    expect(await stands(young)).toEqual(young);
+    expect(await stored(young)).toEqual(young);
   });
 
   test("a number is masked at most a day after its retention", async () => {
     const accountId = await anAccount();
-    const row = rowOf(accountId, { created_at: isoTime(NOON_MS) });
-    await keep([row]);
+    const transaction = oldTransaction(accountId, { created_at: isoTime(NOON_MS) });
+    await keep([transaction]);
     ledger.nowMs = NOON_MS + RETENTION_DAYS * DAY_MS;
     expect(await mask()).toBe(0);
     ledger.nowMs += DAY_MS;
@@ -111,8 +118,8 @@ describe("maskOldPhones", () => {
 
   test("the number of an open live transaction is kept until the first pass after its settlement, and delays no other", async () => {
     const accountId = await anAccount();
-    const open = rowOf(accountId, { status: "processing", open: "live" });
-    const later = rowOf(accountId, { created_at: isoTime(OLD_MS + 1) });
+    const open = oldTransaction(accountId, { status: "processing", open: "live" });
+    const later = oldTransaction(accountId, { created_at: isoTime(OLD_MS + 1) });
     await keep([open, later]);
     expect(await mask()).toBe(1);
     expect(await phonesOf([open, later])).toEqual([PHONE, MASKED]);
@@ -122,25 +129,28 @@ describe("maskOldPhones", () => {
     await keep([ended]);
     ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(1);
-    expect(await stands(open)).toMatchObject({ status: "success", phone_number: MASKED });
+    expect(await stored(open)).toMatchObject({ status: "success", phone_number: MASKED });
     ledger.nowMs += DAY_MS;
     expect(await mask()).toBe(0);
   });
 
   test("the number of a test transaction that stays open is masked like any other", async () => {
     const accountId = await anAccount();
-    const open = rowOf(accountId, { mode: "test", status: "processing" });
+    const open = oldTransaction(accountId, { mode: "test", status: "processing" });
     await keep([open]);
     expect(await mask()).toBe(1);
-    expect(await stands(open)).toMatchObject({ status: "processing", phone_number: MASKED });
+    expect(await stored(open)).toMatchObject({ status: "processing", phone_number: MASKED });
   });
 
   test("an identity check, which has no number, is not written", async () => {
     const accountId = await anAccount();
-    const { phone_number: _phone, ...check } = rowOf(accountId, { type: "nin_verification", description: "NIN" });
+    const { phone_number: _phone, ...check } = oldTransaction(accountId, {
+      type: "nin_verification",
+      description: "NIN",
+    });
     await keep([check]);
     expect(await mask()).toBe(0);
-    expect(await stands(check)).toEqual(check);
+    expect(await stored(check)).toEqual(check);
   });
 
   test("the number of a stored event keeps its last two digits", async () => {
@@ -158,7 +168,7 @@ describe("maskOldPhones", () => {
 describe("a masking pass", () => {
   test("a pass is made once a day; for the rest of the day a run makes one call", async () => {
     const accountId = await anAccount();
-    await keep([rowOf(accountId)]);
+    await keep([oldTransaction(accountId)]);
     await mask();
     ledger.nowMs += 60_000;
     expect(await callsOf(mask)).toEqual(["GetItem"]);
@@ -168,7 +178,9 @@ describe("a masking pass", () => {
 
   test("a pass reads by owner and time, never the whole table, and nothing a second time", async () => {
     const accountId = await anAccount();
-    await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    await keep(
+      Array.from({ length: 230 }, (_, age) => oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) })),
+    );
     const calls = await callsOf(async () => expect(await mask()).toBe(230));
     expect(new Set(calls)).toEqual(new Set(["GetItem", "Query", "BatchGetItem", "UpdateItem", "PutItem"]));
     expect(calls.filter((call) => call === "BatchGetItem")).toHaveLength(3);
@@ -178,8 +190,8 @@ describe("a masking pass", () => {
 
   test("a pass costs one write unit for each transaction, and none of an index", async () => {
     const accountId = await anAccount();
-    const named = { upstream_reference: "U-1", upstream_amount_kobo: rowOf(accountId).amount_kobo };
-    await keep([rowOf(accountId, named), rowOf(accountId)]);
+    const withReference = { upstream_reference: "U-1", upstream_amount_kobo: oldTransaction(accountId).amount_kobo };
+    await keep([oldTransaction(accountId, withReference), oldTransaction(accountId)]);
     await callsOf(mask);
     const updates = proxy.calls.filter(({ operation }) => operation === "UpdateItem");
     expect(updates.map(({ tableUnits, indexUnits }) => [tableUnits, indexUnits])).toEqual([
@@ -191,12 +203,12 @@ describe("a masking pass", () => {
   test("a pass goes on in the next run when the time of one is up", async () => {
     const accountId = await anAccount();
     const transactions = Array.from({ length: 230 }, (_, age) =>
-      rowOf(accountId, { created_at: isoTime(OLD_MS + age) }),
+      oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) }),
     );
     await keep(transactions);
-    // A look before each batch: time for one of them.
-    const looks = [20_000];
-    expect(await mask({ remainingMs: () => looks.shift() ?? 10_000 })).toBe(100);
+    // Time is asked for before each batch: enough for one of them.
+    const answersMs = [20_000];
+    expect(await mask({ remainingMs: () => answersMs.shift() ?? 10_000 })).toBe(100);
     expect(new Set(await phonesOf(transactions.slice(0, 100)))).toEqual(new Set([MASKED]));
     expect(new Set(await phonesOf(transactions.slice(100)))).toEqual(new Set([PHONE]));
     ledger.nowMs += 60_000;
@@ -207,7 +219,9 @@ describe("a masking pass", () => {
 
   test("no batch begins once 30 seconds of a run are over", async () => {
     const accountId = await anAccount();
-    await keep(Array.from({ length: 230 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    await keep(
+      Array.from({ length: 230 }, (_, age) => oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) })),
+    );
     proxy.fault = ({ operation }) => {
       if (operation === "BatchGetItem") ledger.nowMs += 20_000;
       return undefined;
@@ -218,15 +232,17 @@ describe("a masking pass", () => {
   /** A pass over 3 orders of one account writes each of them, the owner's progress twice and the pass's end. */
   const WRITES = 6;
   const isWrite = (operation: string): boolean => ["UpdateItem", "PutItem"].includes(operation);
-  const threeOrders = async (): Promise<readonly Transaction[]> => {
+  const threeTransactions = async (): Promise<readonly Transaction[]> => {
     const accountId = await anAccount();
-    const rows = Array.from({ length: 3 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) }));
-    await keep(rows);
-    return rows;
+    const transactions = Array.from({ length: 3 }, (_, age) =>
+      oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) }),
+    );
+    await keep(transactions);
+    return transactions;
   };
 
   test("a pass over 3 transactions of one account makes 6 writes", async () => {
-    await threeOrders();
+    await threeTransactions();
     expect((await callsOf(mask)).filter(isWrite)).toHaveLength(WRITES);
   });
 
@@ -234,12 +250,12 @@ describe("a masking pass", () => {
     test.each(Array.from({ length: WRITES }, (_, index) => index + 1))(
       "a pass that meets it at write %i masks everything by the end of the next run",
       async (position) => {
-        const rows = await threeOrders();
+        const transactions = await threeTransactions();
         let writes = 0;
         let faulty: string | undefined;
         proxy.fault = ({ operation, body }) => {
           if (!isWrite(operation)) return undefined;
-          // The client repeats the call in the same words, and meets the same again.
+          // The client retries the same call, and meets the same fault.
           if (body === faulty) return fault;
           writes += 1;
           if (writes !== position) return undefined;
@@ -251,7 +267,7 @@ describe("a masking pass", () => {
         proxy.fault = () => undefined;
         ledger.nowMs += 60_000;
         await mask();
-        expect(await phonesOf(rows)).toEqual([MASKED, MASKED, MASKED]);
+        expect(await phonesOf(transactions)).toEqual([MASKED, MASKED, MASKED]);
         expect(await callsOf(mask)).toEqual(["GetItem"]);
       },
     );
@@ -259,14 +275,16 @@ describe("a masking pass", () => {
 
   test("two simultaneous runs mask each number once", async () => {
     const accountId = await anAccount();
-    await keep(Array.from({ length: 60 }, (_, age) => rowOf(accountId, { created_at: isoTime(OLD_MS + age) })));
+    await keep(
+      Array.from({ length: 60 }, (_, age) => oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) })),
+    );
     const counts = await Promise.all([mask(), mask()]);
     expect(counts[0] + counts[1]).toBe(60);
   });
 
   test("an unreadable item raises an alarm, does not stop the other owners, and is read again by the next run", async () => {
     const [broken, accountId] = [await anAccount(), await anAccount()];
-    const [bad, good] = [rowOf(broken), rowOf(accountId)];
+    const [bad, good] = [oldTransaction(broken), oldTransaction(accountId)];
     await keep([bad, good]);
     const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
     await ledger.tables.db.send(new UpdateCommand(change));
@@ -319,7 +337,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     expect(lines.at(-1)).toMatchObject({ id: reference, description: `MTN 1GB data for ${MASKED}` });
     expect(await reconcileWallet(service.ledger, caller.accountId)).toMatchObject({ difference_kobo: 0 });
 
-    // The stream's filter takes the masking for no end; an announcement by the operator tells the masked number.
+    // The masking of an item sends no webhook; one that the operator sends again has the masked number.
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
     const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
     await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);

@@ -10,7 +10,9 @@ import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-led
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
-/** Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others. */
+/**
+ * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.
+ */
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 let proxy: DynamoDbProxy;

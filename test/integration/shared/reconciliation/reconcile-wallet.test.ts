@@ -119,13 +119,14 @@ describe("strong reads", () => {
       if (operation === "GetItem" || operation === "BatchGetItem") reads.push(body);
       if (operation !== "TransactWriteItems") return undefined;
       writes += 1;
-      // Two writes of ours, each of which the SDK tries twice.
+      // Two writes, each of which the SDK tries twice.
       return writes <= 4 ? "answer_lost" : undefined;
     };
     await ledger.anOpenTransaction(accountId);
     await fundWallet(ledger, entry);
     await reconcileWallet(ledger, accountId);
-    // The order, the funding of an earlier release, the checkpoint, the entry, the checkpoint, the two entries, the orders, the wallet.
+    // The order, the funding of an earlier release, the checkpoint, the entry, the checkpoint, the two entries, the
+    // orders, the wallet.
     expect(reads).toHaveLength(8);
     for (const read of reads) expect(read).toContain('"ConsistentRead":true');
   });
@@ -215,7 +216,7 @@ describe("confirmedReconciliation", () => {
     const pause = async () => {
       pauses += 1;
     };
-    return { proof: await confirmedReconciliation(ledger, accountId, pause), pauses };
+    return { reconciliation: await confirmedReconciliation(ledger, accountId, pause), pauses };
   };
   /** The first `count` answers of the index by owner have nothing of the account's entries. */
   const lag = (accountId: string, count: number): void => {
@@ -233,14 +234,14 @@ describe("confirmedReconciliation", () => {
     const accountId = await anAccount();
     // Of what is older than an hour, and of what is newer.
     lag(accountId, 2);
-    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 0 });
+    expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 }, pauses: 0 });
   });
 
   test("a difference is reported after one pause, and no difference without a pause", async () => {
     const accountId = await anAccount();
-    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 }, pauses: 0 });
+    expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 }, pauses: 0 });
     await addKobo(accountId, 1);
-    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 }, pauses: 1 });
+    expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 1 }, pauses: 1 });
   });
 
   test("a difference that grows between the two reconciliations is reported", async () => {
@@ -269,12 +270,12 @@ describe("confirmedReconciliation", () => {
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
-    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 0 } });
+    expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 } });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 0 });
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700, up_to: isoTime(NOON_MS) });
     await addKobo(accountId, 1);
-    expect(await confirm(accountId)).toMatchObject({ proof: { difference_kobo: 1 } });
+    expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 1 } });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700 });
   });
 });

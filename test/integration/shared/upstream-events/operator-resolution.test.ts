@@ -39,7 +39,10 @@ import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/fa
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the test's. */
+/**
+ * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
+ * test's.
+ */
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const decision = { by: "ada", why: "ticket 88" };
 
@@ -562,7 +565,7 @@ describe("a rotated key", () => {
   });
 });
 
-test("a change of an account is on record with who, what and why; one that changes nothing, or is refused, is not", async () => {
+test("a change of an account has an audit entry; one without effect, or refused, has none", async () => {
   const { account_id } = await createAccount(storeAt(), { name: "test", whitelist: [] });
   const store = {
     ...storeAt(),
@@ -574,11 +577,11 @@ test("a change of an account is on record with who, what and why; one that chang
   expect(await readAudit(ledgerAt(), account_id)).toMatchObject([{ action: "ips allow", by: "ada", why: "ticket 88" }]);
 });
 
-test("an act outside the ledger is on record by itself, without a reason where none was given", async () => {
+test("an action outside the ledger has an audit entry of its own, without a reason if none was given", async () => {
   const subject = `catalog-${randomUUID()}`;
   await recordAudit(ledgerAt(), { subject, by: "ada", action: "catalog accept", details: { plans: 30 } });
-  const [act, ...others] = await readAudit(ledgerAt(), subject);
-  expect(act).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
-  expect(act).not.toHaveProperty("why");
+  const [entry, ...others] = await readAudit(ledgerAt(), subject);
+  expect(entry).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
+  expect(entry).not.toHaveProperty("why");
   expect(others).toEqual([]);
 });

@@ -23,7 +23,7 @@ const listen = async (server: Server): Promise<number> => {
   return typeof address === "object" && address !== null ? address.port : 0;
 };
 
-/** A server that speaks in raw bytes; `answer` is called once a connection, when a whole order has arrived. */
+/** A server of raw bytes; `answer` is called once per connection, when a whole order has arrived. */
 const aRawServer = async (answer: (socket: Socket) => void) => {
   const seen: Seen = { connections: 0, requests: [], closed: 0 };
   const sockets = new Set<Socket>();

@@ -16,15 +16,15 @@ const REFERENCE = "DATA_0123456789ABCDEFGHJKMNPQRS";
 
 /** A cached secret, and its value when it is fetched again. */
 const aSecret = (cached: string | undefined, current: string | undefined = cached) => {
-  const asked = { refetches: 0 };
+  const keyReads = { refetches: 0 };
   const secret: Secret = {
     value: async () => cached,
     refetch: async () => {
-      asked.refetches += 1;
+      keyReads.refetches += 1;
       return current;
     },
   };
-  return { secret, asked };
+  return { secret, keyReads };
 };
 
 type Setting = {
@@ -36,7 +36,7 @@ type Setting = {
 };
 
 /** A client of a simulator whose live key is KEY. */
-const aProvider = async (setting: Setting = {}) => {
+const aClient = async (setting: Setting = {}) => {
   const simulator = await startSimulator({
     ...{ liveKey: KEY, slowAnswerMs: 60, delayedOutcomeMs: 60_000 },
     ...setting.simulator,
@@ -44,19 +44,19 @@ const aProvider = async (setting: Setting = {}) => {
   onTestFinished(() => simulator.stop());
   simulator.state.faults.add(...(setting.faults ?? []));
   const key = "key" in setting ? setting.key : KEY;
-  const { secret, asked } = aSecret(key, "currentKey" in setting ? setting.currentKey : key);
+  const { secret, keyReads } = aSecret(key, "currentKey" in setting ? setting.currentKey : key);
   const { clock } = setting;
-  const provider = httpUpstream({ baseUrl: simulator.baseUrl, liveKey: secret, ...(clock && { clock }) });
+  const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey: secret, ...(clock && { clock }) });
   return {
-    provider,
+    upstream,
     state: simulator.state,
-    asked,
+    keyReads,
     /** Places one order with the usual 29 s. */
     buy: (changes: { readonly phoneNumber?: string } = {}, budgetMs = 29_000) =>
-      provider.buy({ ...mtn1gb, ...changes }, REFERENCE, deadlineIn(budgetMs)),
-    ready: (budgetMs = 29_000) => provider.assertReady(mtn1gb, deadlineIn(budgetMs)),
-    /** How many of a fault's `times` were used up: one a request. */
-    met: (times: number): number => times - (simulator.state.faults.list()[0]?.times ?? 0),
+      upstream.buy({ ...mtn1gb, ...changes }, REFERENCE, deadlineIn(budgetMs)),
+    ready: (budgetMs = 29_000) => upstream.assertReady(mtn1gb, deadlineIn(budgetMs)),
+    /** How many requests met a fault that was set for `times` of them. */
+    requestsOf: (times: number): number => times - (simulator.state.faults.list()[0]?.times ?? 0),
   };
 };
 
@@ -78,7 +78,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<ServiceError> => {
 
 describe("orders", () => {
   test("an order arrives once, with the live key and our reference, and its outcome has the upstream's reference and price", async () => {
-    const { buy, state } = await aProvider();
+    const { buy, state } = await aClient();
     const outcome = await buy();
     expect(state.purchases).toMatchObject([
       { keyUsed: KEY, mode: "live", reference: REFERENCE, path: "/vtu/data/purchase", amountKobo: 500_00 },
@@ -107,13 +107,13 @@ describe("orders", () => {
     ["7", "unknown", 1],
     ["8", "delivered", 1],
   ] as const)("for 0800000000%s is %s, with %i orders at the upstream", async ([digit, kind, orders]) => {
-    const { buy, state } = await aProvider();
+    const { buy, state } = await aClient();
     expect((await buy({ phoneNumber: `0800000000${digit}` })).kind).toBe(kind);
     expect([state.purchases.length, state.requests.length]).toEqual([orders, 1]);
   });
 
   test("an order that the upstream is processing is unknown, with the upstream's reference and price", async () => {
-    const { buy, state } = await aProvider();
+    const { buy, state } = await aClient();
     expect(await buy({ phoneNumber: "08000000004" })).toEqual({
       kind: "unknown",
       reason: "processing",
@@ -123,12 +123,12 @@ describe("orders", () => {
   });
 
   test("an order whose number the upstream refuses with 422 is refused on phone_number", async () => {
-    const { buy } = await aProvider();
+    const { buy } = await aClient();
     expect(await buy({ phoneNumber: "12345" })).toMatchObject({ kind: "refused", fields: ["phone_number"] });
   });
 
   test("an order whose reference the upstream knows is unknown, because an earlier copy arrived", async () => {
-    const { buy, state } = await aProvider();
+    const { buy, state } = await aClient();
     expect((await buy()).kind).toBe("delivered");
     expect(await buy()).toMatchObject({ kind: "unknown", reason: "duplicate_reference" });
     expect(state.purchases).toHaveLength(1);
@@ -157,13 +157,13 @@ describe("unknown outcomes, which are not sent again", () => {
     ["it is answered with 2 MB", { kind: "huge", bytes: 2_097_152 }],
   ];
   test.for(faults)("%s", async ([, fault]) => {
-    const { buy, met } = await aProvider({ faults: [{ ...fault, times: 5 }] });
+    const { buy, requestsOf } = await aClient({ faults: [{ ...fault, times: 5 }] });
     expect((await buy()).kind).toBe("unknown");
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("with 7,000 ms left the upstream gets 1,000 ms, then the outcome is unknown, and the order is at the upstream", async () => {
-    const { buy, state } = await aProvider({ faults: [{ kind: "delay", delay_ms: 4_000 }] });
+    const { buy, state } = await aClient({ faults: [{ kind: "delay", delay_ms: 4_000 }] });
     const { result, tookMs } = await timed(() => buy({}, 7_050));
     expect(result).toEqual({ kind: "unknown", reason: "timeout" });
     expect(tookMs).toBeGreaterThan(900);
@@ -181,8 +181,8 @@ describe("an unreachable upstream", () => {
         server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
       });
     });
-    const provider = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, liveKey: aSecret(KEY).secret });
-    expect(await provider.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
+    const upstream = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, liveKey: aSecret(KEY).secret });
+    expect(await upstream.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
       kind: "account_error",
       reason: "ECONNREFUSED",
     });
@@ -190,29 +190,35 @@ describe("an unreachable upstream", () => {
 });
 
 describe("a 401", () => {
-  test("a 401 during a rotation fetches the key once, and the order is sent again with the new one", async () => {
-    const { buy, state, asked } = await aProvider({ key: OLD_KEY, currentKey: KEY });
+  test("a 401 during a rotation keyReads the key once, and the order is sent again with the new one", async () => {
+    const { buy, state, keyReads } = await aClient({ key: OLD_KEY, currentKey: KEY });
     expect((await buy()).kind).toBe("delivered");
-    expect(asked.refetches).toBe(1);
+    expect(keyReads.refetches).toBe(1);
     expect(state.purchases).toMatchObject([{ keyUsed: KEY, reference: REFERENCE }]);
   });
 
   test("a 401 with an unchanged key is an account_error after 1 request", async () => {
-    const { buy, asked, met } = await aProvider({ faults: [{ kind: "unauthorized", times: 5 }] });
+    const { buy, keyReads, requestsOf } = await aClient({ faults: [{ kind: "unauthorized", times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
-    expect([asked.refetches, met(5)]).toEqual([1, 1]);
+    expect([keyReads.refetches, requestsOf(5)]).toEqual([1, 1]);
   });
 
   test("a 401 with the new key too is an account_error after 2 requests", async () => {
-    const { buy, asked, met } = await aProvider({ currentKey: OLD_KEY, faults: [{ kind: "unauthorized", times: 5 }] });
+    const { buy, keyReads, requestsOf } = await aClient({
+      currentKey: OLD_KEY,
+      faults: [{ kind: "unauthorized", times: 5 }],
+    });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
-    expect([asked.refetches, met(5)]).toEqual([1, 2]);
+    expect([keyReads.refetches, requestsOf(5)]).toEqual([1, 2]);
   });
 
   test("a 401 while the secret is empty is an account_error after 1 request", async () => {
-    const { buy, met } = await aProvider({ currentKey: undefined, faults: [{ kind: "unauthorized", times: 5 }] });
+    const { buy, requestsOf } = await aClient({
+      currentKey: undefined,
+      faults: [{ kind: "unauthorized", times: 5 }],
+    });
     expect(await buy()).toEqual({ kind: "account_error", reason: "status_401" });
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("a 401 while Secrets Manager is unavailable is an account_error, not an exception", async () => {
@@ -235,9 +241,9 @@ describe("a key that cannot be read in time, which leaves 6 s for settling", () 
   const withKey = async (liveKey: Secret, budgetMs: number) => {
     const simulator = await startSimulator({ liveKey: KEY });
     onTestFinished(() => simulator.stop());
-    const provider = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
+    const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
     const deadline = deadlineIn(budgetMs);
-    const result = await provider.buy(mtn1gb, REFERENCE, deadline);
+    const result = await upstream.buy(mtn1gb, REFERENCE, deadline);
     return { result, leftMs: deadline.remainingMs(), purchases: simulator.state.purchases };
   };
 
@@ -265,16 +271,16 @@ describe("a 429", () => {
   ])(
     "with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
     async (leftMs, requests) => {
-      const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 3, times: 5 }] });
+      const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 3, times: 5 }] });
       const deadline = deadlineIn(leftMs);
       expect(await buy({}, leftMs)).toEqual({ kind: "account_error", reason: "rate_limited" });
-      expect(met(5)).toBe(requests);
+      expect(requestsOf(5)).toBe(requests);
       expect(deadline.remainingMs()).toBeGreaterThan(6_000);
     },
   );
 
   test("after a 429 with Retry-After 1 the order is sent again 1 s later, under the same reference", async () => {
-    const { buy, state } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 1 }] });
+    const { buy, state } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 1 }] });
     const { result, tookMs } = await timed(() => buy());
     expect(result.kind).toBe("delivered");
     expect(tookMs).toBeGreaterThan(990);
@@ -282,50 +288,54 @@ describe("a 429", () => {
   });
 
   test("two 429 with Retry-After 1 are an account_error after 2 requests", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
+    const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
-    expect(met(5)).toBe(2);
+    expect(requestsOf(5)).toBe(2);
   });
 
   test.for([10, 60])("a 429 with Retry-After %i is an account_error at once, after 1 request", async (retryAfterS) => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: retryAfterS, times: 5 }] });
+    const { buy, requestsOf } = await aClient({
+      faults: [{ kind: "rate_limited", retry_after_s: retryAfterS, times: 5 }],
+    });
     const { result, tookMs } = await timed(() => buy());
     expect(result).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(tookMs).toBeLessThan(900);
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("a 429 without Retry-After is an account_error after 1 request", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }] });
+    const { buy, requestsOf } = await aClient({
+      faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }],
+    });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("a 429 with Retry-After 1 and less than a second left after it is an account_error, and not sent again", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
+    const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy({}, 7_500)).toEqual({ kind: "account_error", reason: "rate_limited" });
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("a 429 whose body has an open order is unknown and not sent again", async () => {
     const body = JSON.stringify({ status: false, message: "", data: { transaction: { status: "processing" } } });
-    const { buy, met } = await aProvider({
+    const { buy, requestsOf } = await aClient({
       faults: [{ kind: "custom", status: 429, headers: { "Retry-After": "1" }, body, times: 5 }],
     });
     expect((await buy()).kind).toBe("unknown");
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 });
 
 describe("assertReady", () => {
   test("an order is ready while the upstream's limit is not exhausted", async () => {
-    const { ready } = await aProvider();
+    const { ready } = await aClient();
     await expect(ready()).resolves.toBeUndefined();
   });
 
   test("an exhausted limit is 503 until the upstream's minute is over, with the seconds in Retry-After", async () => {
     let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
-    const { buy, ready } = await aProvider({ clock: () => nowMs, simulator: { limits: { vtu: 1 } } });
+    const { buy, ready } = await aClient({ clock: () => nowMs, simulator: { limits: { vtu: 1 } } });
     expect((await buy()).kind).toBe("delivered");
     const refusal = await refusalOf(ready());
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 40]);
@@ -337,7 +347,7 @@ describe("assertReady", () => {
 
   test("after a 429 with Retry-After 10 the next order is 503 with Retry-After 10", async () => {
     const nowMs = Date.parse("2026-11-21T12:00:20.000Z");
-    const { buy, ready } = await aProvider({
+    const { buy, ready } = await aClient({
       clock: () => nowMs,
       faults: [{ kind: "rate_limited", retry_after_s: 10, times: 1 }],
     });
@@ -346,97 +356,104 @@ describe("assertReady", () => {
   });
 
   test("an exhausted limit of the catalog does not affect orders", async () => {
-    const { provider, ready } = await aProvider({ simulator: { limits: { catalog: 1 } } });
-    expect(await provider.fetchCatalog(deadlineIn(29_000))).toMatchObject({ status: 200 });
+    const { upstream, ready } = await aClient({ simulator: { limits: { catalog: 1 } } });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ status: 200 });
     await expect(ready()).resolves.toBeUndefined();
   });
 
   test("an absent key is 503 with Retry-After 60", async () => {
-    const { ready } = await aProvider({ key: undefined });
+    const { ready } = await aClient({ key: undefined });
     const refusal = await refusalOf(ready());
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 60]);
   });
 
   test("a key with a line break in it counts as absent: 503 with Retry-After 60", async () => {
-    const { ready } = await aProvider({ key: "live_upstream\n0123456789" });
+    const { ready } = await aClient({ key: "live_upstream\n0123456789" });
     expect((await refusalOf(ready())).details.retryAfterS).toBe(60);
   });
 
   test("less than 1 s for the upstream is 503 with Retry-After 1, and exactly 1 s is enough", async () => {
-    const { provider } = await aProvider();
-    const refusal = await refusalOf(provider.assertReady(mtn1gb, { remainingMs: () => 6_999 }));
+    const { upstream } = await aClient();
+    const refusal = await refusalOf(upstream.assertReady(mtn1gb, { remainingMs: () => 6_999 }));
     expect([refusal.code, refusal.details.retryAfterS]).toEqual(["provider_unavailable", 1]);
-    await expect(provider.assertReady(mtn1gb, { remainingMs: () => 7_000 })).resolves.toBeUndefined();
+    await expect(upstream.assertReady(mtn1gb, { remainingMs: () => 7_000 })).resolves.toBeUndefined();
   });
 });
 
 describe("nothing is sent", () => {
   test("an order without a key is an account_error without a request", async () => {
-    const { buy, met } = await aProvider({ key: undefined, faults: [{ kind: "status", status: 500, times: 5 }] });
+    const { buy, requestsOf } = await aClient({
+      key: undefined,
+      faults: [{ kind: "status", status: 500, times: 5 }],
+    });
     expect(await buy()).toEqual({ kind: "account_error", reason: "no_upstream_key" });
-    expect(met(5)).toBe(0);
+    expect(requestsOf(5)).toBe(0);
   });
 
   test("an order without time is an account_error without a request", async () => {
-    const { buy, met } = await aProvider({ faults: [{ kind: "status", status: 500, times: 5 }] });
+    const { buy, requestsOf } = await aClient({ faults: [{ kind: "status", status: 500, times: 5 }] });
     expect(await buy({}, 6_900)).toEqual({ kind: "account_error", reason: "no_time" });
-    expect(met(5)).toBe(0);
+    expect(requestsOf(5)).toBe(0);
   });
 
   test.for([
     ["a line break", "live_upstream_0123456789\nabcdefghijklmno"],
     ["an invisible letter", "live_upstream_0123456789\u200babcdefghijklmno"],
   ] as const)("with a key that has %s in it: the order is ours, 0 requests, and no exception", async ([, key]) => {
-    const { buy, met } = await aProvider({ key, faults: [{ kind: "status", status: 500, times: 5 }] });
+    const { buy, requestsOf } = await aClient({ key, faults: [{ kind: "status", status: 500, times: 5 }] });
     expect((await buy()).kind).toBe("account_error");
-    expect(met(5)).toBe(0);
+    expect(requestsOf(5)).toBe(0);
   });
 });
 
 describe("the catalog", () => {
   test("the catalog is read with the live key", async () => {
-    const { provider } = await aProvider();
-    const result = await provider.fetchCatalog(deadlineIn(29_000));
+    const { upstream } = await aClient();
+    const result = await upstream.fetchCatalog(deadlineIn(29_000));
     if (result.kind !== "answered") expect.unreachable();
     expect(JSON.parse(result.body)).toMatchObject({ status: true, data: { data_plans: expect.any(Array) } });
   });
 
   test("the catalog is read with the new key after a 401 during a rotation", async () => {
-    const { provider, asked } = await aProvider({ key: OLD_KEY, currentKey: KEY });
-    expect(await provider.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
-    expect(asked.refetches).toBe(1);
+    const { upstream, keyReads } = await aClient({ key: OLD_KEY, currentKey: KEY });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
+    expect(keyReads.refetches).toBe(1);
   });
 
   test("the catalog is read after two 429 with Retry-After 1, 2 s later", async () => {
-    const { provider } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 2 }] });
-    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
+    const { upstream } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 2 }] });
+    const { result, tookMs } = await timed(() => upstream.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 200 });
     expect(tookMs).toBeGreaterThan(1_900);
   });
 
   test("a 429 of the catalog whose wait exceeds the deadline is returned at once, after 1 request", async () => {
-    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 30, times: 5 }] });
-    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(29_000)));
+    const { upstream, requestsOf } = await aClient({
+      faults: [{ kind: "rate_limited", retry_after_s: 30, times: 5 }],
+    });
+    const { result, tookMs } = await timed(() => upstream.fetchCatalog(deadlineIn(29_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
     expect(tookMs).toBeLessThan(900);
-    expect(met(5)).toBe(1);
+    expect(requestsOf(5)).toBe(1);
   });
 
   test("with Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {
-    const { provider, met } = await aProvider({ faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }] });
-    const { result, tookMs } = await timed(() => provider.fetchCatalog(deadlineIn(8_000)));
+    const { upstream, requestsOf } = await aClient({
+      faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }],
+    });
+    const { result, tookMs } = await timed(() => upstream.fetchCatalog(deadlineIn(8_000)));
     expect(result).toMatchObject({ kind: "answered", status: 429 });
     expect(tookMs).toBeLessThan(2_500);
-    expect(met(100_000)).toBeLessThanOrEqual(10);
+    expect(requestsOf(100_000)).toBeLessThanOrEqual(10);
   });
 
   test("without a key the catalog is not requested", async () => {
-    const { provider } = await aProvider({ key: undefined });
-    expect(await provider.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "never_sent", reason: "no_upstream_key" });
+    const { upstream } = await aClient({ key: undefined });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "never_sent", reason: "no_upstream_key" });
   });
 
   test("a catalog of more than 8 MB is not read to its end", async () => {
-    const { provider } = await aProvider({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
-    expect(await provider.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
+    const { upstream } = await aClient({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
   });
 });

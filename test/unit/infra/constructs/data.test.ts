@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tables } from "../../../../infra/tables.ts";
+import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
 import { idIn, templatesOf } from "../../../builders/templates.ts";
 
 const { data, service } = templatesOf("prod");
@@ -34,12 +35,13 @@ describe("tables", () => {
 
 describe("secrets", () => {
   const secrets = data.all("AWS::SecretsManager::Secret");
+  const ofKind = (kind: SecretKind) => secretNames.filter((name) => secretTable[name].kind === kind);
 
-  test("no secret has a value in the template: four are generated on AWS, two are set by the operator", () => {
-    expect(secrets).toHaveLength(6);
+  test("no secret has a value in the template: AWS generates those that the operator does not set", () => {
+    expect(secrets).toHaveLength(secretNames.length);
     for (const { Properties } of secrets) expect(Properties.SecretString).toBeUndefined();
     const generated = secrets.filter(({ Properties }) => Properties.GenerateSecretString !== undefined);
-    expect(generated).toHaveLength(4);
+    expect(generated).toHaveLength(secretNames.length - ofKind("filled").length);
     for (const { Properties } of generated) {
       // Under 32 characters would count as absent.
       expect(Properties.GenerateSecretString).toEqual({ PasswordLength: 43, ExcludePunctuation: true });
@@ -59,6 +61,9 @@ describe("secrets", () => {
 });
 
 describe("an adopted ledger", () => {
+  const secretIdsIn = ({ all }: typeof data): readonly string[] =>
+    all("AWS::SecretsManager::Secret").map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""));
+
   const region = "arn:aws:dynamodb:eu-west-1:111122223333:table/old-ledger/stream/2026-01-01T00:00:00.000";
   const adopted = templatesOf("prod", {
     adopt: {
@@ -72,7 +77,9 @@ describe("an adopted ledger", () => {
 
   test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {
     expect(adopted.data.all("AWS::DynamoDB::Table").map(({ id }) => id.slice(0, 5))).toEqual(["Cache"]);
-    expect(adopted.data.all("AWS::SecretsManager::Secret")).toHaveLength(4);
+    expect(secretIdsIn(adopted.data)).toEqual(
+      secretIdsIn(data).filter((id) => !["ReferenceKey", "WebhookKey"].includes(id)),
+    );
     const purchase = adopted.service
       .all("AWS::Lambda::Function")
       .find(({ Properties }) => Properties.FunctionName === "prod-airtime-purchase");

@@ -29,7 +29,10 @@ const allowedTo = (name: string) => {
     .flatMap(statementsOf);
 };
 
-/** `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's suffixes. */
+/**
+ * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
+ * suffixes.
+ */
 const resourceName = (resource: unknown): string => {
   if (resource === "*") return "*";
   const text = JSON.stringify(resource);

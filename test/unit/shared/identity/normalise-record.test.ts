@@ -22,7 +22,7 @@ const advanced = (record: Readonly<Record<string, unknown>>) =>
 const advancedBvn = (record: Readonly<Record<string, unknown>>) =>
   normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" }, dateReading);
 
-const nobody = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
+const emptyNames = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
 
 describe("names of fields", () => {
   const spellings: readonly (readonly [string, string])[] = [
@@ -43,7 +43,7 @@ describe("names of fields", () => {
   ];
   test.each(spellings)("the field %s is read as %s", (sent, ours) => {
     expect(normaliseRecord({ [sent]: "Ada" }, ninBasicResult, known, dateReading)).toEqual({
-      ...nobody,
+      ...emptyNames,
       [ours]: "Ada",
     });
   });
@@ -305,7 +305,7 @@ describe("a record that says nothing about the person is none", () => {
     ["only the number that was asked for", { nin: "12345678901" }],
     ["fields of null", { first_name: null, last_name: null, gender: null }],
     ["fields of empty text", { firstName: "", surname: " ", gender: "?", birthdate: "00-00-0000" }],
-    ["only fields beyond ours", { message: "ok", trackingId: "x" }],
+    ["only unknown fields", { message: "ok", trackingId: "x" }],
   ])("a record with %s is no result", (_name, record) => {
     expect(normaliseRecord(record, ninBasicResult, known, dateReading)).toBeUndefined();
     expect(normaliseRecord(record, ninAdvancedResult, known, dateReading)).toBeUndefined();
@@ -313,7 +313,7 @@ describe("a record that says nothing about the person is none", () => {
 
   test("a record with one name is a result", () => {
     expect(normaliseRecord({ surname: "Obi" }, ninBasicResult, known, dateReading)).toEqual({
-      ...nobody,
+      ...emptyNames,
       last_name: "Obi",
     });
   });
@@ -322,7 +322,7 @@ describe("a record that says nothing about the person is none", () => {
     const asked = { phone_number: "08031234567" };
     expect(normaliseRecord({ nin: "12345678901" }, ninRetrieveResult, asked, dateReading)).toEqual({
       nin: "12345678901",
-      ...nobody,
+      ...emptyNames,
       ...asked,
     });
     expect(normaliseRecord({ phone: "08031234567" }, ninRetrieveResult, asked, dateReading)).toBeUndefined();

@@ -6,24 +6,24 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const place = { pk: "transaction#0123456789ABCDEFGHJKMNPQRS", created_at: "2026-11-21T09:30:00.000Z" };
 
 describe("a cursor", () => {
-  test("leads back to the place that it was made of", () => {
+  test("a cursor is decoded to the place that it was encoded from", () => {
     expect(decodeCursor(encodeCursor(place))).toEqual(place);
   });
 
-  test("made of a whole transaction holds its place and nothing else of it", () => {
+  test("a cursor of a whole transaction holds its place and nothing else of it", () => {
     const cursor = encodeCursor(aTransaction());
     expect(decodeCursor(cursor)).toEqual(place);
     expect(Buffer.from(cursor, "base64url").toString()).not.toMatch(/08031234567|acc_1|order-1/);
   });
 
-  test("goes through a query as it is, and fits into the 400 characters that are accepted", () => {
+  test("a cursor needs no encoding in a URL, and fits into the accepted 400 characters", () => {
     const cursor = encodeCursor(place);
     expect(encodeURIComponent(cursor)).toBe(cursor);
     expect(transactionQuery.parse({ cursor }).cursor).toBe(cursor);
   });
 });
 
-describe("a text is no cursor that is", () => {
+describe("a text that is not a cursor", () => {
   const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
   test.for([
@@ -37,7 +37,7 @@ describe("a text is no cursor that is", () => {
     ["of a number as key", encoded({ ...place, pk: 7 })],
     ["of a time that is none", encoded({ ...place, created_at: "yesterday" })],
     ["cut short", encodeCursor(place).slice(0, -8)],
-  ] as const)("%s", ([, text]) => {
+  ] as const)("not a cursor: %s", ([, text]) => {
     expect(decodeCursor(text)).toBeUndefined();
   });
 });

@@ -11,15 +11,15 @@ const REFUSED = { Code: "ConditionalCheckFailed" };
 const PASSED = { Code: "None" };
 const cancelled = (...CancellationReasons: readonly { readonly Code?: string; readonly Item?: typeof Item }[]) =>
   new TransactionCanceledException({ $metadata, message: "", CancellationReasons: [...CancellationReasons] });
-const named = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
+const errorNamed = (name: string): Error => Object.assign(new Error("The write was not made"), { name });
 
-describe("an error of a ledger write", () => {
-  test("a single write's failed condition is a refusal, with the item as it was found", () => {
+describe("classifyWriteError", () => {
+  test("a failed condition of a single write has the stored transaction", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "", Item });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
-  test("a failed condition without an item is a refusal without a row", () => {
+  test("a failed condition without an item has no transaction", () => {
     const error = new ConditionalCheckFailedException({ $metadata, message: "" });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction: undefined });
     expect(classifyWriteError(cancelled(REFUSED, PASSED))).toMatchObject({
@@ -28,24 +28,24 @@ describe("an error of a ledger write", () => {
     });
   });
 
-  test("that the transaction exists decides before a conflict on the wallet", () => {
+  test("an existing transaction has precedence over a conflict on the wallet", () => {
     const error = cancelled({ ...REFUSED, Item }, { Code: "TransactionConflict" });
     expect(classifyWriteError(error)).toMatchObject({ kind: "condition_failed", transaction });
   });
 
   test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"])(
-    "%s at one item can be tried again, whatever the other's condition says",
+    "%s at one item is a conflict, whatever the other item's condition",
     (Code) => {
       expect(classifyWriteError(cancelled({ Code }, REFUSED))).toEqual({ kind: "conflict" });
       expect(classifyWriteError(cancelled(PASSED, { Code }))).toEqual({ kind: "conflict" });
     },
   );
 
-  test("an earlier copy that is still being carried out is neither lost nor refused", () => {
-    expect(classifyWriteError(named("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
+  test("an earlier copy that is still in progress is neither indeterminate nor a failed condition", () => {
+    expect(classifyWriteError(errorNamed("TransactionInProgressException"))).toEqual({ kind: "in_progress" });
   });
 
-  test("a failed condition on the wallet alone is a refusal without a row", () => {
+  test("a failed condition on the wallet alone has no transaction", () => {
     expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({
       kind: "condition_failed",
       transaction: undefined,
@@ -57,19 +57,19 @@ describe("an error of a ledger write", () => {
     "ThrottlingException",
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
-  ])("%s of the whole request can be tried again", (name) => {
-    expect(classifyWriteError(named(name))).toEqual({ kind: "conflict" });
+  ])("%s of the whole request is a conflict", (name) => {
+    expect(classifyWriteError(errorNamed(name))).toEqual({ kind: "conflict" });
   });
 
   test.each([
     ["a cancellation that gives no reasons", new TransactionCanceledException({ $metadata, message: "" })],
     ["a cancellation whose reasons name no code", cancelled({}, {})],
     ["a cancellation because an item is malformed", cancelled(PASSED, { Code: "ValidationError" })],
-    ["a token that was sent with other parameters", named("IdempotentParameterMismatchException")],
-    ["a time-out", named("TimeoutError")],
+    ["a token that was sent with other parameters", errorNamed("IdempotentParameterMismatchException")],
+    ["a time-out", errorNamed("TimeoutError")],
     ["something that is not an error", { name: "ThrottlingException" }],
     ["nothing at all", undefined],
-  ])("%s says nothing about the write", (_name, error) => {
+  ])("%s leaves the write indeterminate", (_name, error) => {
     expect(classifyWriteError(error)).toEqual({ kind: "indeterminate", error });
   });
 });

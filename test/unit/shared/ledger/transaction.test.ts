@@ -27,12 +27,12 @@ describe("our reference", () => {
     ["bvn_verification", "VERIFY_"],
     ["nin_retrieval", "RETRIEVE_"],
     ["bvn_retrieval", "RETRIEVE_"],
-  ] as const)("of %s begins with %s, and in test mode with TEST_", ([type, prefix]) => {
+  ] as const)("our reference of %s begins with %s, and in test mode with TEST_", ([type, prefix]) => {
     expect(referenceOf(aTransaction({ type }))).toBe(`${prefix}${ID}`);
     expect(referenceOf(aTransaction({ type, mode: "test" }))).toBe(`TEST_${ID}`);
   });
 
-  test("leads back to its item, for all 6 types in both modes", () => {
+  test("our reference contains the item's key, for all 6 types in both modes", () => {
     const transactions = transactionType.options.flatMap((type) =>
       modeSchema.options.map((mode) => aTransaction({ type, mode, pk: transactionPk(ID) })),
     );
@@ -41,7 +41,7 @@ describe("our reference", () => {
       expect(pkOfReference(referenceOf(transaction)), referenceOf(transaction)).toBe(`transaction#${ID}`);
   });
 
-  test("is itself a reference that the lookup's path accepts", () => {
+  test("our reference is accepted in the lookup's path", () => {
     expect(referenceField.safeParse(referenceOf(aTransaction())).success).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe("our reference", () => {
     `DATA-${ID}`,
     `DATA_X_${ID}`,
     "",
-  ])("is not %j: no item is looked for", (text) => {
+  ])("%j does not have the form of our reference", (text) => {
     expect(pkOfReference(text)).toBeUndefined();
   });
 });
@@ -68,8 +68,8 @@ test("`success` and `failed` are final statuses, and `processing` is the only ot
   expect(transactionStatus.options.filter(isFinalStatus)).toEqual(["success", "failed"]);
 });
 
-describe("a transaction as its owner sees it", () => {
-  test("has 11 fields, in NGN, and nothing of what we note for ourselves", () => {
+describe("transactionToView", () => {
+  test("a transaction's view has 11 fields, in NGN, and none of the internal ones", () => {
     const transaction = aTransaction({
       upstream_reference: "DATA_UPSTREAM",
       upstream_amount_kobo: koboSchema.parse(480_00),
@@ -90,18 +90,18 @@ describe("a transaction as its owner sees it", () => {
     });
   });
 
-  test("has null for what is absent, and the code of its failure", () => {
+  test("a transaction's view has null for absent fields, and the code of its failure", () => {
     const {
       caller_reference: _own,
       network: _network,
       phone_number: _phone,
       open: _open,
-      ...row
+      ...transaction
     } = aTransaction({
       status: "failed",
       failure: { code: "delivery_failed" },
     });
-    const view = transactionToView(row);
+    const view = transactionToView(transaction);
     expect(view).toMatchObject({ caller_reference: null, network: null, phone_number: null });
     expect(view.error_code).toBe("delivery_failed");
     expect(transactionView.safeParse(view).success).toBe(true);
@@ -111,9 +111,9 @@ describe("a transaction as its owner sees it", () => {
 test.for([
   ["half a kobo", { amount_kobo: 0.5 }],
   ["less than nothing", { amount_kobo: -1 }],
-  ["an unheard status", { status: "reversed" }],
-  ["an unheard mode", { mode: "sandbox" }],
-  ["no attempt", { attempt: undefined }],
+  ["an unknown status", { status: "reversed" }],
+  ["an unknown mode", { mode: "sandbox" }],
+  ["no write token", { attempt: undefined }],
 ] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
   expect(transactionSchema.safeParse({ ...aTransaction(), ...spoilt }).success).toBe(false);
   expect(transactionSchema.safeParse(aTransaction()).success).toBe(true);

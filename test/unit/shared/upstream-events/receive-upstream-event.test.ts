@@ -43,27 +43,24 @@ const logged = (field = "upstream_reference") => {
 const update = (changes: Record<string, unknown> = {}, trusted = true) => receive(aReport(changes), trusted);
 
 describe("an event of the upstream", () => {
-  test.each([true, false])(
-    "is queued at once as it came, without its phone number (vouched for: %s)",
-    async (trusted) => {
-      const { answer, queued } = await update({}, trusted);
-      expect(answer.data).toEqual({ outcome: "accepted" });
-      const { hashSubject } = await keyedHashes();
-      const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
-      const event: UnsignedEvent = {
-        kind: "event",
-        mode: "live",
-        received_at: "2026-11-21T12:00:00.000Z",
-        reference: "U-1",
-        status: "success",
-        type: "data",
-        amount_kobo: koboFromNaira(500.5),
-        phone,
-      };
-      const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
-      expect(queued).toEqual([{ message, delayS: 0 }]);
-    },
-  );
+  test.each([true, false])("an event is queued without its phone number (authenticated: %s)", async (trusted) => {
+    const { answer, queued } = await update({}, trusted);
+    expect(answer.data).toEqual({ outcome: "accepted" });
+    const { hashSubject } = await keyedHashes();
+    const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
+    const event: UnsignedEvent = {
+      kind: "event",
+      mode: "live",
+      received_at: "2026-11-21T12:00:00.000Z",
+      reference: "U-1",
+      status: "success",
+      type: "data",
+      amount_kobo: koboFromNaira(500.5),
+      phone,
+    };
+    const message = trusted ? { ...event, mac: eventMac(await keyedHashes(), event) } : event;
+    expect(queued).toEqual([{ message, delayS: 0 }]);
+  });
 
   test("an event whose amount has floating-point noise is queued with whole kobo", async () => {
     const { queued } = await update({ amount: 54.019999999999996 });

@@ -13,8 +13,8 @@ const transaction = (status: unknown) => ({ transaction: { reference: "DATA_UP1"
 const refusal = (fields: Readonly<Record<string, unknown>> = {}) => ({ status: false, message: "No.", ...fields });
 
 /**
- * The statuses in groups that R3 treats alike, and every other one from 200 to 599 ("everything else is unknown": 201, 3xx, 402,
- * 408, 409, 425 and 5xx among them).
+ * The groups of statuses that are treated alike, and every other status from 200 to 599, which is unknown: 201, 3xx,
+ * 402, 408, 409, 425 and 5xx among them. Source: docs/decisions/0002-unknown-outcomes.md.
  */
 const groups = {
   ok: [200],
@@ -31,11 +31,11 @@ const mayBeDelivered: readonly [Kind, Kind, Kind, Kind] = ["unknown", "unknown",
 const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, kind];
 
 /**
- * R2 and R3, row by row: a body, and what it means with 200, with a refusing status, with 401 and 403, and with 429. With any
- * other status every body is unknown.
+ * A body, and its outcome with 200, with a refusing status, with 401 and 403, and with 429. With any other status every
+ * body is unknown.
  */
 const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, key: Kind, limited: Kind])[] = [
-  // A JSON object that is not an envelope says nothing; a refusing status speaks for itself.
+  // A JSON object that is not an envelope does not change the outcome of a refusing status.
   ["an object without anything", {}, "unknown", "refused", "account_error", "account_error"],
   [
     "a status that is no boolean",
@@ -45,7 +45,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "account_error",
     "account_error",
   ],
-  // A part in another shape than the interface's is read for what it says.
+  // A part with another shape than the interface's is still searched for wording.
   [
     "errors as a list that says that the reference is taken",
     refusal({ errors: ["The reference has already been taken."] }),
@@ -240,7 +240,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "unknown",
     "unknown",
   ],
-  // An explicit `failed` is what became of the order; the words around it do not change that.
+  // An explicit `failed` overrides other wording.
   ...[
     "Your reference is UP1: keep it.",
     "Duplicate transaction",
@@ -322,9 +322,9 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
         ...(["unknown", "unknown", "account_error", "account_error"] as const),
       ] as const,
   ),
-  // Our own balance at the upstream is ours to mend.
+  // An empty balance at the upstream is an account_error.
   [
-    "our balance, in words about processing",
+    "our balance, with wording about processing",
     refusal({ message: "Error processing the order: insufficient balance." }),
     "account_error",
     "account_error",
@@ -359,32 +359,35 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
 ];
 
 describe("a response whose body is", () => {
-  test.for(rule)("%s: as R2 and R3 say, with each of the 400 statuses from 200 to 599", (row) => {
-    const [, body, ok, refusing, key, limited] = row;
-    const expected = new Map<number, Kind>([
-      ...groups.ok.map((status): [number, Kind] => [status, ok]),
-      ...groups.refusing.map((status): [number, Kind] => [status, refusing]),
-      ...groups.keyOrAddress.map((status): [number, Kind] => [status, key]),
-      ...groups.limited.map((status): [number, Kind] => [status, limited]),
-      ...allOthers.map((status): [number, Kind] => [status, "unknown"]),
-    ]);
-    expect(expected.size).toBe(400);
-    const wrong = [...expected]
-      .map(([status, kind]) => ({ status, kind, got: answer(status, body).kind }))
-      .filter(({ kind, got }) => kind !== got);
-    expect(wrong).toEqual([]);
-  });
+  test.for(rule)(
+    "%s has its outcome with each of the 400 statuses from 200 to 599",
+    ([, body, ok, refusing, key, limited]) => {
+      const expected = new Map<number, Kind>([
+        ...groups.ok.map((status): [number, Kind] => [status, ok]),
+        ...groups.refusing.map((status): [number, Kind] => [status, refusing]),
+        ...groups.keyOrAddress.map((status): [number, Kind] => [status, key]),
+        ...groups.limited.map((status): [number, Kind] => [status, limited]),
+        ...allOthers.map((status): [number, Kind] => [status, "unknown"]),
+      ]);
+      expect(expected.size).toBe(400);
+      const wrong = [...expected]
+        .map(([status, kind]) => ({ status, kind, got: answer(status, body).kind }))
+        .filter(({ kind, got }) => kind !== got);
+      expect(wrong).toEqual([]);
+    },
+  );
 });
 
-/** The same object in the encodings that a proxy or a framework may give it. */
+/** The same object in other encodings. */
 const pending = JSON.stringify(refusal({ data: transaction("processing") }));
 const compressed = gzipSync(pending).toString("utf8");
 const utf16 = Buffer.from(`\uFEFF${pending}`, "utf16le").toString("utf8");
 const json = "application/json; charset=utf-8";
 
 /**
- * Bodies without a JSON object that we can read, each with its media type, and what they mean with 400 and 422 (which the application gives),
- * and with 404, 405, 413 and 415 (which a gateway gives too). 401, 403 and 429 are refusals at the upstream's gate whatever the body holds.
+ * Bodies without a readable JSON object, each with its media type, and their outcomes with 400 and 422, which only the
+ * application sends, and with 404, 405, 413 and 415, which a gateway sends too. 401, 403 and 429 refuse whatever the
+ * body is.
  */
 const unreadable: readonly (readonly [
   name: string,
@@ -437,21 +440,27 @@ const unreadable: readonly (readonly [
 ];
 
 describe("a response without a readable JSON object, whose body is", () => {
-  test.for(unreadable)("%s: refuses an order only if the application never saw it, with each status", (row) => {
-    const [, body, type, byApplication, byGateway] = row;
-    const expected = new Map<number, Kind>([
-      ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
-      ...[400, 422].map((status): [number, Kind] => [status, byApplication]),
-      ...[404, 405, 413, 415].map((status): [number, Kind] => [status, byGateway]),
-      ...[401, 403, 429].map((status): [number, Kind] => [status, "account_error"]),
-    ]);
-    expect(expected.size).toBe(400);
-    const headers = { "content-type": type };
-    const wrong = [...expected]
-      .map(([status, kind]) => ({ status, kind, got: classify({ kind: "answered", status, headers, body }, []).kind }))
-      .filter(({ kind, got }) => kind !== got);
-    expect(wrong).toEqual([]);
-  });
+  test.for(unreadable)(
+    "%s refuses an order only if the application never received it",
+    ([, body, type, byApplication, byGateway]) => {
+      const expected = new Map<number, Kind>([
+        ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
+        ...[400, 422].map((status): [number, Kind] => [status, byApplication]),
+        ...[404, 405, 413, 415].map((status): [number, Kind] => [status, byGateway]),
+        ...[401, 403, 429].map((status): [number, Kind] => [status, "account_error"]),
+      ]);
+      expect(expected.size).toBe(400);
+      const headers = { "content-type": type };
+      const wrong = [...expected]
+        .map(([status, kind]) => ({
+          status,
+          kind,
+          got: classify({ kind: "answered", status, headers, body }, []).kind,
+        }))
+        .filter(({ kind, got }) => kind !== got);
+      expect(wrong).toEqual([]);
+    },
+  );
 
   test("unreadable text about a duplicate leaves the outcome unknown with every status", () => {
     const outcomes = Array.from({ length: 400 }, (_, index) => answer(200 + index, "Duplicate transaction").kind);
@@ -494,14 +503,14 @@ describe("the upstream's reference and amount", () => {
       refusal({ data: transaction("failed"), errors: { reference: ["?"] } }),
       refusal({ data: transaction("failed"), message: "Insufficient wallet balance." }),
     ];
-    const lost = bodies.flatMap((body, row) =>
+    const missing = bodies.flatMap((body) =>
       Array.from({ length: 400 }, (_, index) => ({
-        row,
+        body,
         status: 200 + index,
         outcome: answer(200 + index, body),
       })).filter(({ outcome }) => outcome.upstreamReference !== "DATA_UP1" || outcome.upstreamAmountKobo !== 480_00),
     );
-    expect(lost).toEqual([]);
+    expect(missing).toEqual([]);
   });
 
   test("an amount with floating-point noise is read in whole kobo", () => {
@@ -532,7 +541,7 @@ describe("the upstream's reference and amount", () => {
     ["a reference of 101 characters", { reference: "x".repeat(101) }, { upstreamAmountKobo: 480_00 }],
     ["an empty reference", { reference: "" }, { upstreamAmountKobo: 480_00 }],
     ["a reference that is a fraction", { reference: 7.5 }, { upstreamAmountKobo: 480_00 }],
-    ["an amount in words", { amount: "NGN 480" }, { upstreamReference: "DATA_UP1" }],
+    ["an amount that is text", { amount: "NGN 480" }, { upstreamReference: "DATA_UP1" }],
     ["a negative amount", { amount: -480 }, { upstreamReference: "DATA_UP1" }],
     ["an amount with half a kobo", { amount: 480.005 }, { upstreamReference: "DATA_UP1" }],
     ["an amount beyond counting", { amount: 1e300 }, { upstreamReference: "DATA_UP1" }],
@@ -587,7 +596,7 @@ describe("no_record", () => {
     ["a 404 that names the number", 404, refusal({ errors: { nin: ["?"] } })],
     ["not-found wording in a 200", 200, refusal({ message: "NIN record not found" })],
     ["not-found wording in a 422", 422, refusal({ message: "No record for this number" })],
-  ] as const)("is told by %s in the upstream's envelope", ([, status, body]) => {
+  ] as const)("%s in the upstream's envelope is no_record", ([, status, body]) => {
     expect(check(status, body)).toMatchObject({ kind: "no_record" });
   });
 
@@ -603,7 +612,7 @@ describe("no_record", () => {
     ["a status that says true", { status: true, message: "No record was found" }],
     ["an array", []],
     ["null", null],
-  ] as const)("is not told by a 404 with %s: the outcome is unknown", ([, body]) => {
+  ] as const)("a 404 with %s is unknown, not no_record", ([, body]) => {
     expect(check(404, body)).toEqual(foreign);
   });
 
@@ -620,15 +629,15 @@ describe("no_record", () => {
   });
 });
 
-test("none of the upstream's words is in any outcome of 6 bodies with 400 statuses", () => {
-  const words = "Ada 08031234567";
+test("no outcome contains text of the upstream, for 6 bodies with 400 statuses", () => {
+  const text = "Ada 08031234567";
   const bodies = [
-    refusal({ message: words }),
-    refusal({ message: words, errors: { phone_number: [words], [words]: [words] } }),
-    refusal({ message: `Insufficient balance ${words}` }),
-    refusal({ message: `Duplicate reference ${words}` }),
-    refusal({ message: words, data: transaction(words) }),
-    words,
+    refusal({ message: text }),
+    refusal({ message: text, errors: { phone_number: [text], [text]: [text] } }),
+    refusal({ message: `Insufficient balance ${text}` }),
+    refusal({ message: `Duplicate reference ${text}` }),
+    refusal({ message: text, data: transaction(text) }),
+    text,
   ];
   const outcomes = bodies.flatMap((body) => Array.from({ length: 400 }, (_, index) => answer(200 + index, body)));
   expect(outcomes).toHaveLength(2_400);

@@ -90,7 +90,7 @@ const statusOf = async ({ pk }: Transaction): Promise<unknown> =>
 const copied = ({ counts }: CarriedItems): number =>
   [...counts.values()].reduce((sum, each) => sum + each.copied + each.updated, 0);
 
-/** Three open orders at the time of the restore, two of them settled later; then two orders, two fundings and an account. */
+/** Three orders before the restore, two of which settle after it; then two orders, two fundings and an account. */
 const settleAndOrderAfterRestore = async (): Promise<void> => {
   const [delivered, refused] = [await buy(), await buy(), await buy()];
   await restore();
