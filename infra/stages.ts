@@ -27,6 +27,9 @@ const egress = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** Stands in the committed settings until the operator names the account: a stage with it can be synthesised only. */
+export const ACCOUNT_PLACEHOLDER = "000000000000";
+
 /** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
 const adoption = z.object({
   accessTableName: z.string().min(1),
@@ -39,6 +42,15 @@ const adoption = z.object({
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
 const stageSettings = z
   .strictObject({
+    /** The only AWS account and region in which the stage is deployed, operated and destroyed. */
+    account: z
+      .string()
+      .regex(/^\d{12}$/, "An AWS account id has 12 digits")
+      .optional(),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1")
+      .optional(),
     /** Base URL of the upstream, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
@@ -84,8 +96,17 @@ const stageSettings = z
   .refine(({ egress }) => egress.kind === "none" || (egress.allocationIds?.length ?? egress.zones) === egress.zones, {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
+  })
+  .refine((settings) => !sells(settings) || (settings.account !== undefined && settings.region !== undefined), {
+    error: "A stage that sells must name its AWS account and region, so that no other one becomes a second production",
+    path: ["account"],
   });
 export type StageSettings = z.output<typeof stageSettings>;
+
+export type Stages = Readonly<Record<string, z.input<typeof stageSettings>>>;
+
+/** Whether live orders reach the upstream, which only accepts them from fixed addresses. */
+export const sells = ({ egress }: { readonly egress: { readonly kind: string } }): boolean => egress.kind !== "none";
 
 /** The prefix of a stage's names on AWS, and the stage dimension of its metrics. */
 const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");
@@ -95,8 +116,8 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages. Change the URLs before the first deployment of a stage that sells. */
-export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
+/** The stages. Change URL, account and region before the first deployment of a stage that sells. */
+export const stages: Stages = {
   /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
@@ -105,6 +126,8 @@ export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
     identityPrices: prices,
   },
   prod: {
+    account: ACCOUNT_PLACEHOLDER,
+    region: "us-east-1",
     upstreamBaseUrl: "https://upstream.example.com/v1",
     upstreamWebhookIps: [],
     egress: { kind: "nat-gateway", zones: 2 },
@@ -114,7 +137,7 @@ export const stages: Readonly<Record<string, z.input<typeof stageSettings>>> = {
 };
 
 /** Throws a SettingsError if there is no such stage. */
-export const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
+const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
   if (Object.hasOwn(known, stage)) return;
   throw new SettingsError(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
 };

@@ -6,11 +6,16 @@ import { Data } from "./data.ts";
 import { EgressNetwork } from "./egress-network.ts";
 import { Service } from "./service.ts";
 
-/** The stacks of one stage, independent of account and region: data, egress network and service. */
+/**
+ * The stacks of one stage: data, egress network and service. They belong to the stage's account and region, if it names
+ * them; the CDK then refuses credentials of another account.
+ */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { egress, webhookAllowedCidrs, adopt } = settings;
+  const { account, region, egress, webhookAllowedCidrs, adopt } = settings;
+  const place = account !== undefined && region !== undefined ? { env: { account, region } } : {};
   const data = new Data(app, stackName(stage, "Data"), {
+    ...place,
     adopt,
     description: `Tables and secrets of ${stage}: do not delete`,
   });
@@ -18,11 +23,13 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
     egress.kind === "none"
       ? undefined
       : new EgressNetwork(app, stackName(stage, "Network"), {
+          ...place,
           egress,
           webhookAllowedCidrs,
           description: `Egress network of ${stage}, with addresses that the upstream whitelists`,
         });
   const service = new Service(app, stackName(stage, "Service"), {
+    ...place,
     stage,
     settings,
     data,

@@ -105,7 +105,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
       /There is no transaction bundle-1042\. To find it by the caller's own reference, add --account/,
     ],
     [["accounts", "restrict", account, "--why", "ok"], /why: Must have at least 3 characters/],
-    [["accounts", "list", "--stage", "prod"], /outputs of stage prod could not be read/],
+    [["accounts", "list", "--stage", "prod"], /Stage "prod" has the placeholder 000000000000 as its account/],
     [["wallets"], /unknown command 'wallets'/],
   ];
   const before = await allItems();

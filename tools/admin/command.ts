@@ -20,8 +20,8 @@ export type CommandSpec<Input extends z.ZodObject> = {
   readonly example: string;
   readonly options?: readonly Option[];
   /**
-   * Writes no audit entry, so it needs neither AWS's time nor the operator's identity. (`wallet verify` may reset a
-   * checkpoint, which is derived data.)
+   * Writes no audit entry, so it does not need AWS's time. (`wallet verify` may reset a checkpoint, which is derived
+   * data.)
    */
   readonly readOnly?: true;
   /** Arguments and options by name. */
@@ -48,6 +48,7 @@ export const callerAccount: Option = {
 const globalOptions = z.object({
   json: z.boolean().default(false),
   stage: z.string().optional(),
+  profile: z.string().optional(),
   by: byField.optional(),
 });
 

@@ -13,12 +13,12 @@ import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upst
 import { type AddressRules, splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import type { EndpointStore } from "../../shared/webhooks/endpoint.ts";
 import { awsClock } from "./aws-clock.ts";
-import { callerArn } from "./caller-identity.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
 
 /** Which service a command operates, and in whose name. */
 export type AdminOptions = {
   readonly stage?: string | undefined;
+  readonly profile?: string | undefined;
   readonly by?: string | undefined;
 };
 
@@ -27,8 +27,6 @@ export type AdminContext = {
   readonly target: Target;
   /** The operator's name for the audit entries. */
   readonly by: string;
-  /** The operator's AWS identity; absent locally and in commands that only read. */
-  readonly callerArn?: string;
   readonly access: Access;
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
@@ -41,23 +39,20 @@ export type AdminContext = {
   readonly close: () => void;
 };
 
-/** A command that writes needs AWS's time and the operator's AWS identity; one that only reads needs neither. */
+/** A command that writes needs AWS's time; one that only reads does not. */
 export type Access = "read" | "write";
 
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
 export const openAdminContext = async (
-  { stage, by }: AdminOptions,
+  { stage, profile, by }: AdminOptions,
   access: Access = "write",
 ): Promise<AdminContext> => {
   const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
-  const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage);
+  const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
   const { environment } = target;
-  // The local tables have this machine's time, and no AWS identities.
-  const needsAws = access === "write" && !target.isLocal;
-  const { clock, ...identity } = needsAws
-    ? await awsClockAndIdentity(environment.LEDGER_TABLE)
-    : { clock: systemClock };
+  // The local tables have this machine's time.
+  const clock = access === "write" && !target.isLocal ? await awsClock(environment.LEDGER_TABLE) : systemClock;
   const db = documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
@@ -65,7 +60,6 @@ export const openAdminContext = async (
   return {
     target,
     by: by ?? userName(),
-    ...identity,
     access,
     ledger: { db, table: environment.LEDGER_TABLE, clock },
     accounts,
@@ -88,12 +82,6 @@ export const openAdminContext = async (
   };
 };
 
-/** What an audit entry needs from AWS, read before anything is written. */
-const awsClockAndIdentity = async (ledgerTable: string) => {
-  const [clock, arn] = await Promise.all([awsClock(ledgerTable), callerArn()]);
-  return { clock, callerArn: arn };
-};
-
 /** In a container the user may have no name: then the user id. */
 const userName = (): string => {
   try {
@@ -107,7 +95,7 @@ const userName = (): string => {
 export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
 
 /** The operator, as audit entries name them. */
-export const actor = ({ access, by, callerArn }: AdminContext): Actor => {
+export const actor = ({ access, by, target: { callerArn } }: AdminContext): Actor => {
   if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
   return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
 };

@@ -27,6 +27,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .option("--json", 'print one line of JSON on standard output; errors are {"error":{"kind","message"}}')
     .option("--by <name>", "name to record in the audit log (default: your user name)")
     .option("--stage <name>", "operate this deployed stage instead of the service on this machine")
+    .option("--profile <name>", "with --stage: the AWS profile to sign in with")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
     .exitOverride();

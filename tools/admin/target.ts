@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
-import { assertStage } from "../../infra/stages.ts";
+import { type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
+import { signIn } from "../aws/sign-in.ts";
 import { readJsonFile } from "../local/json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "../local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../local/service-file.ts";
@@ -13,6 +14,8 @@ import { adminDetails, adminFileOf } from "../local/service-file.ts";
 /** The service to operate: its base URL, and the environment of its functions (tables, queues, secrets, addresses). */
 export type Target = {
   readonly name: string;
+  /** The operator's AWS identity; absent locally. */
+  readonly callerArn?: string;
   /** If local, the upstream is called from this machine; a stage calls it from its own addresses only. */
   readonly isLocal: boolean;
   /** With its `/v1`. */
@@ -39,13 +42,16 @@ export const localTarget = (serviceFile: string): Target => {
   };
 };
 
+export type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
+
 /** A deployed stage, found by the outputs of its service stack, with the operator's AWS credentials. */
-export const stageTarget = async (stage: string): Promise<Target> => {
-  assertStage(stage);
+export const stageTarget = async (stage: string, { profile, known = stages }: StageAccess = {}): Promise<Target> => {
+  const callerArn = await signIn({ stage, ...settingsOf(stage, known) }, { profile });
   const outputs = await outputsOf(stage);
   try {
     return {
       name: stage,
+      callerArn,
       isLocal: false,
       baseUrl: z.string().parse(outputs.get(API_URL_OUTPUT)),
       environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
@@ -70,9 +76,7 @@ const outputsOf = async (stage: string): Promise<ReadonlyMap<string | undefined,
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
     return new Map(Stacks[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
-    if (name === "CredentialsProviderError") throw notFound(stage, "no AWS credentials. Set AWS_PROFILE or log in");
-    if (message === "Region is missing") throw notFound(stage, "no AWS region. Set AWS_REGION");
+    const { message } = error instanceof Error ? error : new Error(String(error));
     if (message.endsWith("does not exist")) throw notFound(stage, `there is no stack ${StackName}. Deploy it first`);
     throw notFound(stage, message);
   } finally {

@@ -42,9 +42,10 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "tools/simulator": [],
   "tools/costs": ["shared", "infra", "tools/docs"],
   "tools/docs": ["shared", "infra", "tools/costs"],
-  "tools/deploy": ["infra"],
+  "tools/aws": ["infra"],
+  "tools/deploy": ["infra", "tools/aws"],
   "tools/local": ["shared", "infra", "tools/simulator"],
-  "tools/admin": ["shared", "infra", "tools/local"],
+  "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
 };
 
 export type Violation = { readonly file: string; readonly imports: string };

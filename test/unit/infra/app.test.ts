@@ -90,7 +90,7 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
     [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
     [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
-    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is no IP address or CIDR range'],
+    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
     [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
     [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
@@ -113,15 +113,18 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [["diff"], "Name the stage: npm run diff -- --stage NAME."],
     [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
     [["deploy", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
-    [["deploy", "--stage=prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
-    [["destroy", "--stage", "prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
+    [["deploy", "--stage=sandbox"], "There is no AWS region. Set AWS_REGION, or a region in your profile."],
+    [
+      ["destroy", "--stage", "prod"],
+      'Stage "prod" has the placeholder 000000000000 as its account. Set its account and region in infra/stages.ts first.',
+    ],
   ])("%j", async (args, sentence) => {
     expect(await run(...args)).toEqual({ code: 1, stderr: `${sentence}\n` });
   });
 
-  test("with credentials, but no region", async () => {
-    const keys = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
-    const sentence = "There is no AWS region. Set AWS_REGION, or a region in your profile.";
-    expect(await runWith(keys, "deploy", "--stage", "prod")).toEqual({ code: 1, stderr: `${sentence}\n` });
+  test("with a region, but no credentials", async () => {
+    const sentence = "There are no AWS credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile.";
+    const environment = { AWS_DEFAULT_REGION: "eu-west-1" };
+    expect(await runWith(environment, "deploy", "--stage", "sandbox")).toEqual({ code: 1, stderr: `${sentence}\n` });
   });
 });

@@ -1,0 +1,212 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { signIn } from "../../../../tools/aws/sign-in.ts";
+import { FAKE_ACCOUNT, FAKE_ARN, startFakeAws } from "../../../builders/fake-aws.ts";
+
+/** Goal: credentials are found as the AWS CLI and the CDK find them, and what a provider says reaches the operator. */
+const aws = await startFakeAws();
+afterAll(() => aws.stop());
+
+const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env" };
+const place = { stage: "prod", account: FAKE_ACCOUNT, region: "eu-west-1" };
+beforeEach(() => aws.enter());
+
+const refusal = (...args: Parameters<typeof signIn>): Promise<string> =>
+  signIn(...args).then(
+    (arn) => `not refused: ${arn}`,
+    (error: unknown) => (error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+  );
+const chosen = () => {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE, AWS_REGION } = process.env;
+  return { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE, AWS_REGION };
+};
+
+const PROCESS = `[profile tool]
+region = eu-west-1
+credential_process = echo '{"Version":1,"AccessKeyId":"AKIATOOL","SecretAccessKey":"tool"}'
+`;
+const MFA = `[profile person]
+credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
+[profile admin]
+role_arn = arn:aws:iam::${FAKE_ACCOUNT}:role/admin
+source_profile = person
+mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
+`;
+const SSO_PROFILE = `[profile ada]
+sso_start_url = https://corp.awsapps.com/start
+sso_region = us-west-2
+sso_account_id = ${FAKE_ACCOUNT}
+sso_role_name = admin
+`;
+const SSO_SESSION = `[profile ada]
+sso_session = corp
+sso_account_id = ${FAKE_ACCOUNT}
+sso_role_name = admin
+[sso-session corp]
+sso_start_url = https://corp.awsapps.com/start
+sso_region = us-west-2
+`;
+
+describe("the region", () => {
+  test.each([
+    ["AWS_REGION", { AWS_REGION: "eu-west-1", AWS_DEFAULT_REGION: "us-east-1" }],
+    ["AWS_DEFAULT_REGION, which the SDK itself ignores", { AWS_DEFAULT_REGION: "eu-west-1" }],
+    ["the stage, where none is set", {}],
+  ])("the region comes from %s", async (_source, environment) => {
+    aws.enter({ ...keys, ...environment });
+    expect(await signIn(place, {})).toBe(FAKE_ARN);
+    expect(chosen().AWS_REGION).toBe("eu-west-1");
+  });
+
+  test("the region comes from the profile", async () => {
+    aws.writeConfig(PROCESS);
+    await signIn({ stage: "sandbox" }, { profile: "tool" });
+    expect(chosen().AWS_REGION).toBe("eu-west-1");
+  });
+
+  test("another region than the stage's is refused before any request to AWS", async () => {
+    aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
+    expect(await refusal(place, {})).toBe(
+      'SettingsError: Stage "prod" belongs to AWS region eu-west-1 (infra/stages.ts), but yours is us-east-1. Set AWS_REGION=eu-west-1. Nothing was changed.',
+    );
+    expect(aws.requests).toEqual([]);
+  });
+
+  test("no region at all is refused for a stage that names none", async () => {
+    aws.enter(keys);
+    expect(await refusal({ stage: "sandbox" }, {})).toContain("There is no AWS region. Set AWS_REGION, or a region in");
+  });
+});
+
+describe("the account", () => {
+  test("credentials of another account than the stage's are refused", async () => {
+    aws.enter(keys);
+    expect(await refusal({ ...place, account: "999900001111" }, {})).toBe(
+      `SettingsError: Stage "prod" belongs to AWS account 999900001111 (infra/stages.ts), but these credentials are of ${FAKE_ACCOUNT}: ${FAKE_ARN}. Nothing was changed.`,
+    );
+  });
+
+  test("the placeholder of the committed settings is refused before credentials are looked for", async () => {
+    expect(await refusal({ ...place, account: "000000000000" }, {})).toBe(
+      'SettingsError: Stage "prod" has the placeholder 000000000000 as its account. Set its account and region in infra/stages.ts first.',
+    );
+  });
+
+  test("a stage without an account accepts every account", async () => {
+    aws.enter({ ...keys, AWS_REGION: "us-east-1" });
+    expect(await signIn({ stage: "sandbox" }, {})).toBe(FAKE_ARN);
+  });
+});
+
+describe("the source of the credentials", () => {
+  const keyOfLastRequest = async (): Promise<string | undefined> => {
+    await signIn(place, {});
+    return chosen().AWS_PROFILE ?? chosen().AWS_ACCESS_KEY_ID;
+  };
+
+  test("keys in the environment win over AWS_PROFILE, as in the AWS CLI and the CDK", async () => {
+    aws.enter({ ...keys, AWS_PROFILE: "tool" });
+    expect(await keyOfLastRequest()).toBe("AKIAENV");
+  });
+
+  test("--profile wins over keys in the environment", async () => {
+    aws.enter(keys);
+    aws.writeConfig(PROCESS);
+    await signIn(place, { profile: "tool" });
+    expect(chosen()).toMatchObject({ AWS_PROFILE: "tool", AWS_ACCESS_KEY_ID: undefined });
+  });
+
+  test("credentials of a credential_process are left to it, which renews them", async () => {
+    aws.enter({ AWS_PROFILE: "tool" });
+    aws.writeConfig(PROCESS);
+    expect(await keyOfLastRequest()).toBe("tool");
+    expect(chosen().AWS_ACCESS_KEY_ID).toBeUndefined();
+  });
+
+  test("the token of an OIDC provider is exchanged for a role, as in CI", async () => {
+    aws.enter({ AWS_ROLE_ARN: `arn:aws:iam::${FAKE_ACCOUNT}:role/ci`, AWS_ROLE_SESSION_NAME: "ci" });
+    const file = join(aws.home, "token");
+    writeFileSync(file, "oidc-token");
+    process.env.AWS_WEB_IDENTITY_TOKEN_FILE = file;
+    expect(await signIn(place, {})).toBe(FAKE_ARN);
+    expect(aws.requests).toMatchObject([
+      { Action: "AssumeRoleWithWebIdentity", WebIdentityToken: "oidc-token" },
+      { Action: "GetCallerIdentity" },
+    ]);
+  });
+
+  test("the code of an MFA device is asked for once, and its credentials serve all clients and the CDK", async () => {
+    aws.enter({ AWS_PROFILE: "admin" });
+    aws.writeConfig(MFA);
+    const asked: string[] = [];
+    const askCode = (device: string): string => {
+      asked.push(device);
+      return "123456";
+    };
+    expect(await signIn(place, { askCode })).toBe(FAKE_ARN);
+    expect(asked).toEqual([`arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada`]);
+    expect(aws.requests).toMatchObject([
+      { Action: "AssumeRole", TokenCode: "123456" },
+      { Action: "GetCallerIdentity" },
+    ]);
+    expect(chosen()).toEqual({
+      AWS_ACCESS_KEY_ID: "AKIAROLE",
+      AWS_SECRET_ACCESS_KEY: "role",
+      AWS_SESSION_TOKEN: "token",
+      AWS_PROFILE: undefined,
+      AWS_REGION: "eu-west-1",
+    });
+  });
+});
+
+describe("credentials that cannot be obtained", () => {
+  test("no credentials at all", async () => {
+    expect(await refusal(place, {})).toBe(
+      "SettingsError: There are no AWS credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile.",
+    );
+  });
+
+  test("a profile that does not exist", async () => {
+    expect(await refusal(place, { profile: "prdo" })).toBe(
+      'SettingsError: There are no AWS credentials in the profile "prdo", or it is not in ~/.aws/config.',
+    );
+  });
+
+  test.each([
+    [
+      "profile",
+      SSO_PROFILE,
+      "https://corp.awsapps.com/start",
+      "The SSO session associated with this profile has expired.",
+    ],
+    ["sso-session", SSO_SESSION, "corp", "Cannot refresh."],
+  ])("an expired session of an SSO %s is reported with the SDK's own message", async (_kind, config, name, says) => {
+    aws.writeConfig(config);
+    const file = `${createHash("sha1").update(name).digest("hex")}.json`;
+    const expired = { accessToken: "old", expiresAt: "2026-01-01T00:00:00Z" };
+    writeFileSync(join(aws.home, ".aws", "sso", "cache", file), JSON.stringify(expired));
+    const message = await refusal(place, { profile: "ada" });
+    expect(message).toContain("SettingsError: AWS credentials could not be obtained. CredentialsProviderError: ");
+    expect(message).toContain(says);
+    expect(message).toMatch(/run '?aws sso login'? with the corresponding profile\.$/);
+  });
+
+  test("a credential_process that fails is reported with its own message", async () => {
+    aws.writeConfig("[profile tool]\ncredential_process = sh -c 'echo vault is sealed >&2; exit 1'\n");
+    expect(await refusal(place, { profile: "tool" })).toContain("vault is sealed");
+  });
+
+  test("expired keys are reported with the message of STS", async () => {
+    const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
+    expired.enter(keys);
+    try {
+      expect(await refusal(place, {})).toContain(
+        "AWS STS does not accept these credentials. ExpiredToken: The security token is expired",
+      );
+    } finally {
+      await expired.stop();
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { SettingsError } from "../../../../infra/settings-error.ts";
+import { type Stages, stages } from "../../../../infra/stages.ts";
+import { stageTarget } from "../../../../tools/admin/target.ts";
+import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
+import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
+
+/** Goal: what is wrong about a stage or its credentials ends in one sentence, before the CDK runs or AWS is changed. */
+const aws = await startFakeAws();
+afterAll(() => aws.stop());
+
+const keys = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env" };
+beforeEach(() => aws.enter(keys));
+
+const { prod } = stages;
+if (prod === undefined) throw new Error("There is no stage prod");
+const here = { account: FAKE_ACCOUNT, region: "eu-west-1" };
+const known = { ...stages, prod: { ...prod, ...here } };
+
+/** Runs a command of npm, which must be refused before the CDK runs; resolves with the message. */
+const refusalOf = async (args: readonly string[], inStages: Stages = known): Promise<string> => {
+  const cdk = async (): Promise<number> => {
+    throw new Error("The CDK ran");
+  };
+  return messageOf(runStageCommand(args, { known: inStages, cdk }));
+};
+const messageOf = async (run: Promise<unknown>): Promise<string> => {
+  const error: unknown = await run.catch((reason: unknown) => reason);
+  if (error instanceof SettingsError) return error.message;
+  throw new Error("The command was not refused", { cause: error });
+};
+/** All requests but the question who the caller is. */
+const otherRequests = () => aws.requests.filter(({ Action }) => Action !== "GetCallerIdentity");
+
+const elsewhere = { ...stages, prod: { ...prod, ...here, account: "999900001111" } };
+const wrongAccount =
+  /^Stage "prod" belongs to AWS account 999900001111 .*, but these credentials are of 111122223333: /;
+
+test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused with credentials of another account", async (command) => {
+  expect(await refusalOf([command, "--stage", "prod"], elsewhere)).toMatch(wrongAccount);
+  expect(otherRequests()).toEqual([]);
+});
+
+test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused for the placeholder account", async (command) => {
+  expect(await refusalOf([command, "--stage", "prod"], stages)).toContain('Stage "prod" has the placeholder');
+  expect(aws.requests).toEqual([]);
+});
+
+test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused in another region", async (command) => {
+  aws.enter({ ...keys, AWS_REGION: "us-east-1" });
+  expect(await refusalOf([command, "--stage", "prod"])).toMatch(
+    /^Stage "prod" belongs to AWS region eu-west-1 \(infra\/stages\.ts\), but yours is us-east-1\./,
+  );
+  expect(aws.requests).toEqual([]);
+});
+
+test("the operator's command line is refused in another account or region, or with the placeholder", async () => {
+  const operate = (inStages: Stages) => messageOf(stageTarget("prod", { known: inStages }));
+  expect(await operate(elsewhere)).toMatch(wrongAccount);
+  expect(otherRequests()).toEqual([]);
+  expect(await operate(stages)).toContain('Stage "prod" has the placeholder');
+  aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
+  expect(await operate(known)).toContain("but yours is us-east-1");
+});
+
+test("deploy is refused without credentials, with an unknown profile, and without a stage of that name", async () => {
+  aws.enter();
+  expect(await refusalOf(["deploy", "--stage", "prod"])).toMatch(/^There are no AWS credentials\. Sign in /);
+  expect(await refusalOf(["deploy", "--stage", "prod", "--profile=prdo"])).toMatch(
+    /^There are no AWS credentials in the profile "prdo"/,
+  );
+  expect(await refusalOf(["deploy", "--stage", "prdo"])).toBe(
+    'There is no stage "prdo" in infra/stages.ts. Known: sandbox, prod.',
+  );
+  expect(await refusalOf(["deploy", "--stage", "prod", "--profile"])).toBe(
+    "--profile needs the name of a profile in ~/.aws/config.",
+  );
+});
+
+test("deploy is refused with an expired session, in the words of AWS", async () => {
+  const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
+  expired.enter(keys);
+  try {
+    expect(await refusalOf(["deploy", "--stage", "prod"])).toBe(
+      "AWS STS does not accept these credentials. ExpiredToken: The security token is expired",
+    );
+  } finally {
+    await expired.stop();
+  }
+});
+
+test("deploy is refused with a profile that has an MFA device where there is no terminal to type its code", async () => {
+  aws.enter();
+  aws.writeConfig(`[profile person]
+credential_process = echo '{"Version":1,"AccessKeyId":"AKIAPERSON","SecretAccessKey":"person"}'
+[profile admin]
+role_arn = arn:aws:iam::${FAKE_ACCOUNT}:role/admin
+source_profile = person
+mfa_serial = arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada
+`);
+  // A process that leads its own session has no terminal.
+  const args = ["tools/deploy/cdk.ts", "deploy", "--stage", "sandbox", "--profile", "admin"];
+  const child = spawn(process.execPath, args, {
+    detached: true,
+    env: { ...process.env, AWS_REGION: "eu-west-1" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  expect(await text(child.stderr)).toBe(
+    `The MFA device arn:aws:iam::${FAKE_ACCOUNT}:mfa/ada has a code to type in, and there is no terminal. Use credentials without mfa_serial here.\n`,
+  );
+  expect(aws.requests).toEqual([]);
+});
+
+test("a stage that sells and names no account or no region is refused", async () => {
+  const { account, region, ...rest } = known.prod;
+  for (const named of [{}, { account }, { region }]) {
+    const message = await refusalOf(["synth", "--stage", "prod"], { prod: { ...rest, ...named } });
+    expect(message).toContain("A stage that sells must name its AWS account and region");
+  }
+});
+
+test("the profile of the command line reaches the CDK as the environment's, and not as an option", async () => {
+  aws.enter(keys);
+  aws.writeConfig(
+    '[profile tool]\ncredential_process = echo \'{"Version":1,"AccessKeyId":"A","SecretAccessKey":"s"}\'\n',
+  );
+  const runs: unknown[] = [];
+  const cdk = async (args: readonly string[]): Promise<number> => {
+    runs.push([args, process.env.AWS_PROFILE, process.env.AWS_ACCESS_KEY_ID, process.env.AWS_REGION]);
+    return 3;
+  };
+  expect(await runStageCommand(["diff", "--stage=prod", "--profile", "tool", "--fail"], { known, cdk })).toBe(3);
+  expect(runs).toEqual([[["diff", "--context", "stage=prod", "--fail"], "tool", undefined, "eu-west-1"]]);
+});

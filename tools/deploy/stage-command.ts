@@ -1,0 +1,62 @@
+import { SettingsError } from "../../infra/settings-error.ts";
+import { type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { type SignInOptions, signIn } from "../aws/sign-in.ts";
+import { runCdk } from "./run-cdk.ts";
+
+/** The npm scripts that run the CDK. Those without a default stage need `--stage`. */
+const commands = {
+  synth: { args: ["synth", "--quiet"], defaultStage: "sandbox", needsAws: false },
+  diff: { args: ["diff"], defaultStage: undefined, needsAws: true },
+  deploy: { args: ["deploy", "--all"], defaultStage: undefined, needsAws: true },
+  destroy: { args: ["destroy", "--all"], defaultStage: undefined, needsAws: true },
+} as const;
+
+const isCommand = (name: string | undefined): name is keyof typeof commands =>
+  name !== undefined && Object.hasOwn(commands, name);
+
+export type StageCommandOptions = Pick<SignInOptions, "askCode"> & {
+  readonly known?: Stages;
+  readonly cdk?: typeof runCdk;
+};
+
+/** Runs a command on a stage; resolves with the exit code. Throws a SettingsError before anything is changed. */
+export const runStageCommand = async (
+  [name, ...args]: readonly string[],
+  { known = stages, cdk = runCdk, askCode }: StageCommandOptions = {},
+): Promise<number> => {
+  if (!isCommand(name)) {
+    throw new SettingsError(`There is no command "${name}". The commands are ${Object.keys(commands).join(", ")}.`);
+  }
+  const command = commands[name];
+  const { value: stage = command.defaultStage, rest: others } = takeOption(
+    "--stage",
+    "a stage in infra/stages.ts",
+    args,
+  );
+  if (stage === undefined) throw new SettingsError(`Name the stage: npm run ${name} -- --stage NAME.`);
+  const { value: profile, rest } = takeOption("--profile", "a profile in ~/.aws/config", others);
+  const settings = settingsOf(stage, known);
+  if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
+  const code = await cdk([...command.args, "--context", `stage=${stage}`, ...rest]);
+  if (code === 0 && name === "destroy") {
+    const addresses = settings.egress.kind === "none" ? "" : ", and the Elastic IPs";
+    console.log(
+      `Not deleted: the access and ledger tables with their two KMS keys${addresses}. See docs/deployment.md, "Tear down".`,
+    );
+  }
+  return code;
+};
+
+/** Extracts `--option VALUE` or `--option=VALUE`; the rest is passed to the CDK's command line. */
+const takeOption = (
+  option: string,
+  what: string,
+  args: readonly string[],
+): { readonly value: string | undefined; readonly rest: readonly string[] } => {
+  const at = args.findIndex((arg) => arg === option || arg.startsWith(`${option}=`));
+  if (at === -1) return { value: undefined, rest: args };
+  const isJoined = args[at] !== option;
+  const value = isJoined ? args[at]?.slice(option.length + 1) : args[at + 1];
+  if (!value || value.startsWith("-")) throw new SettingsError(`${option} needs the name of ${what}.`);
+  return { value, rest: args.toSpliced(at, isJoined ? 1 : 2) };
+};
