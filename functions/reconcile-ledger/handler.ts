@@ -9,8 +9,8 @@ const env = readEnv(functionEnvironments["reconcile-ledger"]);
 const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock };
 
 /**
- * Each minute: measures open transactions, refunds abandoned identity checks and reconciles the wallets that are due. Once a day: masks
- * phone numbers past their retention.
+ * Each minute: measures open transactions, refunds abandoned identity checks and reconciles the wallets that are due.
+ * Once a day: masks phone numbers past their retention.
  */
 export const handler = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
   ...(await reconcileLedger(ledger, deadline)),

@@ -4,10 +4,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type PreparedDocument, prepareDocument } from "../../shared/lambda/prepared-document.ts";
 
-/** Put in by infra/bundle/bundle.ts, as the renderer's files are not there on AWS; absent where Node runs the sources. */
+/**
+ * Set by infra/bundle/bundle.ts, because the renderer's files are not deployed. Undefined when Node runs the sources.
+ */
 declare const BUNDLED_DOCS_PAGE: ReturnType<typeof docsPageForBundle> | undefined;
 
-/** The page at /v1/docs: Swagger UI, all in one file, which reads openapi.json beside it. */
+/** The page at /v1/docs: Swagger UI in one file. It loads openapi.json from the same folder. */
 export const docsPage = (): PreparedDocument =>
   typeof BUNDLED_DOCS_PAGE === "object"
     ? { ...BUNDLED_DOCS_PAGE, gzip: Buffer.from(BUNDLED_DOCS_PAGE.gzip, "base64") }
@@ -18,7 +20,7 @@ export const docsPageForBundle = () => {
   return { gzip: Buffer.from(gzip).toString("base64"), etag };
 };
 
-/** `validatorUrl` would show the document to a validator on the internet. */
+/** Without `validatorUrl: null` a public validator would get the document. */
 const START = 'SwaggerUIBundle({ url: "openapi.json", dom_id: "#docs", validatorUrl: null, deepLinking: true });';
 
 const docsHtml = (): string => {
@@ -44,7 +46,7 @@ const docsHtml = (): string => {
   ].join("\n");
 };
 
-/** Keeps the browser from asking any other host for anything, and from running any other script. */
+/** Forbids requests to other hosts and other scripts. */
 const policyFor = (script: string): string =>
   [
     "default-src 'none'",

@@ -82,7 +82,7 @@ export const createKey = async (
 
 export type NewKey = { readonly key: string; readonly keyId: string };
 
-/** Creates a key with the mode and permissions of another one, which expires after the overlap. An earlier expiry is kept. */
+/** Creates a key with the mode and permissions of another one, which expires at the end of the overlap or earlier. */
 export const rotateKey = async (
   store: AccountStore,
   accountId: string,
@@ -112,8 +112,8 @@ export const rotateKey = async (
 };
 
 /**
- * Revokes a key: it is refused from the next request on. The key's item is written even if the ledger has the key as revoked, because
- * either table may have been restored.
+ * Revokes a key: it is refused from the next request on. The key's item is written even if the ledger has the key as
+ * revoked, because either table may have been restored.
  */
 export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
   await changeAccount(

@@ -12,8 +12,8 @@ import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 export const accountStatus = z.enum(["active", "restricted"]);
 
 /**
- * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate group and
- * minute. It stays below 1 KB, so that a request costs one write unit.
+ * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate
+ * group and minute. It stays below 1 KB, so that a request costs one write unit.
  */
 export const keyItemSchema = z
   .object({
@@ -37,16 +37,16 @@ export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: s
 
 /** A counter's name is its rate group and its minute: `vtu:29412345`. */
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
-/** Matches a counter of any group, also of one that is no longer in the table of groups. No other attribute has a colon. */
+/** Matches a counter of any group, also of one that is no longer in the table. No other attribute has a colon. */
 const COUNTER = /^[^:]+:(\d+)$/;
 const STALE_COUNTERS_MAX = 8;
 
 export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinute: number };
 
 /**
- * Authenticates and counts in one write: adds this request to the key's minute, removes the group's previous minute, and returns the
- * whole item, or undefined if the key does not exist. It retries while another write holds the item. A count whose response was lost
- * may count twice (docs/interface.md 6.D5).
+ * Authenticates and counts in one write: adds this request to the key's minute, removes the group's previous minute,
+ * and returns the whole item, or undefined if the key does not exist. It retries while another write holds the item. A
+ * count whose response was lost may count twice (docs/interface.md 6.D5).
  */
 export const countRequest = async (
   db: DynamoDBDocumentClient,

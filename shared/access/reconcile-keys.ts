@@ -56,8 +56,8 @@ type Plan = {
 };
 
 /**
- * Plans how the two tables will agree about one account: the more restrictive value wins. `items` are all items of the access table
- * that belong to the account's keys or name the account.
+ * Plans how the two tables will agree about one account: the more restrictive value wins. `items` are all items of the
+ * access table that belong to the account's keys or name the account.
  */
 const planReconciliation = (store: AccountStore, before: Account, items: readonly KeyItem[]): Plan => {
   const { account_id } = before;
@@ -213,8 +213,8 @@ export const revokeOrphan = async (
 };
 
 /**
- * Makes ledger and access table agree about every key after one of them was restored: the more restrictive value wins. Safe to run at
- * any time. Resolves with the differences.
+ * Makes ledger and access table agree about every key after one of them was restored: the more restrictive value wins.
+ * Safe to run at any time. Resolves with the differences.
  */
 export const reconcileKeys = async (
   store: AccountStore,

@@ -52,8 +52,8 @@ export type ErrorDetails = {
 };
 
 /**
- * An error with `X-Error-Code`. Guarantees that this request charged nothing and left no open transaction. It says nothing about an
- * earlier request with the same reference (docs/interface.md 5.6).
+ * An error with `X-Error-Code`. Guarantees that this request charged nothing and left no open transaction. It says
+ * nothing about an earlier request with the same reference (docs/interface.md 5.6).
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -68,8 +68,9 @@ export class ServiceError extends Error {
 }
 
 /**
- * It is unknown whether this request, or an earlier one with its reference, was charged, so that a `ServiceError` would be wrong. The
- * invocation fails, and the caller gets the platform's own 5xx without `X-Error-Code` (docs/interface.md 5.7).
+ * It is unknown whether this request, or an earlier one with its reference, was charged, so that a `ServiceError` would
+ * be wrong. The invocation fails, and the caller gets the platform's own 5xx without `X-Error-Code` (docs/interface.md
+ * 5.7).
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

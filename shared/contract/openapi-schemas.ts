@@ -197,8 +197,8 @@ const jsonSchemas = (schemas: Readonly<Record<string, z.ZodType>>, io: "input" |
 };
 
 /**
- * Removes redundant or misleading keywords: ids and dialects, patterns of formats, bounds of integers, `multipleOf` (0.01 is no binary
- * fraction) and closed objects, because v1 may grow.
+ * Removes redundant or misleading keywords: ids and dialects, patterns of formats, bounds of integers, `multipleOf`
+ * (0.01 is no binary fraction) and closed objects, because v1 may grow.
  */
 const tidy = (schema: JsonSchema): JsonSchema => {
   const { $schema: _dialect, $id: _id, multipleOf: _step, propertyNames: _names, ...kept } = schema;

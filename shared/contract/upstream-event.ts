@@ -3,7 +3,10 @@ import * as z from "zod";
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
 export const TRANSACTION_UPDATED = "transaction.updated";
 
-/** An event of the upstream: any JSON object. Its fields are parsed later, so that no event is lost (docs/interface.md 17.D4). */
+/**
+ * An event of the upstream: any JSON object. Its fields are parsed later, so that no event is lost (docs/interface.md
+ * 17.D4).
+ */
 export const upstreamEvent = z.object({ event: z.unknown().optional(), data: z.unknown().optional() });
 
 /** The upstream's reference of an order: text, or a number, which is read as text. */

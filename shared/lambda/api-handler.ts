@@ -73,8 +73,8 @@ type ApiContext = Context & { progress?: Progress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
 
 /**
- * The handler of one function, with everything that its routes share. Order of checks: route, key, account, permission, address,
- * rate, JSON, fields, and then the operation's own. Source: docs/interface.md 4.D3.
+ * The handler of one function, with everything that its routes share. Order of checks: route, key, account, permission,
+ * address, rate, JSON, fields, and then the operation's own. Source: docs/interface.md 4.D3.
  */
 export const apiHandler = <Function extends string>(
   functionName: Function,
@@ -152,8 +152,8 @@ const responding: ApiMiddleware = {
 };
 
 /**
- * The error that the caller gets. An unexpected one is `internal_error`, except for an order: it, or an earlier one with its
- * reference, may have been charged, so that its outcome is unknown.
+ * The error that the caller gets. An unexpected one is `internal_error`, except for an order: it, or an earlier one
+ * with its reference, may have been charged, so that its outcome is unknown.
  */
 const publicError = (error: unknown, progress: Progress | undefined): ServiceError | OutcomeUnknown => {
   if (error instanceof OutcomeUnknown) return error;

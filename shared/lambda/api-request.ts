@@ -4,7 +4,10 @@ import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
 
-/** The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs". */
+/**
+ * The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy
+ * integrations for HTTP APIs".
+ */
 export const apiEvent = z.object({
   routeKey: z.string(),
   headers: z.record(z.string(), z.string()).default({}),
@@ -22,8 +25,8 @@ export type ApiRequest = z.infer<typeof apiEvent>;
 type JsonObject = Record<string, unknown>;
 
 /**
- * The request's input by its schema. Absent fields are 400 `missing_parameter`, before wrong ones are 422 `validation_failed`; both
- * errors have messages by field. Source: docs/interface.md 4.D4.
+ * The request's input by its schema. Absent fields are 400 `missing_parameter`, before wrong ones are 422
+ * `validation_failed`; both errors have messages by field. Source: docs/interface.md 4.D4.
  */
 export const parseInput = <Input extends z.ZodObject>(schema: Input, request: ApiRequest): z.output<Input> => {
   const isPost = request.requestContext.http.method === "POST";

@@ -6,8 +6,8 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 /**
- * An item before and after one change; undefined where it did not exist. Numbers stay wrapped: one that exceeds JavaScript's range
- * would make its change unreadable for ever.
+ * An item before and after one change; undefined where it did not exist. Numbers stay wrapped: one that exceeds
+ * JavaScript's range would make its change unreadable for ever.
  */
 export type Change = { readonly before: unknown; readonly after: unknown };
 
@@ -25,8 +25,9 @@ const streamEvent = z.object({
 const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(image, { wrapNumbers: true });
 
 /**
- * The handler of a function that reads a table's stream. After a failure the stream repeats from the first failed change until that
- * is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only for what a retry can mend.
+ * The handler of a function that reads a table's stream. After a failure the stream repeats from the first failed
+ * change until that is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only for
+ * what a retry can mend.
  */
 export const streamHandler =
   (apply: (change: Change, deadline: Deadline) => Promise<string>) =>

@@ -31,9 +31,9 @@ const record = async ({ sections, drawings = {} }: Measured): Promise<void> => {
   for (const [name, svg] of Object.entries(drawings)) writeFileSync(new URL(name, docs), svg);
 };
 
-const asked = process.argv.slice(2);
-const isJson = asked.includes("--json");
-const named = asked.filter((word) => word !== "--json");
+const args = process.argv.slice(2);
+const isJson = args.includes("--json");
+const named = args.filter((arg) => arg !== "--json");
 const unknown = named.filter((name) => !(name in parts));
 if (unknown.length > 0) {
   report(

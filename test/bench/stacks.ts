@@ -57,8 +57,8 @@ const service: Stack = {
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: tableNames.ledger, clock: systemClock };
     await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: FUNDED_KOBO });
-    const wish = { mode, permissions: ["vtu"] as const };
-    const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, wish)).key);
+    const newKey = { mode, permissions: ["vtu"] as const };
+    const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, newKey)).key);
     return Promise.all(made);
   },
 };

@@ -16,8 +16,8 @@ const REQUEST_LINE = /^(GET|POST|PUT|PATCH|DELETE) (\S+)$/;
 const HEADER = /^([A-Za-z-]+): (.+)$/;
 
 /**
- * Parses the syntax that VS Code's REST Client and JetBrains' HTTP Client share: `@name = value`, `{{name}}`, `###` between requests,
- * comments, a request line, headers, an empty line and a body. Throws on any other line.
+ * Parses the syntax that VS Code's REST Client and JetBrains' HTTP Client share: `@name = value`, `{{name}}`, `###`
+ * between requests, comments, a request line, headers, an empty line and a body. Throws on any other line.
  */
 export const parseHttpFile = (
   text: string,

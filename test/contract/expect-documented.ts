@@ -18,10 +18,10 @@ const NO_SCHEMA = {};
 export const expectDocumented = (
   document: ContractDocument,
   { operation }: Pick<FuzzedRequest, "operation">,
-  { status, headers: answered, text }: RawResponse,
+  { status, headers: received, text }: RawResponse,
 ): void => {
   for (const name of [headers.rateLimit, headers.rateRemaining, headers.requestId]) {
-    expect(answered[name], `${status} ${name}`).toMatch(/./);
+    expect(received[name], `${status} ${name}`).toMatch(/./);
   }
   // 500 is documented for unexpected errors; no request of a caller may cause one.
   expect(status, text).not.toBe(500);
@@ -30,12 +30,12 @@ export const expectDocumented = (
     // Only a request without a route may get an undocumented response: 404 not_found.
     expect(operation, `${status} is not documented: ${text}`).toBeUndefined();
     expect(status).toBe(404);
-    expect(answered[headers.errorCode]).toBe("not_found");
+    expect(received[headers.errorCode]).toBe("not_found");
     expect(errorEnvelope.safeParse(JSON.parse(text)).success).toBe(true);
     return;
   }
   for (const [name, { required, schema }] of documented.headers) {
-    const value = answered[name];
+    const value = received[name];
     if (required) expect(value, name).toBeDefined();
     if (value !== undefined && name === headers.errorCode) expect(document.validate(schema)(value)).toBeUndefined();
   }
@@ -43,7 +43,7 @@ export const expectDocumented = (
     expect(text).toBe("");
     return;
   }
-  expect(answered["content-type"]).toContain(documented.mediaType);
+  expect(received["content-type"]).toContain(documented.mediaType);
   if (documented.mediaType !== "application/json") return;
   expect(document.validate(documented.schema ?? NO_SCHEMA)(JSON.parse(text)), text).toBeUndefined();
 };

@@ -55,7 +55,7 @@ const untested = contractSuite({
 });
 
 test("every documented error is tested, except delivery_failed of checks, internal_error of orders and documents, and provider_unavailable of the catalog", () => {
-  // Tested in test/integration/shared/identity/check-identity.test.ts, and in test/integration/shared/orders/place-order.test.ts.
+  // Tested in check-identity.test.ts and place-order.test.ts of test/integration/shared.
   const elsewhere = (one: string): boolean =>
     /^(verify|retrieve).* delivery_failed$/.test(one) || /^(buy|verify|retrieve).* internal_error$/.test(one);
   expect(untested.filter((one) => !elsewhere(one))).toEqual([
@@ -99,9 +99,9 @@ describe("a request without a route:", () => {
       const [method = "", path = ""] = request.split(" ");
       const keys: readonly Record<string, string>[] = [{}, { authorization: `Bearer ${await newKey("live")}` }];
       for (const headers of keys) {
-        const { status, headers: answered, text } = await rawRequest(method, path, headers);
+        const { status, headers: received, text } = await rawRequest(method, path, headers);
         expect(status).toBe(404);
-        expect(answered).toMatchObject({
+        expect(received).toMatchObject({
           "content-type": "application/json; charset=utf-8",
           "x-error-code": "not_found",
           "x-ratelimit-limit": "120",

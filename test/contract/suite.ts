@@ -54,8 +54,8 @@ const documentedErrors = (operations: readonly DocumentedOperation[]): readonly 
 const TIMEOUT_MS = 100_000;
 
 /**
- * Tests a target against the document: the example of each operation succeeds, and each error that can be provoked is as documented.
- * Returns the errors that are not tested, as `operation code`.
+ * Tests a target against the document: the example of each operation succeeds, and each error that can be provoked is
+ * as documented. Returns the errors that are not tested, as `operation code`.
  */
 export const contractSuite = (target: ContractTarget): readonly string[] => {
   const isService = target.scope === "service";

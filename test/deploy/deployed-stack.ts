@@ -2,17 +2,17 @@ import { inflateRawSync } from "node:zlib";
 import { CloudFormationClient, GetTemplateCommand, paginateListStackResources } from "@aws-sdk/client-cloudformation";
 import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 
-/** A stack as CloudFormation made it. */
-export type StandingStack = {
-  /** The bytes that it was made from. */
+/** A stack as deployed by CloudFormation. */
+export type DeployedStack = {
+  /** The text of its template. */
   readonly template: string;
   /** `AWS::Lambda::Function CREATE_COMPLETE` by logical id. */
   readonly resources: ReadonlyMap<string, string>;
-  /** What its functions run, by logical id. */
+  /** The code of its functions by logical id. */
   readonly bundles: ReadonlyMap<string, string>;
 };
 
-export const readStack = async (StackName: string): Promise<StandingStack> => {
+export const readStack = async (StackName: string): Promise<DeployedStack> => {
   const client = new CloudFormationClient({});
   const { TemplateBody = "" } = await client.send(new GetTemplateCommand({ StackName, TemplateStage: "Original" }));
   const resources = new Map<string, string>();
@@ -31,11 +31,11 @@ export const readStack = async (StackName: string): Promise<StandingStack> => {
   return { template: TemplateBody, resources, bundles };
 };
 
-/** The one file in a function's archive. */
+/** The only file in a function's archive. */
 const bundleOf = async (FunctionName: string): Promise<string> => {
   const { Code } = await new LambdaClient({}).send(new GetFunctionCommand({ FunctionName }));
   const zip = Buffer.from(await (await fetch(Code?.Location ?? "")).arrayBuffer());
-  // The first entry's header (PKWARE APPNOTE, 4.3.7): its name and its extra field stand between it and the data.
+  // The name and the extra field are between the first entry's header and its data (PKWARE APPNOTE, 4.3.7).
   const [nameLength, extraLength] = [zip.readUInt16LE(26), zip.readUInt16LE(28)];
   return inflateRawSync(zip.subarray(30 + nameLength + extraLength)).toString("utf8");
 };

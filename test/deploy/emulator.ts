@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 
-/** An emulator of AWS that deploys through CloudFormation and runs the functions, and the web server that it runs in. */
+/** An AWS emulator that deploys CloudFormation stacks and runs their functions, and its web server. */
 const PACKAGES = ["ministack==1.5.33", "uvicorn==0.54.0"];
 const REGION = "us-east-1";
 const ACCOUNT = "000000000000";
@@ -18,26 +18,26 @@ const execute = promisify(execFile);
 const tools = join(projectRoot, "node_modules", ".bin");
 const path = [tools, process.env.PATH].join(delimiter);
 
-/** The API's own URL is at a name below localhost, which is loopback (RFC 6761), but which not every resolver knows. */
+/** The host of the API's URL is below localhost, which is loopback (RFC 6761), but not every resolver knows that. */
 const RESOLVE_LOCALHOST = `import dns from "node:dns";
 const { lookup } = dns;
 dns.lookup = (name, ...rest) => lookup(name.endsWith(".localhost") ? "127.0.0.1" : name, ...rest);`;
 
-/** What a command came to. */
-export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+/** The result of a command. */
+export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 export type Deployed = {
-  /** Where the interface answers, `/v1` included. */
+  /** The URL of the interface, with `/v1`. */
   readonly baseUrl: string;
   readonly outputs: Readonly<Record<string, string>>;
-  /** What a process needs to be led to the emulator instead of AWS. */
+  /** The environment variables that make a process use the emulator instead of AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command in the project as a deployer does, led to the emulator. */
-  readonly run: (command: string, ...args: readonly string[]) => Promise<Ran>;
+  /** Runs a command in the project against the emulator. */
+  readonly run: (command: string, ...args: readonly string[]) => Promise<CommandResult>;
   readonly stop: () => Promise<void>;
 };
 
-/** Deploys the sandbox stage as it is, with the commands that deploy it to AWS. */
+/** Deploys the unchanged sandbox stage with the commands that deploy it to AWS. */
 export const deploySandbox = async (): Promise<Deployed> => {
   const python = await install();
   const port = await freePort();
@@ -51,7 +51,7 @@ export const deploySandbox = async (): Promise<Deployed> => {
     rmSync(home, { recursive: true, force: true });
   };
   try {
-    await answering(`${endpoint}/_ministack/health`);
+    await waitUntilReady(`${endpoint}/_ministack/health`);
     const environment = {
       AWS_ENDPOINT_URL: endpoint,
       AWS_ENDPOINT_URL_S3: endpoint,
@@ -69,7 +69,7 @@ export const deploySandbox = async (): Promise<Deployed> => {
     const { "Sandbox-Service": outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
     const [api] = new URL(outputs.ApiUrl ?? "").hostname.split(".");
     return {
-      // The same as the API's own URL, at a name that this process resolves too.
+      // The API's URL with a host that this process can resolve.
       baseUrl: `${endpoint}/_aws/execute-api/${api}/$default/v1`,
       outputs,
       environment,
@@ -88,43 +88,43 @@ export const deploySandbox = async (): Promise<Deployed> => {
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** Into a folder of its own; the next run finds it there. */
+/** Installs the emulator into its own folder, once; resolves with its Python. */
 const install = async (): Promise<string> => {
   const folder = join(projectRoot, ".local", PACKAGES.join("+"));
   const python = join(folder, "bin", "python");
   if (existsSync(join(folder, "installed"))) return python;
   mkdirSync(join(projectRoot, ".local"), { recursive: true });
   await execute("python3", ["-m", "venv", folder]).catch(
-    needing("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
+    orFail("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
   );
   await execute(python, ["-m", "pip", "install", "--quiet", ...PACKAGES]).catch(
-    needing(`The deployment test needs ${PACKAGES.join(" and ")} from pip's registry, with Python 3.10 or newer.`),
+    orFail(`The deployment test needs ${PACKAGES.join(" and ")} from PyPI, with Python 3.10 or newer.`),
   );
   mkdirSync(join(folder, "installed"));
   return python;
 };
 
-const needing =
-  (sentence: string) =>
+const orFail =
+  (message: string) =>
   (cause: unknown): never => {
-    throw new Error(sentence, { cause });
+    throw new Error(message, { cause });
   };
 
 const start = (python: string, port: number, home: string): ChildProcess => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
-  // The emulator writes a Date of its own, and two make the SDK's clock not a number. No header of the web server's is ours.
+  // The emulator sends a Date header itself, and a second one turns the SDK's clock skew into NaN.
   return spawn(python, ["-m", "uvicorn", "ministack.app:app", ...address, "--no-date-header", "--no-server-header"], {
     cwd: home,
     stdio: "ignore",
-    // The functions inherit all of it.
+    // The functions inherit these variables.
     env: {
       HOME: home,
       PATH: path,
       IOT_MTLS_ENABLED: "0",
-      // What URLs in outputs begin with. The name, and not the address, because the queues' URLs have it.
+      // The origin of URLs in outputs: the name and not the address, because the URLs of queues have it.
       AWS_ENDPOINT_URL: `http://localhost:${port}`,
       GATEWAY_PORT: String(port),
-      // As in an account of AWS; its own would follow this machine's memory.
+      // As in an AWS account; the default depends on the memory of this machine.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
     },
   });
@@ -139,11 +139,11 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-const answering = async (url: string): Promise<void> => {
+const waitUntilReady = async (url: string): Promise<void> => {
   for (let tries = 0; tries < 300; tries += 1) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer !== undefined) return;
+    const response = await fetch(url).catch(() => undefined);
+    if (response !== undefined) return;
     await sleep(100);
   }
-  throw new Error(`The emulator does not answer at ${url}`);
+  throw new Error(`The emulator does not respond at ${url}`);
 };

@@ -47,42 +47,42 @@ const newCaller = async () => {
   return { account_id, key };
 };
 
-/** The parts of a synthesised template that say what is to stand. */
-const synthesised = z.object({
+/** The parts of a synthesised template that define resources and code. */
+const synthesisedTemplate = z.object({
   Resources: z.record(
     z.string(),
     z.object({ Type: z.string(), Properties: z.object({ Code: z.object({ S3Key: z.string() }).optional() }) }),
   ),
 });
 
-test("what stands is the sandbox stage's template and code, as another synthesis makes them", async () => {
+test("the deployed stacks have the template and code of a second synthesis", async () => {
   const synthesis = await stage.run("npm", "run", "synth", "--", "--stage", "sandbox", "--output", scratch);
   expect(synthesis).toMatchObject({ code: 0 });
-  const made = readdirSync(scratch).filter((name) => name.endsWith(".template.json"));
-  expect(made).toEqual(["Sandbox-Data.template.json", "Sandbox-Service.template.json"]);
+  const templates = readdirSync(scratch).filter((name) => name.endsWith(".template.json"));
+  expect(templates).toEqual(["Sandbox-Data.template.json", "Sandbox-Service.template.json"]);
 
   const bundles: string[] = [];
-  for (const file of made) {
+  for (const file of templates) {
     const text = readFileSync(join(scratch, file), "utf8");
-    const standing = await readStack(file.replace(".template.json", ""));
-    expect(standing.template).toBe(text);
+    const deployed = await readStack(file.replace(".template.json", ""));
+    expect(deployed.template).toBe(text);
 
-    // The emulator leaves out CDK's note about itself.
-    const resources = Object.entries(synthesised.parse(JSON.parse(text)).Resources).filter(
+    // The emulator omits CDK's metadata resource.
+    const resources = Object.entries(synthesisedTemplate.parse(JSON.parse(text)).Resources).filter(
       ([, { Type }]) => Type !== "AWS::CDK::Metadata",
     );
-    expect(standing.resources).toEqual(new Map(resources.map(([id, { Type }]) => [id, `${Type} CREATE_COMPLETE`])));
+    expect(deployed.resources).toEqual(new Map(resources.map(([id, { Type }]) => [id, `${Type} CREATE_COMPLETE`])));
     for (const [id, { Properties }] of resources) {
       if (Properties.Code === undefined) continue;
       const asset = `asset.${Properties.Code.S3Key.replace(".zip", "")}`;
-      expect(standing.bundles.get(id)).toBe(readFileSync(join(scratch, asset, "index.mjs"), "utf8"));
+      expect(deployed.bundles.get(id)).toBe(readFileSync(join(scratch, asset, "index.mjs"), "utf8"));
       bundles.push(asset);
     }
   }
   expect(bundles).toHaveLength(functionNames.length);
 });
 
-test("npx cdk diff shows no change", { timeout: 120_000 }, async () => {
+test("npx cdk diff shows no change after the deployment", { timeout: 120_000 }, async () => {
   const { code, stdout, stderr } = await stage.run("npx", "cdk", "diff", "--fail", "--output", scratch);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
@@ -90,8 +90,8 @@ test("npx cdk diff shows no change", { timeout: 120_000 }, async () => {
 const admin = (...args: readonly string[]) =>
   stage.run("npm", "run", "--silent", "admin", "--", "--stage", "sandbox", "--json", ...args);
 
-test("doctor finds a new stage in order, but for the upstream, which has given no key", async () => {
-  // As docs/deployment.md has it. (AWS makes a token without punctuation; the emulator's does not fit into a path.)
+test("admin doctor finds only the missing upstream key wrong in a new stage", async () => {
+  // As in docs/deployment.md. AWS generates a token without punctuation; the emulator's is not valid in a path.
   expect(await admin("secrets", "rotate", "webhook-token")).toMatchObject({ code: 0 });
   const { code, stdout } = await admin("doctor");
   expect(code).toBe(1);
@@ -124,7 +124,7 @@ contractSuite({
   }),
 });
 
-/** Ends by an event 5 seconds later. Source: docs/interface.md 3.4. */
+/** Settles by an event 5 s later. Source: docs/interface.md 3.4. */
 const LATER_PHONE_NUMBER = "08000000002";
 
 /** Buys 100 NGN of airtime that is `processing` at first; resolves with its reference. */
@@ -138,7 +138,7 @@ const buyLater = async (key: string): Promise<string> => {
   return response.headers.get("x-transaction-reference") ?? "";
 };
 
-/** What became of telling that a purchase succeeded, once it is in this state. */
+/** The webhook delivery of a successful purchase, once it has this state. */
 const deliveryOf = async (reference: string, state: Delivery["state"]): Promise<Delivery | undefined> => {
   const pk = deliveryPk({ transaction: pkOfReference(reference) ?? "", status: "success" });
   const read = () => readDelivery(ledger, pk);
@@ -146,23 +146,23 @@ const deliveryOf = async (reference: string, state: Delivery["state"]): Promise<
   return read();
 };
 
-test("a purchase ends by an event, and the end goes through the stream to the delivery", async () => {
+test("a purchase is settled by an event, and the change goes through the stream to a webhook delivery", async () => {
   const { key } = await newCaller();
   const reference = await buyLater(key);
-  // The account has no endpoint: that is what the delivery comes to.
+  // The account has no endpoint, which is the result of the delivery.
   await deliveryOf(reference, "no_endpoint");
-  const looked = await fetch(`${stage.baseUrl}/transactions/${reference}`, {
+  const response = await fetch(`${stage.baseUrl}/transactions/${reference}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  expect(await looked.json()).toMatchObject({ data: { transaction: { reference, status: "success" } } });
+  expect(await response.json()).toMatchObject({ data: { transaction: { reference, status: "success" } } });
 });
 
 const LOOPBACK = "127.0.0.1/32";
 
 /**
- * A stage's webhooks go to public addresses, over https, and this machine has no receiver there. So the one function that posts them
- * is told that it may reach loopback, after everything else was tried as it was deployed. No stage's settings may say that: on Lambda,
- * loopback is where the runtime takes its orders.
+ * A stage sends webhooks only to public addresses over HTTPS, where this machine has no receiver. Therefore the function that delivers
+ * them is allowed to reach loopback, after everything else was tested as deployed. No stage may have this setting: on Lambda, the
+ * runtime's API listens on loopback.
  */
 const letWebhooksReachLoopback = async (): Promise<void> => {
   const client = new LambdaClient({});
@@ -174,7 +174,7 @@ const letWebhooksReachLoopback = async (): Promise<void> => {
   await waitUntilFunctionUpdatedV2({ client, maxWaitTime: 20 }, { FunctionName });
 };
 
-test("the end of a purchase is told to the account's endpoint, once, signed, with the fields of the interface", async () => {
+test("a settled purchase is delivered to the account's endpoint once, signed and with the fields of the interface", async () => {
   await letWebhooksReachLoopback();
   const requests: unknown[] = [];
   const receiver = await startReceiver((response) => {

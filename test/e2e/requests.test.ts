@@ -65,8 +65,8 @@ test("every order of docs/requests has its own reference, except for a replay an
   const ordered = allRequests.filter(({ method }) => method === "POST");
   const references = ordered.map(({ headers, body = "" }) => headers["idempotency-key"] ?? JSON.parse(body).reference);
   expect(references).not.toContain(undefined);
-  const repeated = references.filter((reference, index) => references.indexOf(reference) < index);
-  expect(repeated).toEqual(["bundle-1001", "bundle-1001"]);
+  const duplicates = references.filter((reference, index) => references.indexOf(reference) < index);
+  expect(duplicates).toEqual(["bundle-1001", "bundle-1001"]);
 });
 
 describe("a .http file that cannot be read in full is rejected:", () => {

@@ -55,7 +55,7 @@ export type TestAccount = {
   readonly command: (work: () => Promise<unknown>) => Promise<void>;
 };
 
-export const FUNDED_NAIRA = 10_000;
+const FUNDED_NAIRA = 10_000;
 const whitelist = ["203.0.113.7"];
 const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
 

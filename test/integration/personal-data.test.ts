@@ -168,13 +168,13 @@ const loseTheTables = async (key: string): Promise<void> => {
 };
 
 beforeAll(async () => {
-  const record = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
+  const capture = (...parts: readonly unknown[]): void => void logged.push(parts.map(String).join(" "));
   for (const level of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, level).mockImplementation(record);
+    vi.spyOn(console, level).mockImplementation(capture);
   }
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {
-      record(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      capture(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
       return true;
     });
   }

@@ -38,7 +38,7 @@ export const openDemoAccount = async (
   path: string,
 ): Promise<DemoAccount> => {
   const stored = readJsonFile(path, demoAccountFile);
-  // An external DynamoDB may have lost its tables since the file was written.
+  // An external DynamoDB may have been cleared since the file was written.
   const exists = stored !== undefined && (await findAccount(store, stored.account_id)) !== undefined;
   const account = exists ? stored : await createDemoAccount(store, endpoints);
   if (!exists) writeJsonFile(path, account);

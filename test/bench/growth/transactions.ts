@@ -26,7 +26,7 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 const PAGES = 15;
 const WARM_UP_PAGES = 5;
 /** Statements and reconciliations of a large account take seconds, so that the largest is measured once. */
-const repeatsOf = (transactions: number): number => (transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
+const sampleCount = (transactions: number): number => (transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
 
 export type TransactionResults = {
   readonly transactions: number;
@@ -118,20 +118,20 @@ const measureBooks = async (
 ): Promise<Omit<TransactionResults, "pageMs">> => {
   const nowMs = Date.now();
   const month = { from: isoTime(nowMs - MONTH_MS), to: isoTime(nowMs) };
-  const repeats = repeatsOf(transactions);
-  const statementMs = await middleMs(repeats, async () => {
+  const count = sampleCount(transactions);
+  const statementMs = await medianMs(count, async () => {
     const { closing_kobo } = await readStatement(ledger, accountId, month);
     if (closing_kobo <= 0) throw new Error("The statement has no closing balance");
   });
-  const reconciliationMs = await middleMs(repeats, () => reconcile(ledger, accountId));
+  const reconciliationMs = await medianMs(count, () => reconcile(ledger, accountId));
   await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
-  const nextReconciliationMs = await middleMs(repeats, () => reconcile(ledger, accountId));
+  const nextReconciliationMs = await medianMs(count, () => reconcile(ledger, accountId));
   return { transactions, statementMs, reconciliationMs, nextReconciliationMs };
 };
 
-const middleMs = async (repeats: number, work: () => Promise<unknown>): Promise<number> => {
+const medianMs = async (count: number, work: () => Promise<unknown>): Promise<number> => {
   const samplesMs: number[] = [];
-  while (samplesMs.length < repeats) samplesMs.push(await timedMs(work));
+  while (samplesMs.length < count) samplesMs.push(await timedMs(work));
   return median(samplesMs);
 };
 

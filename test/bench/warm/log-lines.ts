@@ -6,7 +6,7 @@ import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
 import { aWebhookChange } from "../../builders/webhook-message.ts";
 
-const REPEATS = 5;
+const SAMPLES = 5;
 const VERIFY_NIN = "/identity/nin/verify";
 
 export type LogResults = {
@@ -27,7 +27,7 @@ export const measureLogLines = async (service: TestService): Promise<readonly Lo
     for (const { budget, prepare } of kindsOf(service, receiver.url)) {
       const { title, log } = budget;
       const bytes: number[] = [];
-      while (bytes.length < REPEATS) {
+      while (bytes.length < SAMPLES) {
         const { lines } = await observe(service.proxy, log.events.length, await prepare());
         bytes.push(Buffer.byteLength(lines.join("")));
       }

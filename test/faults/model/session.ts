@@ -12,7 +12,7 @@ import { closeTestAccount, deliverUntilIdle, resolveOpen } from "../recovery.ts"
 import { advance } from "../system/clock.ts";
 import type { Ending, Fault } from "../system/effects.ts";
 import type { Answer, System } from "../system/system.ts";
-import { type AppEndpoint, FUNDED_NAIRA, openTestAccount, type TestAccount } from "../test-account.ts";
+import { type AppEndpoint, openTestAccount, type TestAccount } from "../test-account.ts";
 import {
   type ExpectedAccount,
   type ExpectedTransaction,
@@ -37,9 +37,12 @@ export type Caller = {
   wasDisabled: boolean;
 };
 
+/** Little enough that orders are often beyond the balance. */
+const FUNDED_NAIRA = 3_000;
+
 export const openSession = async (system: System, endpoint: AppEndpoint): Promise<Session> => {
   const caller = async (): Promise<Caller> => {
-    const account = await openTestAccount(system, endpoint);
+    const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     return { account, expected: newExpectedAccount(FUNDED_NAIRA * 100), keys: { ...account.keys }, wasDisabled: false };
   };
   return { system, callers: [await caller(), await caller()], requests: 0 };

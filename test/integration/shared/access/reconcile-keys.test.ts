@@ -21,7 +21,10 @@ import {
   openAccess,
 } from "../../../builders/access.ts";
 
-/** After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it read before. */
+/**
+ * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
+ * read before.
+ */
 let access: AccessFixture;
 beforeAll(async () => {
   access = await openAccess();

@@ -140,7 +140,8 @@ describe("settleTransaction", () => {
     expect(await settleByHeuristicMatch(ledger, transaction, settlement, enough())).toBe(true);
     expect(await readTransaction(ledger, transaction.pk)).toMatchObject(settlement);
     const withReference = await ledger.anOpenTransaction({ upstream_reference: "U2" });
-    expect(await settleByHeuristicMatch(ledger, withReference, settlement, enough())).toBe(false);
+    const another: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    expect(await settleByHeuristicMatch(ledger, withReference, another, enough())).toBe(false);
     expect(await readTransaction(ledger, withReference.pk)).toEqual(withReference);
   });
 

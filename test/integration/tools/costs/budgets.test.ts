@@ -116,8 +116,8 @@ describe("the budget holds for", () => {
 
   test("a webhook", async () => {
     const receiver = await startReceiver();
-    const announce = await aWebhookChange(service, receiver.url);
-    await expectWithin(service.proxy, budgets.webhook, announce);
+    const enqueue = await aWebhookChange(service, receiver.url);
+    await expectWithin(service.proxy, budgets.webhook, enqueue);
     expect(receiver.received).toHaveLength(1);
     await receiver.stop();
   });

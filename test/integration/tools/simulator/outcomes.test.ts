@@ -16,9 +16,9 @@ type Expected = {
 };
 
 const delivered = { status: 200, code: null, transactionStatus: "success", charged: true } as const;
-/** R2: an unknown purchase is never an error, and its debit stands. */
+/** An unknown purchase is never an error and is not refunded: docs/interface.md 8.D3. */
 const unknown = { status: 200, code: null, transactionStatus: "processing", charged: true } as const;
-/** R3, and decision 14: refunded in the same write. */
+/** Refunded in the write that marks it failed: docs/interface.md 8.2, 12.D8. */
 const refunded = (status: number, code: string) =>
   ({ status, code, transactionStatus: "failed", charged: false }) as const;
 

@@ -35,8 +35,8 @@ const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
       body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08031234567" }),
       ...changes,
     });
-    const answer = responseSchema.parse(await handler(event, aLambdaContext()));
-    return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
+    const response = responseSchema.parse(await handler(event, aLambdaContext()));
+    return { ...response, json: (): unknown => JSON.parse(response.body ?? "") };
   };
 };
 const ask = (run?: Purchase, admit?: Admit) => purchaseHandler(run, admit)();
@@ -202,10 +202,10 @@ describe("an unexpected error", () => {
       getTransaction: refuse,
       listTransactions: refuse,
     });
-    const answer = responseSchema.parse(
+    const response = responseSchema.parse(
       await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
     );
-    return { ...answer, json: (): unknown => JSON.parse(answer.body ?? "") };
+    return { ...response, json: (): unknown => JSON.parse(response.body ?? "") };
   };
   const linesOf = async (run: () => Promise<unknown>): Promise<string> => {
     const lines = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -249,12 +249,12 @@ describe("an unexpected error", () => {
 
   test("of the admission is 500 too, and fails the invocation of an order", async () => {
     vi.spyOn(console, "log").mockImplementation(() => {});
-    const gate: Admit = async () => {
+    const failing: Admit = async () => {
       throw new Error("DynamoDB is unavailable");
     };
-    const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), gate);
+    const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), failing);
     expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
-    await expect(ask(bought, gate)).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(ask(bought, failing)).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 
   test("of an order that the operation reports as internal_error is 500 and an alarm", async () => {
@@ -269,7 +269,7 @@ describe("an unexpected error", () => {
 });
 
 test("an operation whose outcome is unknown fails the invocation, so that no response is sent", async () => {
-  const unknown = new OutcomeUnknown("in doubt");
+  const unknown = new OutcomeUnknown("The outcome is unknown");
   await expect(
     ask(async () => {
       throw unknown;
