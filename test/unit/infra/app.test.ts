@@ -8,8 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { projectRoot } from "../../../infra/bundle/bundle.ts";
 import { addStage } from "../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../infra/constructs/unbundled-app.ts";
-import { SettingsError } from "../../../infra/settings-error.ts";
-import { settingsOf, stages } from "../../../infra/stages.ts";
+import { settingsOf } from "../../../infra/stages.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "synthesis-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -44,8 +43,6 @@ const deployable = (folder: string): Map<string, string> =>
       .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
 
-const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
-
 describe("npm run synth", () => {
   test("needs no account, and makes the same bytes each time", { timeout: 180_000 }, async () => {
     const folders = [join(scratch, "one"), join(scratch, "two")];
@@ -58,13 +55,13 @@ describe("npm run synth", () => {
 });
 
 describe("cdk-nag", () => {
-  test.each(["prod", "sandbox"])("has nothing to say about %s", (stage) => {
+  test.each(["prod", "sandbox"])("cdk-nag has no finding in %s", (stage) => {
     const app = unbundledApp();
     addStage(app, stage, settingsOf(stage));
     expect(() => app.synth()).not.toThrow();
   });
 
-  test("would say something about a queue without dead letters", () => {
+  test("cdk-nag reports a queue without dead letters", () => {
     const app = unbundledApp();
     const { service } = addStage(app, "sandbox", settingsOf("sandbox"));
     new CfnQueue(service, "Forgotten");
@@ -72,41 +69,7 @@ describe("cdk-nag", () => {
   });
 });
 
-describe("what is set wrongly ends in one sentence, before anything is built", () => {
-  const sentenceFor = (changes: object): string => {
-    try {
-      settingsOf("prod", { prod: { ...stages.prod, ...changes } });
-    } catch (error) {
-      if (error instanceof SettingsError) return error.message;
-    }
-    return "";
-  };
-
-  test.each([
-    [
-      { identityPrices: { ...dear, nin: { basic: 150, advanced: 250, retrieve: 250 } } },
-      "A retrieval must cost more than a",
-    ],
-    [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
-    [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
-    [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
-    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is no IP address or CIDR range'],
-    [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
-    [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
-    [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
-    [{ upstreamDates: "year-first" }, "upstreamDates: "],
-    [{ alarmEmail: "nobody" }, "alarmEmail: "],
-    [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
-  ])("%j", (changes, says) => {
-    const sentence = sentenceFor(changes);
-    expect(sentence).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
-    expect(sentence).toContain(says);
-  });
-
-  test("the settings as they are have nothing wrong", () => {
-    for (const stage of Object.keys(stages)) expect(() => settingsOf(stage)).not.toThrow();
-  });
-
+describe("a wrong command of npm run synth, deploy, diff or destroy", () => {
   test.each([
     [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
     [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
@@ -115,11 +78,11 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [["deploy", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
     [["deploy", "--stage=prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
     [["destroy", "--stage", "prod"], "There are no AWS credentials. Sign in (aws sso login) or set AWS_PROFILE."],
-  ])("%j", async (args, sentence) => {
+  ])("npm run %j fails with one sentence", async (args, sentence) => {
     expect(await run(...args)).toEqual({ code: 1, stderr: `${sentence}\n` });
   });
 
-  test("with credentials, but no region", async () => {
+  test("a deployment with credentials but without a region fails with one sentence", async () => {
     const keys = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
     const sentence = "There is no AWS region. Set AWS_REGION, or a region in your profile.";
     expect(await runWith(keys, "deploy", "--stage", "prod")).toEqual({ code: 1, stderr: `${sentence}\n` });
