@@ -55,8 +55,8 @@ export type ServiceProcess = {
 };
 
 /**
- * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is simulated in
- * this process. The tables are in memory, because the speed of the disk is not measured.
+ * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is
+ * simulated in this process. The tables are in memory, because the speed of the disk is not measured.
  */
 export const startServiceProcess = async (
   options: {

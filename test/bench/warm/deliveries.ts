@@ -25,7 +25,9 @@ type Group = {
   readonly bought: readonly { readonly accountId: string; readonly transaction: string }[];
 };
 
-/** Measures how fast a full delivery queue is emptied. The service runs in its own process, the endpoints in this one. */
+/**
+ * Measures how fast a full delivery queue is emptied. The service runs in its own process, the endpoints in this one.
+ */
 export const measureDeliveries = async (report: Report): Promise<readonly DeliveryResults[]> => {
   const service = await startServiceProcess();
   const client = createClient(service.baseUrl);
