@@ -9,10 +9,9 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
-
-export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
 export type LedgerAtNoon = Ledger & {

@@ -14,7 +14,8 @@ import {
   reconcileAndCheckpoint,
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * Goal: the scheduled reconciliation finds every wallet that differs, reports none that is right, and always ends in

@@ -8,7 +8,8 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.

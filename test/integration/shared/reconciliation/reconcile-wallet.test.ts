@@ -14,7 +14,8 @@ import {
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
 const HOUR_MS = 3_600_000;

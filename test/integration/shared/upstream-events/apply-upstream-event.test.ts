@@ -32,8 +32,9 @@ import {
   authenticated,
   keyedHashes,
 } from "../../../builders/event-message.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored. */
 let ledger: FaultyLedger;
