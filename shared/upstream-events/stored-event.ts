@@ -12,7 +12,7 @@ import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** Why an event that could be read was not applied. */
-const eventReason = z.enum([
+const eventReasons = [
   /** Its transaction has the other final status. */
   "contradiction",
   /** It says `failed`, and only the path token authenticates it. */
@@ -23,10 +23,14 @@ const eventReason = z.enum([
   "several_candidates",
   /** Its reference is unknown, and a failure is never matched heuristically. */
   "unknown_failure",
-]);
-export type EventReason = z.infer<typeof eventReason>;
+] as const;
+export type EventReason = (typeof eventReasons)[number];
 
-/** The owner of events in the index by time. */
+/** Release 0.1.0 stored another word. */
+const eventReason = z
+  .enum([...eventReasons, "not_vouched_for"])
+  .transform((reason): EventReason => (reason === "not_vouched_for" ? "unauthenticated" : reason));
+
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
 const HASH_LENGTH = 32;

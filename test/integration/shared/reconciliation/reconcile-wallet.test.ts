@@ -4,6 +4,7 @@ import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { entriesOwner } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -122,6 +123,22 @@ describe("reconcileWallet", () => {
     expect(await reconcileWallet(ledger, accountId)).toEqual(reconciliation);
     // The funding and the transactions; the open one and the second; the second and the third.
     expect(keysRead).toEqual([1, 100, 30, 2, 2]);
+  });
+
+  test("a funding that another release stored under other names counts", async () => {
+    const accountId = await anAccount();
+    const { db, table: TableName } = ledger;
+    const Item = {
+      pk: `funding#${accountId}#early`,
+      owner: entriesOwner(accountId),
+      account_id: accountId,
+      funding_id: "early",
+      amount_kobo: 700,
+      created_at: isoTime(NOON_MS),
+    };
+    await db.send(new PutCommand({ TableName, Item }));
+    await addKobo(accountId, 700);
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ balance_kobo: 200_700, difference_kobo: 0 });
   });
 
   test("the first reconciliation of a wallet starts from the beginning", async () => {
