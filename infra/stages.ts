@@ -14,7 +14,7 @@ const ipRanges = z.array(
 
 /** Whether functions that call the upstream or apps do so through NAT gateways with fixed addresses. */
 const egress = z.discriminatedUnion("kind", [
-  /** No VPC, no NAT gateway, no cost at rest: for the sandbox only. */
+  /** No VPC, so that no cost of NAT gateways and addresses: for test keys only. */
   z.object({ kind: z.literal("none") }),
   z.object({
     kind: z.literal("nat-gateway"),
@@ -24,6 +24,18 @@ const egress = z.discriminatedUnion("kind", [
      * Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released.
      */
     allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
+    /** The zones' names, such as `eu-west-1a`; without them the first ones of the region. */
+    availabilityZones: z.array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, "is not a zone's name")).optional(),
+  }),
+  /** A network of the company, whose subnets route to the internet from fixed addresses. */
+  z.object({
+    kind: z.literal("existing"),
+    vpcId: z.string().regex(/^vpc-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC"),
+    subnetIds: z
+      .array(z.string().regex(/^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a subnet"))
+      .min(1, "Name a subnet at least"),
+    /** The addresses from which calls arrive at the upstream. */
+    addresses: z.array(z.ipv4("is not an IPv4 address")).min(1, "Name the addresses that the upstream whitelists"),
   }),
 ]);
 
@@ -37,6 +49,16 @@ const adoption = z.object({
   ledgerStreamArn: z.string().startsWith("arn:"),
   referenceKeySecretArn: z.string().startsWith("arn:"),
   webhookKeySecretArn: z.string().startsWith("arn:"),
+});
+
+const CERTIFICATE_ARN = /^arn:aws[a-z-]*:acm:([a-z0-9-]+):(\d{12}):certificate\/[\w-]+$/;
+
+/** A host name of the company, in front of the API. */
+const domain = z.object({
+  name: z.string().min(4),
+  certificateArn: z.string().regex(CERTIFICATE_ARN, "must be the ARN of a certificate in AWS Certificate Manager"),
+  /** `true` switches AWS's own address off: only after apps and the upstream use this one. */
+  isOnlyAddress: z.boolean().default(false),
 });
 
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
@@ -81,7 +103,7 @@ const stageSettings = z
     webhookAllowedCidrs: ipRanges.default([]),
     /** Receives the alarms. */
     alarmEmail: z.email().optional(),
-    domain: z.object({ name: z.string().min(4), certificateArn: z.string().startsWith("arn:aws:acm:") }).optional(),
+    domain: domain.optional(),
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
@@ -93,9 +115,25 @@ const stageSettings = z
       .default({}),
     adopt: adoption.optional(),
   })
-  .refine(({ egress }) => egress.kind === "none" || (egress.allocationIds?.length ?? egress.zones) === egress.zones, {
+  .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
+  })
+  .refine(({ egress }) => hasOneForEachZone(egress, "availabilityZones"), {
+    error: "There must be one name for each zone",
+    path: ["egress", "availabilityZones"],
+  })
+  .refine(({ egress, region }) => isInRegion(egress, region), {
+    error: "The zones must be in the stage's region",
+    path: ["egress", "availabilityZones"],
+  })
+  .refine(({ egress, webhookAllowedCidrs }) => egress.kind !== "none" || webhookAllowedCidrs.length === 0, {
+    error: "There is no route to private ranges without a VPC: choose another egress",
+    path: ["webhookAllowedCidrs"],
+  })
+  .refine(({ domain, account, region }) => domain === undefined || isPlaceOf(domain, account, region), {
+    error: "The certificate must be in the stage's account and region, which the stage must name",
+    path: ["domain", "certificateArn"],
   })
   .refine((settings) => !sells(settings) || (settings.account !== undefined && settings.region !== undefined), {
     error: "A stage that sells must name its AWS account and region, so that no other one becomes a second production",
@@ -107,6 +145,24 @@ export type Stages = Readonly<Record<string, z.input<typeof stageSettings>>>;
 
 /** Whether live orders reach the upstream, which only accepts them from fixed addresses. */
 export const sells = ({ egress }: { readonly egress: { readonly kind: string } }): boolean => egress.kind !== "none";
+
+type Egress = z.output<typeof egress>;
+
+const hasOneForEachZone = (egress: Egress, list: "allocationIds" | "availabilityZones"): boolean =>
+  egress.kind !== "nat-gateway" || (egress[list]?.length ?? egress.zones) === egress.zones;
+
+const isInRegion = (egress: Egress, region: string | undefined): boolean =>
+  egress.kind !== "nat-gateway" ||
+  (egress.availabilityZones ?? []).every((zone) => region !== undefined && zone.slice(0, -1) === region);
+
+const isPlaceOf = (
+  { certificateArn }: z.output<typeof domain>,
+  account: string | undefined,
+  region: string | undefined,
+): boolean => {
+  const [, certificateRegion, certificateAccount] = CERTIFICATE_ARN.exec(certificateArn) ?? [];
+  return region !== undefined && region === certificateRegion && account === certificateAccount;
+};
 
 /** The prefix of a stage's names on AWS, and the stage dimension of its metrics. */
 const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");

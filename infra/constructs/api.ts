@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { AccessLogField, AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   DomainName,
@@ -48,10 +48,10 @@ export class Api extends Construct {
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
-      // With a custom domain, that is the only host name.
-      disableExecuteApiEndpoint: domain !== undefined,
+      disableExecuteApiEndpoint: domain?.isOnlyAddress ?? false,
     });
     this.accessLogs = new LogGroup(this, "AccessLogs", {
+      logGroupName: accessLogName(stage),
       retention: logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -132,6 +132,14 @@ export class Api extends Construct {
     });
   }
 }
+
+/**
+ * Below `/aws/vendedlogs/`, because API Gateway otherwise lists each log group in one resource policy of the account,
+ * which ends at 5120 characters. The stack's own id makes the name new for each creation: a group that a failed one left
+ * behind is not in the way, and this one has its retention from the start.
+ */
+const accessLogName = (stage: string): string =>
+  `/aws/vendedlogs/${stage}-airtime-access-${Fn.select(2, Fn.split("/", Aws.STACK_ID))}`;
 
 /** The route key, never the path: paths contain references, and one contains a secret. */
 const accessLogFormat = AccessLogFormat.custom(

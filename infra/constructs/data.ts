@@ -51,11 +51,11 @@ export class Data extends Stack {
       case "filled":
         return filledByOperator(this, id, spec.description);
       case "generated":
-        return generated(this, id, spec.description, RemovalPolicy.DESTROY);
+        return rotatable(this, id, spec.description);
       case "fixed":
         return adopt
           ? Secret.fromSecretCompleteArn(this, id, adopt[spec.adoptedAs])
-          : generated(this, id, spec.description, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+          : neverRotated(this, id, spec.description);
     }
   }
 }
@@ -94,17 +94,28 @@ const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolic
   return table;
 };
 
-const generated = (scope: Construct, id: string, description: string, removalPolicy: RemovalPolicy): Secret => {
+/** The operator's command gives it a new value. */
+const rotatable = (scope: Construct, id: string, description: string): Secret => {
   const secret = new Secret(scope, id, {
     description,
     generateSecretString: { passwordLength: 43, excludePunctuation: true },
-    removalPolicy,
+    removalPolicy: RemovalPolicy.DESTROY,
   });
-  acknowledge(
-    secret,
-    "SMG4",
-    "The operator's command rotates it, or it never changes because stored data depends on it",
-  );
+  acknowledge(secret, "SMG4", "The operator's command rotates it");
+  return secret;
+};
+
+/**
+ * A key that names or seals what is in the ledger. Never change anything here: a change of GenerateSecretString makes
+ * AWS generate another value. With another reference key every earlier reference is unknown, and a replay buys twice.
+ */
+const neverRotated = (scope: Construct, id: string, description: string): Secret => {
+  const secret = new Secret(scope, id, {
+    description,
+    generateSecretString: { passwordLength: 43, excludePunctuation: true },
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
+  acknowledge(secret, "SMG4", "It never changes, because stored data depends on it");
   return secret;
 };
 

@@ -5,18 +5,31 @@ import {
   GatewayVpcEndpointAwsService,
   type IPeer,
   IpAddresses,
+  type ISecurityGroup,
+  type IVpc,
   NatProvider,
   Peer,
   Port,
   SecurityGroup,
+  Subnet,
+  type SubnetSelection,
   SubnetType,
   Vpc,
 } from "aws-cdk-lib/aws-ec2";
-import type { Construct } from "constructs";
+import { Construct } from "constructs";
 import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
 
-type NatGateways = Extract<StageSettings["egress"], { kind: "nat-gateway" }>;
+type Egress = StageSettings["egress"];
+type NatGateways = Extract<Egress, { kind: "nat-gateway" }>;
+
+/** Where functions run that call the upstream or apps. */
+export interface FunctionNetwork {
+  readonly vpc: IVpc;
+  /** Absent if they are the VPC's private subnets. */
+  readonly subnets?: SubnetSelection;
+  readonly functions: ISecurityGroup;
+}
 
 export interface EgressNetworkProps extends StackProps {
   readonly egress: NatGateways;
@@ -29,13 +42,15 @@ const ZONES_MAX = 3;
  * The network of functions that call the upstream or apps' endpoints: private subnets that route to a NAT gateway with
  * a fixed elastic IP each. DynamoDB has a gateway endpoint, which is free.
  */
-export class EgressNetwork extends Stack {
+export class EgressNetwork extends Stack implements FunctionNetwork {
   readonly vpc: Vpc;
-  readonly functions: SecurityGroup;
+  readonly functions: ISecurityGroup;
+  private readonly zoneNames: readonly string[] | undefined;
 
   constructor(scope: Construct, id: string, props: EgressNetworkProps) {
     super(scope, id, props);
-    const { zones, allocationIds } = props.egress;
+    const { zones, allocationIds, availabilityZones } = props.egress;
+    this.zoneNames = availabilityZones;
     this.vpc = new Vpc(this, "Vpc", {
       ipAddresses: IpAddresses.cidr("10.60.0.0/20"),
       maxAzs: zones,
@@ -48,20 +63,13 @@ export class EgressNetwork extends Stack {
       gatewayEndpoints: { DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB } },
       restrictDefaultSecurityGroup: false,
     });
-    this.functions = new SecurityGroup(this, "Functions", {
-      vpc: this.vpc,
-      description: "Functions that call out: HTTPS, and webhookAllowedCidrs",
-      allowAllOutbound: false,
-    });
-    this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
-    for (const range of props.webhookAllowedCidrs) {
-      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "webhookAllowedCidrs of infra/stages.ts");
-    }
+    this.functions = functionsGroup(this, this.vpc, props.webhookAllowedCidrs);
     acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
   }
 
-  /** Zones by their index in the region, so that a synthesis does not call AWS. */
+  /** Zones without a name by their index in the region, so that a synthesis does not call AWS. */
   override get availabilityZones(): string[] {
+    if (this.zoneNames !== undefined) return [...this.zoneNames];
     return Array.from({ length: ZONES_MAX }, (_, index) => Fn.select(index, Fn.getAzs()));
   }
 
@@ -70,14 +78,53 @@ export class EgressNetwork extends Stack {
     return Array.from({ length: zones }, (_, index) => {
       const address = new CfnEIP(this, `ElasticIp${index + 1}`, { domain: "vpc" });
       address.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-      new CfnOutput(this, `EgressIp${index + 1}`, {
-        value: address.ref,
-        description: "Give this address to the upstream",
-      });
+      addEgressIp(this, index + 1, address.ref);
       return address.attrAllocationId;
     });
   }
 }
+
+export interface ExistingNetworkProps {
+  readonly egress: Extract<Egress, { kind: "existing" }>;
+  readonly webhookAllowedCidrs: readonly string[];
+}
+
+/** Subnets of the company's own VPC. Only the security group is made; it goes when the stage goes. */
+export class ExistingNetwork extends Construct implements FunctionNetwork {
+  readonly vpc: IVpc;
+  readonly subnets: SubnetSelection;
+  readonly functions: ISecurityGroup;
+
+  constructor(scope: Construct, id: string, { egress, webhookAllowedCidrs }: ExistingNetworkProps) {
+    super(scope, id);
+    const { vpcId, subnetIds, addresses } = egress;
+    // Lambda takes subnets by their ids; CDK wants a zone for each, which is in no template.
+    const availabilityZones = subnetIds.map((_, index) => Fn.select(index, Fn.getAzs()));
+    this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId, availabilityZones });
+    this.subnets = { subnets: subnetIds.map((subnetId) => Subnet.fromSubnetId(this, subnetId, subnetId)) };
+    this.functions = functionsGroup(this, this.vpc, webhookAllowedCidrs);
+    for (const [index, value] of addresses.entries()) addEgressIp(Stack.of(this), index + 1, value);
+  }
+}
+
+const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readonly string[]): SecurityGroup => {
+  // Never reword these descriptions. A new description of the group replaces the group, which fails because the
+  // functions' stack imports its id; a new description of a rule closes the rule for a moment.
+  const group = new SecurityGroup(scope, "Functions", {
+    vpc,
+    description: "Functions that call out: HTTPS, and what the stage allows inside",
+    allowAllOutbound: false,
+  });
+  group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the provider and apps");
+  for (const range of webhookAllowedCidrs) {
+    group.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
+  }
+  return group;
+};
+
+const addEgressIp = (stack: Stack, number: number, value: string): void => {
+  new CfnOutput(stack, `EgressIp${number}`, { value, description: "Give this address to the upstream" });
+};
 
 /** A peer of a range; in the settings a single address has no prefix length. */
 const peerOf = (range: string): IPeer => {

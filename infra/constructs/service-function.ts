@@ -9,7 +9,7 @@ import { buildSync } from "esbuild";
 import { bundleOptions, functionEntry, projectRoot } from "../bundle/bundle.ts";
 import { type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
-import type { EgressNetwork } from "./egress-network.ts";
+import type { FunctionNetwork } from "./egress-network.ts";
 
 export interface ServiceFunctionProps {
   readonly stage: string;
@@ -17,7 +17,7 @@ export interface ServiceFunctionProps {
   /** The variables that the function parses, and no others. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logRetentionDays: number;
-  readonly network?: EgressNetwork | undefined;
+  readonly network?: FunctionNetwork | undefined;
   readonly reservedConcurrency?: number | undefined;
 }
 
@@ -61,7 +61,12 @@ export class ServiceFunction extends LambdaFunction {
       logGroup: logs,
       role,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
-      ...(spec.egress && network && { vpc: network.vpc, securityGroups: [network.functions] }),
+      ...(spec.egress &&
+        network && {
+          vpc: network.vpc,
+          ...(network.subnets && { vpcSubnets: network.subnets }),
+          securityGroups: [network.functions],
+        }),
     });
     this.spec = spec;
     this.logs = logs;

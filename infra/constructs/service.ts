@@ -11,7 +11,7 @@ import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
-import type { EgressNetwork } from "./egress-network.ts";
+import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
@@ -24,19 +24,25 @@ export interface ServiceProps extends StackProps {
   readonly stage: string;
   readonly settings: StageSettings;
   readonly data: Data;
-  /** Absent if the stage has no fixed egress addresses. */
+  /** Absent if the stage makes none. */
   readonly network: EgressNetwork | undefined;
 }
 
 /** The stateless part of a stage: API, functions, queues, schedules and alarms. It can be recreated at any time. */
 export class Service extends Stack {
   private readonly props: ServiceProps;
+  private readonly network: FunctionNetwork | undefined;
   private readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
     this.props = props;
     const { stage, settings, data } = props;
+    const { egress, webhookAllowedCidrs } = settings;
+    this.network =
+      egress.kind === "existing"
+        ? new ExistingNetwork(this, "Network", { egress, webhookAllowedCidrs })
+        : props.network;
 
     const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
     const api = new Api(this, "Api", { stage, settings });
@@ -120,14 +126,14 @@ export class Service extends Stack {
     values: FunctionEnvironment,
     queueConsumers: Readonly<Record<keyof typeof queues, QueueConsumer>>,
   ): ServiceFunction {
-    const { stage, settings, data, network } = this.props;
+    const { stage, settings, data } = this.props;
     const variables = variablesOf(name);
     const created = new ServiceFunction(this, pascalCase(name), {
       stage,
       name,
       environment: Object.fromEntries(variables.map((variable) => [variable, values[variable]])),
       logRetentionDays: settings.logRetentionDays,
-      network,
+      network: this.network,
       reservedConcurrency: reservedFor(name, settings),
     });
     const { tables = {}, queries = [], sendsTo = [] } = created.spec;

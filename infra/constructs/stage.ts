@@ -1,7 +1,7 @@
 import { type App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import { type StageSettings, sells } from "../stages.ts";
 import { Data } from "./data.ts";
 import { EgressNetwork } from "./egress-network.ts";
 import { Service } from "./service.ts";
@@ -13,17 +13,20 @@ import { Service } from "./service.ts";
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const { account, region, egress, webhookAllowedCidrs, adopt } = settings;
+  const terminationProtection = sells(settings);
   const place = account !== undefined && region !== undefined ? { env: { account, region } } : {};
   const data = new Data(app, stackName(stage, "Data"), {
     ...place,
+    terminationProtection,
     adopt,
     description: `Tables and secrets of ${stage}: do not delete`,
   });
   const network =
-    egress.kind === "none"
+    egress.kind !== "nat-gateway"
       ? undefined
       : new EgressNetwork(app, stackName(stage, "Network"), {
           ...place,
+          terminationProtection,
           egress,
           webhookAllowedCidrs,
           description: `Egress network of ${stage}, with addresses that the upstream whitelists`,

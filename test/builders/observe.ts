@@ -22,8 +22,8 @@ export const observe = async <Result>(
   proxy.calls.length = 0;
   try {
     const result = await work();
-    const patience = { patienceMs: 5_000, everyMs: 20 };
-    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, patience);
+    const limits = { timeoutMs: 5_000, everyMs: 20 };
+    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, limits);
     return { result, calls: [...proxy.calls], lines };
   } finally {
     console.log = log;

@@ -31,7 +31,7 @@ const stranger = {
   birthdate: "13-October-1951",
   residentialAddress: "77 Strangers Close, Nowhereville",
   email: "zubaidatuwa@quartermaine.example",
-  photo: `data:image/jpeg;base64,${Buffer.from("a face that nobody may keep, ".repeat(40)).toString("base64")}`,
+  photo: `data:image/jpeg;base64,${Buffer.from("a face that must not be kept, ".repeat(40)).toString("base64")}`,
   bvn: "22099887766",
 };
 const numbers = {

@@ -1,15 +1,22 @@
 import { SettingsError } from "../../infra/settings-error.ts";
-import { type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { type SignInOptions, signIn } from "../aws/sign-in.ts";
+import { deployStage, destroyStage, type StageCdk } from "./deploy-stage.ts";
 import { runCdk } from "./run-cdk.ts";
 
+type Command = {
+  readonly defaultStage?: string;
+  readonly needsAws: boolean;
+  readonly run: (stage: string, settings: StageSettings, cdk: StageCdk) => Promise<number>;
+};
+
 /** The npm scripts that run the CDK. Those without a default stage need `--stage`. */
-const commands = {
-  synth: { args: ["synth", "--quiet"], defaultStage: "sandbox", needsAws: false },
-  diff: { args: ["diff"], defaultStage: undefined, needsAws: true },
-  deploy: { args: ["deploy", "--all"], defaultStage: undefined, needsAws: true },
-  destroy: { args: ["destroy", "--all"], defaultStage: undefined, needsAws: true },
-} as const;
+const commands: Readonly<Record<"synth" | "diff" | "deploy" | "destroy", Command>> = {
+  synth: { defaultStage: "sandbox", needsAws: false, run: (_stage, _settings, cdk) => cdk("synth", "--quiet") },
+  diff: { needsAws: true, run: (_stage, _settings, cdk) => cdk("diff") },
+  deploy: { needsAws: true, run: deployStage },
+  destroy: { needsAws: true, run: destroyStage },
+};
 
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
   name !== undefined && Object.hasOwn(commands, name);
@@ -37,14 +44,8 @@ export const runStageCommand = async (
   const { value: profile, rest } = takeOption("--profile", "a profile in ~/.aws/config", others);
   const settings = settingsOf(stage, known);
   if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
-  const code = await cdk([...command.args, "--context", `stage=${stage}`, ...rest]);
-  if (code === 0 && name === "destroy") {
-    const addresses = settings.egress.kind === "none" ? "" : ", and the Elastic IPs";
-    console.log(
-      `Not deleted: the access and ledger tables with their two KMS keys${addresses}. See docs/deployment.md, "Tear down".`,
-    );
-  }
-  return code;
+  const stageCdk: StageCdk = (...selection) => cdk([...selection, "--context", `stage=${stage}`, ...rest]);
+  return command.run(stage, settings, stageCdk);
 };
 
 /** Extracts `--option VALUE` or `--option=VALUE`; the rest is passed to the CDK's command line. */

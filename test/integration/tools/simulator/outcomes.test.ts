@@ -4,7 +4,10 @@ import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { identityRoutes } from "../../../builders/identity.ts";
 import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
 
-/** The outcomes of the magic values with a live key, where the simulated upstream follows them. Source: docs/interface.md 3.D4. */
+/**
+ * The outcomes of the magic values with a live key, where the simulated upstream follows them. Source:
+ * docs/interface.md 3.D4.
+ */
 type Expected = {
   /** What the upstream does. */
   readonly upstream: string;

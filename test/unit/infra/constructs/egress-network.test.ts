@@ -56,6 +56,18 @@ describe("the egress network", () => {
     ]);
   });
 
+  test("the descriptions of the security group are those of release 0.1.0, because another one replaces the group", () => {
+    const own = templatesOf("prod", { webhookAllowedCidrs: ["10.1.0.0/16"] }).network;
+    const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
+    expect(group?.Properties).toMatchObject({
+      GroupDescription: "Functions that call out: HTTPS, and what the stage allows inside",
+      SecurityGroupEgress: [
+        { Description: "HTTPS to AWS, the provider and apps" },
+        { Description: "Apps inside, named in infra/stages.ts" },
+      ],
+    });
+  });
+
   test("a stage that names its elastic IPs uses them and allocates none", () => {
     const allocationIds = ["eipalloc-0aaa", "eipalloc-0bbb"];
     const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, allocationIds } }).network;
@@ -69,6 +81,55 @@ describe("the egress network", () => {
     expect(JSON.stringify(group?.Properties.SecurityGroupEgress)).toMatch(
       /10\.1\.0\.0\/16.*10\.2\.0\.7\/32.*fd00::\/8/,
     );
+  });
+
+  test("a stage that names its zones has its subnets there", () => {
+    const availabilityZones = ["us-east-1b", "us-east-1d"];
+    const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, availabilityZones } }).network;
+    const zones = own?.all("AWS::EC2::Subnet").map(({ Properties }) => Properties.AvailabilityZone);
+    expect(zones).toEqual([...availabilityZones, ...availabilityZones]);
+  });
+
+  test("another zone only adds resources, so that a zone can be given up and taken again", () => {
+    const resources = (zones: number) =>
+      templatesOf("prod", { egress: { kind: "nat-gateway", zones } }).network?.every ?? [];
+    // The endpoint of DynamoDB and nothing else names the routes of all zones.
+    const comparable = (zones: number) => resources(zones).filter(({ Type }) => Type !== "AWS::EC2::VPCEndpoint");
+    for (const zones of [1, 2]) expect(comparable(zones + 1)).toEqual(expect.arrayContaining(comparable(zones)));
+    expect(resources(3).length).toBeGreaterThan(resources(2).length);
+  });
+
+  test("an existing VPC is used with its subnets and addresses, and only a security group is made in it", () => {
+    const own = templatesOf("prod", {
+      egress: {
+        kind: "existing",
+        vpcId: "vpc-0a1b2c3d",
+        subnetIds: ["subnet-0a1b2c3d", "subnet-0b1b2c3d"],
+        addresses: ["203.0.113.1", "203.0.113.2"],
+      },
+      webhookAllowedCidrs: ["10.1.0.0/16"],
+    });
+    expect(own.network).toBeUndefined();
+    const made = own.service.every.filter(({ Type }) => Type.startsWith("AWS::EC2::"));
+    expect(made).toMatchObject([
+      {
+        Type: "AWS::EC2::SecurityGroup",
+        Properties: { VpcId: "vpc-0a1b2c3d", SecurityGroupEgress: [{ ToPort: 443 }, { CidrIp: "10.1.0.0/16" }] },
+      },
+    ]);
+    const [group] = made;
+    const placed = own.service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig);
+    expect(placed).toHaveLength(inVpc.length);
+    for (const { Properties } of placed) {
+      expect(Properties.VpcConfig).toEqual({
+        SubnetIds: ["subnet-0a1b2c3d", "subnet-0b1b2c3d"],
+        SecurityGroupIds: [{ "Fn::GetAtt": [group?.id, "GroupId"] }],
+      });
+    }
+    expect([own.service.outputs.EgressIp1?.Value, own.service.outputs.EgressIp2?.Value]).toEqual([
+      "203.0.113.1",
+      "203.0.113.2",
+    ]);
   });
 
   test("the sandbox has no VPC, no NAT gateway and no address", () => {

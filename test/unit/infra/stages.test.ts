@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { SettingsError } from "../../../infra/settings-error.ts";
+import { settingsOf, stages } from "../../../infra/stages.ts";
+
+const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
+
+const existing = {
+  kind: "existing",
+  vpcId: "vpc-0a1b2c3d",
+  subnetIds: ["subnet-0a1b2c3d"],
+  addresses: ["203.0.113.1"],
+};
+
+describe("settingsOf", () => {
+  const sentenceFor = (changes: object): string => {
+    try {
+      settingsOf("prod", { prod: { ...stages.prod, ...changes } });
+    } catch (error) {
+      if (error instanceof SettingsError) return error.message;
+    }
+    return "";
+  };
+
+  test.each([
+    [
+      { identityPrices: { ...dear, nin: { basic: 150, advanced: 250, retrieve: 250 } } },
+      "A retrieval must cost more than a",
+    ],
+    [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
+    [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
+    [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
+    [
+      { egress: { kind: "nat-gateway", zones: 2, availabilityZones: ["us-east-1a"] } },
+      "There must be one name for each zone",
+    ],
+    [
+      { egress: { kind: "nat-gateway", zones: 1, availabilityZones: ["eu-west-1a"] } },
+      "The zones must be in the stage's region",
+    ],
+    [{ egress: { ...existing, subnetIds: [] } }, "Name a subnet at least"],
+    [{ egress: { ...existing, vpcId: "10.0.0.0/16" } }, "egress.vpcId: is not the id of a VPC"],
+    [{ egress: { ...existing, addresses: [] } }, "Name the addresses that the upstream whitelists"],
+    [
+      { egress: { kind: "none" }, webhookAllowedCidrs: ["10.1.0.0/16"] },
+      "webhookAllowedCidrs: There is no route to private ranges without a VPC: choose another egress",
+    ],
+    [{ account: undefined }, "account: A stage that sells must name its AWS account and region"],
+    [{ region: undefined }, "account: A stage that sells must name its AWS account and region"],
+    [{ account: "1234" }, "account: An AWS account id has 12 digits"],
+    [{ region: "Ireland" }, "region: An AWS region has a name such as eu-west-1"],
+    [{ domain: { name: "api.example.com" } }, "domain.certificateArn: "],
+    [
+      { domain: { name: "api.example.com", certificateArn: "arn:aws:iam::000000000000:server-certificate/api" } },
+      "domain.certificateArn: must be the ARN of a certificate in AWS Certificate Manager",
+    ],
+    [
+      { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:eu-west-1:000000000000:certificate/1" } },
+      "domain.certificateArn: The certificate must be in the stage's account and region",
+    ],
+    [
+      { domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:111122223333:certificate/1" } },
+      "domain.certificateArn: The certificate must be in the stage's account and region",
+    ],
+    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
+    [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
+    [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
+    [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
+    [{ upstreamDates: "year-first" }, "upstreamDates: "],
+    [{ alarmEmail: "nobody" }, "alarmEmail: "],
+    [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
+  ])("a stage with %j fails with one sentence that says what is wrong", (changes, says) => {
+    const sentence = sentenceFor(changes);
+    expect(sentence).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
+    expect(sentence).toContain(says);
+  });
+
+  test("the settings of every stage are valid", () => {
+    for (const stage of Object.keys(stages)) expect(() => settingsOf(stage)).not.toThrow();
+  });
+});

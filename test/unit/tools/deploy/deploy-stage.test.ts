@@ -1,0 +1,173 @@
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { SettingsError } from "../../../../infra/settings-error.ts";
+import { settingsOf } from "../../../../infra/stages.ts";
+import { deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
+import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
+
+/** Goal: stacks change in an order that CloudFormation accepts, and what keeps state is protected before and after. */
+
+/** The stacks that AWS has, by name: their protection, and the number of NAT gateways. */
+type Deployed = Readonly<Record<string, { status?: string; isProtected?: boolean; natGateways?: number }>>;
+let deployed: Deployed = {};
+
+const answer = ({ Action, StackName = "" }: QueryRequest): QueryAnswer | undefined => {
+  const stack = deployed[StackName];
+  if (stack === undefined) return { error: "ValidationError", message: `Stack with id ${StackName} does not exist` };
+  switch (Action) {
+    case "DescribeStacks": {
+      const { status = "UPDATE_COMPLETE", isProtected = true } = stack;
+      const fields = `<StackStatus>${status}</StackStatus><EnableTerminationProtection>${isProtected}</EnableTerminationProtection>`;
+      return { result: `<Stacks><member><StackName>${StackName}</StackName>${fields}</member></Stacks>` };
+    }
+    case "ListStackResources": {
+      const gateway = (state: string) =>
+        `<member><ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>${state}</ResourceStatus></member>`;
+      const gateways = gateway("CREATE_COMPLETE").repeat(stack.natGateways ?? 0);
+      return { result: `<StackResourceSummaries>${gateways}${gateway("DELETE_COMPLETE")}</StackResourceSummaries>` };
+    }
+    case "SetStackPolicy":
+      events.push("policy");
+      return { result: "" };
+    default:
+      return undefined;
+  }
+};
+const aws = await startFakeAws(answer);
+afterAll(() => aws.stop());
+
+/** What happened, in order: runs of the CDK, and settings of the stack policy. */
+const events: string[] = [];
+let printed = "";
+beforeEach(() => {
+  aws.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" });
+  events.length = 0;
+  printed = "";
+  vi.spyOn(console, "log").mockImplementation((text) => {
+    printed += text;
+  });
+});
+
+const prodWith = (changes: object) => settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes } });
+const cdkThatEnds =
+  (code = 0) =>
+  async (...args: readonly string[]): Promise<number> => {
+    events.push(args.join(" "));
+    return code;
+  };
+const policyBody = () => aws.requests.findLast(({ Action }) => Action === "SetStackPolicy")?.StackPolicyBody ?? "{}";
+
+const all: Deployed = { "Prod-Data": {}, "Prod-Network": { natGateways: 2 }, "Prod-Service": {} };
+
+describe("deployStage", () => {
+  test("the stack policy is set before the deployment that could violate it, and after it", async () => {
+    deployed = all;
+    expect(await deployStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
+    expect(events).toEqual(["policy", "deploy --all", "policy"]);
+    expect(JSON.parse(policyBody())).toEqual({
+      Statement: [
+        { Effect: "Allow", Principal: "*", Action: "Update:*", Resource: "*" },
+        {
+          Effect: "Deny",
+          Principal: "*",
+          Action: ["Update:Replace", "Update:Delete"],
+          Resource: "*",
+          Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
+        },
+      ],
+    });
+  });
+
+  test("the stack policy of a stage that adopts a ledger lets its own tables go, but not be replaced", async () => {
+    deployed = all;
+    const adopt = {
+      accessTableName: "a",
+      ledgerTableName: "l",
+      ledgerStreamArn: "arn:",
+      referenceKeySecretArn: "arn:",
+      webhookKeySecretArn: "arn:",
+    };
+    await deployStage("prod", prodWith({ adopt }), cdkThatEnds(0));
+    expect(JSON.parse(policyBody())).toMatchObject({ Statement: [{}, { Action: ["Update:Replace"] }] });
+  });
+
+  test("the data of a first deployment are protected even if a later stack failed", async () => {
+    deployed = {};
+    const cdk = async (...args: readonly string[]): Promise<number> => {
+      deployed = { "Prod-Data": { status: "CREATE_COMPLETE" } };
+      return cdkThatEnds(1)(...args);
+    };
+    expect(await deployStage("prod", prodWith({}), cdk)).toBe(1);
+    expect(events).toEqual(["deploy --all", "policy"]);
+  });
+
+  test("the remains of a failed creation have no stack policy", async () => {
+    deployed = { "Prod-Data": { status: "ROLLBACK_COMPLETE" } };
+    await deployStage("prod", prodWith({}), cdkThatEnds(1));
+    expect(events).toEqual(["deploy --all"]);
+  });
+
+  test("the service leaves a zone before the network gives it up", async () => {
+    deployed = all;
+    const egress = { kind: "nat-gateway", zones: 1 };
+    expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(0))).toBe(0);
+    expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively", "deploy --all", "policy"]);
+    expect(printed).toContain("Prod-Service leaves the zones that Prod-Network gives up, and is deployed first.");
+  });
+
+  test("the network keeps its zones if the service did not leave them", async () => {
+    deployed = all;
+    const egress = { kind: "nat-gateway", zones: 1 };
+    expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(1))).toBe(1);
+    expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively"]);
+  });
+
+  test.each([[2], [3]])("with %i zones instead of 2 the network is deployed first", async (zones) => {
+    deployed = all;
+    await deployStage("prod", prodWith({ egress: { kind: "nat-gateway", zones } }), cdkThatEnds(0));
+    expect(events).toEqual(["policy", "deploy --all", "policy"]);
+  });
+
+  test("a stage without NAT gateways any more is told how to delete the network that it had", async () => {
+    deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
+    expect(await deployStage("sandbox", settingsOf("sandbox"), cdkThatEnds(0))).toBe(0);
+    // A stage for test keys has no stack policy.
+    expect(events).toEqual(["deploy --all"]);
+    expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");
+    expect(printed).toContain("aws cloudformation delete-stack --stack-name Sandbox-Network");
+  });
+
+  test("a policy that CloudFormation refuses to set ends in one sentence before the deployment", async () => {
+    const denied = await startFakeAws((request) =>
+      request.Action === "SetStackPolicy" ? { error: "AccessDenied", message: "not authorized" } : answer(request),
+    );
+    denied.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" });
+    deployed = all;
+    try {
+      await expect(deployStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+        new SettingsError("AWS CloudFormation refuses. AccessDenied: not authorized"),
+      );
+      expect(events).toEqual([]);
+    } finally {
+      await denied.stop();
+    }
+  });
+});
+
+describe("destroyStage", () => {
+  test("a protected stage is refused before any of its stacks is deleted, with the command that lifts it", async () => {
+    deployed = all;
+    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+      /^Prod-Data and Prod-Network must not be deleted by mistake\. If you mean it, run first: aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name Prod-Data && /,
+    );
+    expect(events).toEqual([]);
+  });
+
+  test("an unprotected stage is deleted, and told what stays", async () => {
+    deployed = { "Prod-Data": { isProtected: false }, "Prod-Network": { isProtected: false } };
+    expect(await destroyStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
+    expect(events).toEqual(["destroy --all"]);
+    expect(printed).toMatch(
+      /^Not deleted: the access and ledger tables, the reference and webhook keys, and the elastic IPs\./,
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { stackName } from "../../infra/outputs.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { type StageSettings, sells } from "../../infra/stages.ts";
+import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";
+
+/** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
+export type StageCdk = (...args: readonly string[]) => Promise<number>;
+
+/** Deploys all stacks of a stage, in an order that CloudFormation accepts. */
+export const deployStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
+  const { egress } = settings;
+  const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
+  const deployedNetwork = await deployedStack(network);
+  if (sells(settings)) await protectData(data, settings);
+  if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones < (await natGatewaysOf(network))) {
+    // CloudFormation does not take away a subnet that another stack imports.
+    console.log(`${service} leaves the zones that ${network} gives up, and is deployed first.`);
+    const code = await cdk("deploy", data, service, "--exclusively");
+    if (code !== 0) return code;
+  }
+  const code = await cdk("deploy", "--all");
+  if (sells(settings)) await protectData(data, settings);
+  if (code === 0 && egress.kind !== "nat-gateway" && deployedNetwork) {
+    console.log(
+      `Not deleted: ${network}, which ${service} no longer uses and which still costs. Lambda gives its network interfaces back within the hour; then run ${deletion(network)}. See docs/deployment.md, "Change the egress".`,
+    );
+  }
+  return code;
+};
+
+/** Before a deployment, so that it cannot replace a table; after it, for a stack that it made. */
+const protectData = async (data: string, { adopt }: StageSettings): Promise<void> => {
+  if ((await deployedStack(data)) !== undefined)
+    await setStackPolicy(data, dataPolicy({ isAdopting: adopt !== undefined }));
+};
+
+const deletion = (stack: string): string =>
+  `${unprotection(stack)} && aws cloudformation delete-stack --stack-name ${stack}`;
+
+const unprotection = (stack: string): string =>
+  `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}`;
+
+/** Deletes all stacks of a stage. Refuses if one is protected: the others would be gone already. */
+export const destroyStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
+  const names = [stackName(stage, "Data"), stackName(stage, "Network")];
+  const stacks = await Promise.all(names.map(deployedStack));
+  const guarded = names.filter((_, index) => stacks[index]?.EnableTerminationProtection);
+  if (guarded.length > 0) {
+    throw new SettingsError(
+      `${guarded.join(" and ")} must not be deleted by mistake. If you mean it, run first: ${guarded.map(unprotection).join(" && ")}`,
+    );
+  }
+  const code = await cdk("destroy", "--all");
+  if (code === 0) {
+    const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
+    console.log(
+      `Not deleted: the access and ledger tables, the reference and webhook keys${addresses}. See docs/deployment.md, "Tear down".`,
+    );
+  }
+  return code;
+};

@@ -1,0 +1,69 @@
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+  SetStackPolicyCommand,
+  type Stack,
+} from "@aws-sdk/client-cloudformation";
+import { SettingsError } from "../../infra/settings-error.ts";
+
+/** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
+export const deployedStack = (name: string): Promise<Stack | undefined> =>
+  ask(async (client) => {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch(noneIfAbsent);
+    return Stacks.find(({ StackStatus = "" }) => /^(CREATE_COMPLETE|UPDATE_|IMPORT_)/.test(StackStatus));
+  });
+
+const noneIfAbsent = (error: unknown): { Stacks?: Stack[] } => {
+  if (error instanceof Error && error.message.endsWith("does not exist")) return {};
+  throw error;
+};
+
+/** How many NAT gateways a deployed stack has. */
+export const natGatewaysOf = (name: string): Promise<number> =>
+  ask(async (client) => {
+    let count = 0;
+    for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client }, { StackName: name })) {
+      count += StackResourceSummaries.filter(isNatGateway).length;
+    }
+    return count;
+  });
+
+const isNatGateway = ({ ResourceType, ResourceStatus }: { ResourceType?: string; ResourceStatus?: string }): boolean =>
+  ResourceType === "AWS::EC2::NatGateway" && ResourceStatus !== "DELETE_COMPLETE";
+
+/** The CDK sets no stack policies. A policy holds for all later updates, whoever makes them. */
+export const setStackPolicy = (name: string, policy: object): Promise<unknown> =>
+  ask((client) => client.send(new SetStackPolicyCommand({ StackName: name, StackPolicyBody: JSON.stringify(policy) })));
+
+const ask = async <Answer>(question: (client: CloudFormationClient) => Promise<Answer>): Promise<Answer> => {
+  const client = new CloudFormationClient({ maxAttempts: 3 });
+  try {
+    return await question(client);
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    throw new SettingsError(`AWS CloudFormation refuses. ${name}: ${message}`, { cause: error });
+  } finally {
+    client.destroy();
+  }
+};
+
+/** What loses its contents when it is replaced. */
+const STATEFUL_TYPES = ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"];
+
+/**
+ * The policy of a stage's data: tables and secrets may change in place, but not be replaced or deleted. A stage that
+ * adopts a ledger lets go of its own tables, which are retained.
+ */
+export const dataPolicy = ({ isAdopting }: { readonly isAdopting: boolean }) => ({
+  Statement: [
+    { Effect: "Allow", Principal: "*", Action: "Update:*", Resource: "*" },
+    {
+      Effect: "Deny",
+      Principal: "*",
+      Action: isAdopting ? ["Update:Replace"] : ["Update:Replace", "Update:Delete"],
+      Resource: "*",
+      Condition: { StringEquals: { ResourceType: STATEFUL_TYPES } },
+    },
+  ],
+});
