@@ -14,7 +14,7 @@ const ipRanges = z.array(
 
 /** Whether functions that call the upstream or apps do so through NAT gateways with fixed addresses. */
 const egress = z.discriminatedUnion("kind", [
-  /** No VPC, so that no cost of NAT gateways and addresses: for test keys only. */
+  /** No VPC, and therefore no cost of NAT gateways and addresses: for test keys only. */
   z.object({ kind: z.literal("none") }),
   z.object({
     kind: z.literal("nat-gateway"),

@@ -12,7 +12,7 @@ import { budgets } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 import { times, usageOf } from "./request-usage.ts";
 
-/** Every value of the setting `egress`. */
+/** Every network that a stage makes for itself; one that exists has costs of its own. */
 export const egressSettings = {
   none: { kind: "none" },
   "1 zone": { kind: "nat-gateway", zones: 1 },
