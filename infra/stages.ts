@@ -51,12 +51,13 @@ const adoption = z.object({
   webhookKeySecretArn: z.string().startsWith("arn:"),
 });
 
+const NO_CERTIFICATE = "must be the ARN of a certificate in AWS Certificate Manager";
 const CERTIFICATE_ARN = /^arn:aws[a-z-]*:acm:([a-z0-9-]+):(\d{12}):certificate\/[\w-]+$/;
 
 /** A host name of the company, in front of the API. */
 const domain = z.object({
   name: z.string().min(4),
-  certificateArn: z.string().regex(CERTIFICATE_ARN, "must be the ARN of a certificate in AWS Certificate Manager"),
+  certificateArn: z.string(NO_CERTIFICATE).regex(CERTIFICATE_ARN, NO_CERTIFICATE),
   /** `true` switches AWS's own address off: only after apps and the upstream use this one. */
   isOnlyAddress: z.boolean().default(false),
 });

@@ -44,6 +44,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "tools/docs": ["shared", "infra", "tools/costs"],
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
+  "tools/trace": ["shared", "infra"],
   "tools/local": ["shared", "infra", "tools/simulator"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
 };

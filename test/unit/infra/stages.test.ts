@@ -48,7 +48,10 @@ describe("settingsOf", () => {
     [{ region: undefined }, "account: A stage that sells must name its AWS account and region"],
     [{ account: "1234" }, "account: An AWS account id has 12 digits"],
     [{ region: "Ireland" }, "region: An AWS region has a name such as eu-west-1"],
-    [{ domain: { name: "api.example.com" } }, "domain.certificateArn: "],
+    [
+      { domain: { name: "api.example.com" } },
+      "domain.certificateArn: must be the ARN of a certificate in AWS Certificate Manager",
+    ],
     [
       { domain: { name: "api.example.com", certificateArn: "arn:aws:iam::000000000000:server-certificate/api" } },
       "domain.certificateArn: must be the ARN of a certificate in AWS Certificate Manager",

@@ -121,6 +121,17 @@ test("a stage that sells and names no account or no region is refused", async ()
   }
 });
 
+test.each([
+  [{ domain: { name: "api.example.com" } }, "domain.certificateArn: must be the ARN of a certificate in AWS"],
+  [{ egress: { kind: "nat-gateway", zones: 0 } }, "egress.zones: An egress needs at least 1 zone"],
+  [{ egress: { kind: "none" }, webhookAllowedCidrs: ["10.0.0.0/8"] }, "webhookAllowedCidrs: There is no route to"],
+])("deploy is refused for a stage with %j before AWS is asked anything", async (changes: object, says) => {
+  const message = await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...changes } });
+  expect(message).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
+  expect(message).toContain(says);
+  expect(aws.requests).toEqual([]);
+});
+
 test("the profile of the command line reaches the CDK as the environment's, and not as an option", async () => {
   aws.enter(keys);
   aws.writeConfig(

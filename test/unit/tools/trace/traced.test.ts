@@ -1,0 +1,40 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { afterAll, expect, test } from "vitest";
+import { bundleOptions, functionEntry } from "../../../../infra/bundle/bundle.ts";
+import { mappedBundle, traced } from "../../../../tools/trace/traced.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trace-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { code, map } = await mappedBundle("purchase");
+
+test("the bundle that is traced has the bytes of the one that is deployed, which names no map", async () => {
+  const { outputFiles } = await build({ ...bundleOptions, entryPoints: [functionEntry("purchase")], write: false });
+  expect(code).toBe(outputFiles[0]?.text);
+  expect(code).not.toContain("sourceMappingURL");
+  expect(JSON.parse(map)).toHaveProperty("mappings");
+});
+
+test("a stack trace of a deployed bundle is traced to lines of this repository", async () => {
+  const file = join(folder, "index.mjs");
+  writeFileSync(file, code);
+  // Without its environment the function throws while it is loaded.
+  const script = `import(${JSON.stringify(file)}).catch(({ stack }) => console.log(stack))`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", script], { env: { PATH: process.env.PATH } });
+  expect(stdout).toContain("index.mjs:");
+  const trace = await traced("purchase", stdout);
+  expect(trace).not.toContain("index.mjs:");
+  const [, line = "0"] = /functions\/purchase\/handler\.ts:(\d+):\d+/.exec(trace) ?? [];
+  const source = readFileSync(functionEntry("purchase"), "utf8").split("\n");
+  expect(source[Number(line) - 1]).toMatch(/environment|env/i);
+});
+
+test("text without a position in a bundle stays as it is", async () => {
+  const line = '{"level":"error","event":"request.failed","error":"TypeError","at":"at node:net:1:2"}';
+  expect(await traced("purchase", line)).toBe(line);
+});
