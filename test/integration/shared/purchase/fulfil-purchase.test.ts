@@ -171,7 +171,7 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   });
   afterAll(() => limited.stop());
 
-  test("has its purchase refunded and later ones refused before their debit, with Retry-After", async () => {
+  test("a 429 with a long Retry-After refunds its purchase, and later ones are refused before their debit with Retry-After", async () => {
     const first = await limited.call("POST", path, { key: caller.key, body: anOrder() });
     expect(first.status).toBe(502);
     expect(first.headers.get("x-error-code")).toBe("delivery_failed");
