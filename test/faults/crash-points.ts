@@ -113,9 +113,9 @@ export type CrashPoints = {
 
 /**
  * Goal: money, statuses and webhooks are right wherever a process is killed, and whatever fault hits a call.
- * Method: each scenario runs once to count its effects, and then once for each effect and each fault that can hit it. Then everything
- * settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same seed, so that it does the
- * same until the fault.
+ * Method: each scenario runs once to count its effects, and then once for each effect and each fault that can hit it.
+ * Then everything settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same
+ * seed, so that it does the same until the fault.
  */
 export const crashPoints = ({ extent, settings, seed, every = 1, report = () => {} }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);

@@ -11,8 +11,8 @@ import {
 } from "../../../builders/service.ts";
 
 /**
- * Goal: caller, wallet and transaction agree on what became of an order, for each kind of answer of the upstream and each way over
- * the wire. test/unit/shared/upstream/classify.test.ts has every answer and what kind it is.
+ * Goal: caller, wallet and transaction agree on the outcome of an order, for each kind of answer of the upstream and
+ * each way over the wire. test/unit/shared/upstream/classify.test.ts has every answer and what kind it is.
  */
 let service: TestService;
 beforeAll(async () => {
