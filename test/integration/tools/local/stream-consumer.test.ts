@@ -3,14 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
-import { afterEach, expect, inject, test, vi } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { cleanups } from "../../../builders/cleanups.ts";
 import { freshTables } from "../../../builders/tables.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A ledger table with a stream, and what consumes it with the function `handle`. */
 const aStream = async () => {
