@@ -17,10 +17,10 @@ import {
   retryUntilDone,
 } from "./account-store.ts";
 import {
+  type AccountKey,
   addAsRevoked,
   earlierExpiry,
   isInactive,
-  type Key,
   keyPut,
   keyRestriction,
   newKeyItem,
@@ -100,7 +100,7 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
   return { account, keyWrites, findings };
 };
 
-const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
+const mergeKeyWithItem = (key: AccountKey, item: KeyItem | undefined): AccountKey => {
   if (item === undefined) return key;
   const expiresAt = earlierExpiry(key.expires_at, item.expires_at);
   return {
@@ -133,7 +133,7 @@ const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean 
 const keyWriteFor = (
   store: AccountStore,
   account: Account,
-  key: Key,
+  key: AccountKey,
   item: KeyItem | undefined,
 ): KeyWrite | undefined => {
   if (item === undefined) return keyPut(store, account, key);
@@ -150,9 +150,9 @@ const keyWriteFor = (
 };
 
 const differenceOf = (
-  key: Key,
+  key: AccountKey,
   item: KeyItem | undefined,
-  before: Key | undefined,
+  before: AccountKey | undefined,
   isWritten: boolean,
 ): KeyDifference["found"] | undefined => {
   if (before === undefined) return "key_not_listed";
@@ -163,7 +163,7 @@ const differenceOf = (
   return isWritten || before.permissions.length !== key.permissions.length ? "key_item_differs" : undefined;
 };
 
-const describeKey = ({ status, expires_at }: Key): string =>
+const describeKey = ({ status, expires_at }: AccountKey): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
 
 /** Reconciles one account. It is planned again whenever another write came first. */

@@ -4,8 +4,8 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
-import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
-import type { CatalogStore } from "./store.ts";
+import type { CatalogStore } from "./catalog-store.ts";
+import { catalogChanges, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
@@ -47,7 +47,7 @@ export const refreshCatalog = async (
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
   reportDropped(snapshot.dropped, before?.dropped);
   const plansBefore = before?.catalog.data_plans.length;
-  const suspicion = suspicionOf(plans, plansBefore);
+  const suspicion = acceptanceReasonOf(plans, plansBefore);
   if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });
@@ -61,13 +61,13 @@ export const refreshCatalog = async (
  * Why a readable catalog needs an operator's acceptance. After an empty one was accepted, empty ones are not
  * suspicious.
  */
-const suspicionOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
+const acceptanceReasonOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
   if (plans === 0) return plansBefore === 0 ? undefined : "empty";
   return plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
 };
 
 /** Raises an alarm if other entries are dropped than before, and logs a warning if they are the same. */
-const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
+const reportDropped = (dropped: DroppedEntries, before: DroppedEntries | undefined): void => {
   if (dropped.count === 0) return;
   const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
   const fields = { dropped: listed(dropped.count, dropped.first.map(entryText)) };

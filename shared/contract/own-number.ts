@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /** The numbers of a request, and its fields that are stored in clear text. */
-const checked = z.object({
+const numberFields = z.object({
   nin: z.string().optional(),
   bvn: z.string().optional(),
   phone_number: z.string().optional(),
@@ -16,7 +16,7 @@ const checked = z.object({
  */
 export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
-    const { nin, bvn, phone_number, ...kept } = checked.parse(value);
+    const { nin, bvn, phone_number, ...kept } = numberFields.parse(value);
     const numbers = [nin, bvn, phone_number]
       .filter((number) => number !== undefined)
       // Anything else is refused by its own field.

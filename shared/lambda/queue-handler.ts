@@ -30,7 +30,7 @@ export const queueHandler =
     const { Records } = queueEvent.parse(event);
     const results = await Promise.all(
       Records.map(async ({ messageId, receiptHandle, body }) => {
-        const result = await resultOf(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
+        const result = await applySafely(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
         if (result.kind === "retry" && result.afterS !== undefined) {
           await postponeSafely(postpone, receiptHandle, result.afterS);
         }
@@ -46,7 +46,7 @@ const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">,
   result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
 /** A message that cannot be parsed or applied is retried. */
-const resultOf = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
+const applySafely = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
   try {
     return await apply();
   } catch (error) {

@@ -28,7 +28,7 @@ export const findByCallerReference = (
   owner: Owner,
   callerReference: string,
 ): Promise<Transaction | undefined> =>
-  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, reference: callerReference })));
+  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, callerReference })));
 
 /** By our reference. A text that only has its form finds none. */
 export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<Transaction | undefined> => {

@@ -61,9 +61,9 @@ export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: Audit
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const existing = hasFailed(error, ENTRY) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
+    const existing = hasFailed(error, ENTRY_POSITION) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
-    if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+    if (hasFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
     throw error;
   }
 };
@@ -78,8 +78,8 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
 };
 
 /** Positions in the write above; the cancellation reasons have this order. */
-const ENTRY = 0;
-const WALLET = 1;
+const ENTRY_POSITION = 0;
+const WALLET_POSITION = 1;
 
 const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&

@@ -12,7 +12,7 @@ import { classifyWriteError, type WriteFailure, type Writes } from "./transact.t
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
 import { walletCredit } from "./wallet.ts";
 
-const upstreamFacts = {
+const upstreamFactFields = {
   upstream_reference: z.string().min(1).max(100).optional(),
   upstream_amount_kobo: koboSchema.optional(),
 };
@@ -22,9 +22,9 @@ const upstreamFacts = {
  * refunds.
  */
 export const settlementSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("success"), ...upstreamFacts }),
-  z.object({ status: z.literal("processing"), ...upstreamFacts }),
-  z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFacts }),
+  z.object({ status: z.literal("success"), ...upstreamFactFields }),
+  z.object({ status: z.literal("processing"), ...upstreamFactFields }),
+  z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFactFields }),
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
 
@@ -48,7 +48,12 @@ export const settleTransaction = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "any"), deadline);
+  const result = await writeUntilDeadline(
+    ledger,
+    target,
+    settlementWrites(ledger, target, settlement, "any"),
+    deadline,
+  );
   if (result.kind !== "condition_failed") return result;
   return result.transaction === undefined
     ? { kind: "indeterminate" }
@@ -79,7 +84,12 @@ export const settleByHeuristicMatch = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<boolean> => {
-  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "absent"), deadline);
+  const result = await writeUntilDeadline(
+    ledger,
+    target,
+    settlementWrites(ledger, target, settlement, "absent"),
+    deadline,
+  );
   return result.kind === "applied";
 };
 
@@ -98,7 +108,7 @@ type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transacti
  * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the
  * condition on the transaction makes a second copy harmless.
  */
-const write = async (
+const writeUntilDeadline = async (
   ledger: Ledger,
   { attempt }: SettleTarget,
   writes: SettlementWrites,

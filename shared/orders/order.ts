@@ -21,7 +21,7 @@ export type OrderRequest<Priced extends Quote = Quote> = {
   readonly caller: Caller;
   readonly type: TransactionType;
   /** The caller's own. */
-  readonly reference: string | undefined;
+  readonly callerReference: string | undefined;
   /** The normalised fields of the request: a replay has the same. */
   readonly fields: readonly string[];
   /** Prices the order. A ServiceError refuses it; nothing has happened then. */

@@ -4,7 +4,7 @@ import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
-import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
+import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it
@@ -67,6 +67,6 @@ export const outcomeQueue = (sqs: SQSClient, queueUrl: string): OutcomeQueue => 
       MessageBody: JSON.stringify(message),
       DelaySeconds: delayS,
     });
-    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - ANSWER_RESERVE_MS) });
+    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
   },
 });

@@ -43,7 +43,7 @@ export const withTimeout = async <Result>(
   }
 };
 
-export const soonest = (one: Deadline, other: Deadline): Deadline => ({
+export const earlierDeadline = (one: Deadline, other: Deadline): Deadline => ({
   remainingMs: () => Math.min(one.remainingMs(), other.remainingMs()),
 });
 

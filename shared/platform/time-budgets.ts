@@ -17,9 +17,9 @@ export const AWS_CONNECT_MS_MAX = 1_000;
 export const AWS_RESPONSE_MS_MAX = 2_000;
 
 /** Left for writing the answer, once the outcomes queue has the message. */
-export const ANSWER_RESERVE_MS = 500;
+export const RESPONSE_RESERVE_MS = 500;
 /** Left for queueing an outcome that could not be written, and for the answer: one attempt of the SDK. */
-export const QUEUE_RESERVE_MS = 3_000 + ANSWER_RESERVE_MS;
+export const QUEUE_RESERVE_MS = 3_000 + RESPONSE_RESERVE_MS;
 /** Left for one write or read of the transaction, and for the queue that may be needed after it. */
 export const SETTLE_RESERVE_MS = 1_500 + QUEUE_RESERVE_MS;
 /** Left by the upstream: a settlement, and an identity result that is stored for replays before it. */

@@ -1,4 +1,4 @@
-import type { CatalogMemory } from "../catalog/memory.ts";
+import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { DataPlan, Network } from "../contract/catalog.ts";
@@ -36,7 +36,7 @@ export const buyData =
       {
         caller,
         type: "data",
-        reference,
+        callerReference: reference,
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
           const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);

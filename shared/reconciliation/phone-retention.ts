@@ -56,19 +56,19 @@ const progressSchema = z.object({
   /** The last complete pass masked everything that was created before this moment. */
   finished_before: z.iso.datetime(),
 });
-type Progress = z.infer<typeof progressSchema>;
+type MaskingProgress = z.infer<typeof progressSchema>;
 
 /** The owner of the item that records whether today's pass is complete. */
 const ALL_OWNERS = "";
 
 /** Not read strongly: an older state only repeats a part of the work. */
-const readProgress = async ({ db, table }: Ledger, owner: string): Promise<Progress> => {
+const readProgress = async ({ db, table }: Ledger, owner: string): Promise<MaskingProgress> => {
   const pk = phoneRetentionPk(owner);
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
   return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressSchema.parse(Item);
 };
 
-const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<void> => {
+const writeProgress = async ({ db, table }: Ledger, Item: MaskingProgress): Promise<void> => {
   await db.send(new PutCommand({ TableName: table, Item }));
 };
 

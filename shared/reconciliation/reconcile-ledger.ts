@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
-import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
 import {
@@ -29,7 +29,7 @@ export const reconcileLedger = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
   const nowMs = ledger.clock();
-  const reconcileDeadline = soonest(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
+  const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
@@ -61,7 +61,7 @@ const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadlin
   let refunded = 0;
   for (const check of checks) {
     try {
-      const checkDeadline = soonest(deadline, deadlineIn(REFUND_MS_MAX));
+      const checkDeadline = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
       if (kind !== "indeterminate") continue;
@@ -83,7 +83,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
     if (deadline.remainingMs() <= 0) break;
     try {
-      const walletDeadline = soonest(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
+      const walletDeadline = earlierDeadline(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
       results.push(await reconcileIfDue(ledger, account, walletDeadline));
     } catch (error) {
       log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });

@@ -1,5 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
-import { mockRecord } from "./mock-person.ts";
+import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
 /**

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { FunctionTimedOut, type Invoke } from "./functions.ts";
-import { createRouter, eventOf, type GatewayRoute, splitTarget } from "./gateway-event.ts";
+import { createRouter, type GatewayRoute, gatewayEvent, splitTarget } from "./gateway-event.ts";
 import { localLog } from "./local-log.ts";
 
 const HOST = "127.0.0.1";
@@ -65,7 +65,7 @@ export const openGateway = async (options: {
       const body = await readBody(request);
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
-      const result = await invoke(target.functionName, eventOf(request, body, target));
+      const result = await invoke(target.functionName, gatewayEvent(request, body, target));
       sendResponse(response, functionResponse.parse(result));
     } catch (error) {
       // A client that disconnects while it sends is not a failed invocation.

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Exchange } from "../../../../shared/upstream/exchange.ts";
+import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const answered = (status: number, headers: Readonly<Record<string, string>> = {}): Exchange => ({
+const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
   status,
   headers,
@@ -27,8 +27,8 @@ describe("the group may be used at once", () => {
     ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
     ["it says nothing of its limit", answered(200)],
     ["it failed with 500", answered(500)],
-    ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
-    ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
+    ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
+    ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
   ] as const)("while %s", ([, result]) => {
     const { record, waitS } = limitAt(NOON);
     if (result !== undefined) record("vtu", result);
