@@ -26,10 +26,11 @@ const eventReasons = [
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
-/** Release 0.1.0 stored another word. */
+/** How `unauthenticated` is stored: the word of release 0.1.0, which must be able to read it after a rollback. */
+const STORED_UNAUTHENTICATED = "not_vouched_for";
 const eventReason = z
-  .enum([...eventReasons, "not_vouched_for"])
-  .transform((reason): EventReason => (reason === "not_vouched_for" ? "unauthenticated" : reason));
+  .enum([...eventReasons, STORED_UNAUTHENTICATED])
+  .transform((reason): EventReason => (reason === STORED_UNAUTHENTICATED ? "unauthenticated" : reason));
 
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
@@ -84,7 +85,7 @@ export const recordEvent = (
 ): Promise<void> =>
   store(ledger, {
     ...newEvent(ledger, hashOf(event), transactionPk),
-    reason,
+    reason: reason === "unauthenticated" ? STORED_UNAUTHENTICATED : reason,
     reference: event.reference,
     says: event.status,
     ...(event.type !== undefined && { type: event.type }),
@@ -117,7 +118,7 @@ const newEvent = (
   created_at: isoTime(clock()),
 });
 
-const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
+const store = async ({ db, table }: Ledger, Item: z.input<typeof storedEventSchema>): Promise<void> => {
   try {
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
     await retryContention(() => db.send(put));

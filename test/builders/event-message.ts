@@ -10,7 +10,8 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
-import { type FaultyLedger, NOON_MS } from "./faulty-ledger.ts";
+import type { FaultyLedger } from "./faulty-ledger.ts";
+import { NOON_MS } from "./noon.ts";
 import { aTransaction } from "./transaction.ts";
 
 const referenceKey = "k".repeat(43);

@@ -9,10 +9,9 @@ import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
-
-export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** How often the SDK sends one write: it tries each call twice. */
 export const TRIES = 2;

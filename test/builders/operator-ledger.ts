@@ -12,11 +12,10 @@ import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
+import { NOON_MS } from "./noon.ts";
 import { freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
 
-/** The time of an operator's ledger, unless a test says another. */
-export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 export const decision = { by: "ada", why: "ticket 88" };
 
 /** The tables as an operator's command uses them, at a time that the test chooses. */

@@ -13,8 +13,9 @@ import {
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type AccessFixture, admissionCode, MINUTE_MS, NOON, OFFICE, openAccess } from "../../../builders/access.ts";
-import { NOON_MS, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -55,11 +56,11 @@ test("a revoked key is 401 from the next request on, and the account's other key
 test("a rotated key is admitted in 1 call until its end and 401 from then on, and the new one is admitted", async () => {
   const { key, keyId, accountId } = await access.anAccount();
   const fresh = await rotateKey(access.store, accountId, keyId, 5 * MINUTE_MS);
-  access.nowMs = NOON + 5 * MINUTE_MS - 1;
+  access.nowMs = NOON_MS + 5 * MINUTE_MS - 1;
   access.proxy.calls.length = 0;
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
   expect(access.proxy.calls).toHaveLength(1);
-  access.nowMs = NOON + 5 * MINUTE_MS;
+  access.nowMs = NOON_MS + 5 * MINUTE_MS;
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
 });

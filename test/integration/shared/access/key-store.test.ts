@@ -8,11 +8,11 @@ import {
   admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
-  NOON,
   OFFICE,
   openAccess,
   remainingOf,
 } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** The routes of each rate group in the table. */
 const groups = Object.keys(rateGroups).map((group) => ({
@@ -30,15 +30,15 @@ afterAll(() => access.proxy.stop());
 describe("the rate of a key", () => {
   test("is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {
     const { key } = await access.anAccount();
-    access.nowMs = NOON + 17_500;
+    access.nowMs = NOON_MS + 17_500;
     for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(access.withKey(key))).toBe(left);
     const refused = await access.withKey(key);
     if (!("refusal" in refused)) expect.unreachable();
     expect(refused.rate).toEqual({ limit: 60, remaining: 0 });
     expect([refused.refusal.code, refused.refusal.details.retryAfterS]).toEqual(["rate_limited", 43]);
-    access.nowMs = NOON + 59_999;
+    access.nowMs = NOON_MS + 59_999;
     expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
-    access.nowMs = NOON + MINUTE_MS;
+    access.nowMs = NOON_MS + MINUTE_MS;
     expect(await remainingOf(access.withKey(key))).toBe(59);
   });
 
@@ -103,10 +103,10 @@ describe("the counters in a key's item", () => {
     if (route === undefined) throw new Error("The group has no route");
     const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:retrieve"] });
     for (let visit = 0; visit < 9; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       expect(await admissionCode(access.withKey(key, { route }))).toBe("admitted");
     }
-    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON / MINUTE_MS + 16}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON_MS / MINUTE_MS + 16}`]: 1 });
   });
 
   test("of a group that is no longer in the table are removed with the others, and no other attribute is", async () => {
@@ -116,16 +116,16 @@ describe("the counters in a key's item", () => {
     const former = Object.fromEntries(Array.from({ length: 8 }, (_, minute) => [`former:${minute}`, 1]));
     await db.send(new PutCommand({ TableName: accessTable, Item: { ...before, ...former } }));
     await access.withKey(key);
-    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON / MINUTE_MS}`]: 1 });
+    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON_MS / MINUTE_MS}`]: 1 });
   });
 
   test("of the previous minute are removed in the same write: 10 consecutive minutes are 10 calls and 1 counter", async () => {
     const { key } = await access.anAccount();
     for (let minute = 0; minute < 10; minute += 1) {
-      access.nowMs = NOON + minute * MINUTE_MS;
+      access.nowMs = NOON_MS + minute * MINUTE_MS;
       await access.withKey(key);
     }
-    expect(await access.countersOf(key)).toEqual({ [`vtu:${NOON / MINUTE_MS + 9}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`vtu:${NOON_MS / MINUTE_MS + 9}`]: 1 });
     expect(access.proxy.calls).toHaveLength(10);
   });
 
@@ -133,24 +133,24 @@ describe("the counters in a key's item", () => {
     const { key } = await access.anAccount();
     const calls: number[] = [];
     for (let visit = 0; visit < 10; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       access.proxy.calls.length = 0;
       await access.withKey(key);
       calls.push(access.proxy.calls.length);
     }
     expect(calls).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
-    const minute = NOON / MINUTE_MS;
+    const minute = NOON_MS / MINUTE_MS;
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute + 16}`]: 1, [`vtu:${minute + 18}`]: 1 });
   });
 
   test("of another group in the same minute stay when stale ones are removed", async () => {
     const { key } = await access.anAccount();
     for (let visit = 0; visit < 9; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       if (visit === 8) await access.withKey(key, { route: routes.getWallet });
       await access.withKey(key);
     }
-    const minute = NOON / MINUTE_MS + 16;
+    const minute = NOON_MS / MINUTE_MS + 16;
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
   });
 
@@ -160,7 +160,7 @@ describe("the counters in a key's item", () => {
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
     let most = 0;
     for (let visit = 0; visit < 30; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       expect(await admissionCode(access.withKey(key, { sourceIp }))).toBe("admitted");
       expect(await admissionCode(access.withKey(key, { sourceIp, route: routes.getWallet }))).toBe("admitted");
       most = Math.max(most, Object.keys(await access.countersOf(key)).length);
@@ -174,10 +174,10 @@ describe("the counters in a key's item", () => {
 test("a request is admitted even if its key's stale counters cannot be removed", async () => {
   const { key } = await access.anAccount();
   for (let visit = 0; visit < 8; visit += 1) {
-    access.nowMs = NOON + visit * 2 * MINUTE_MS;
+    access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
     await access.withKey(key);
   }
-  access.nowMs = NOON + 16 * MINUTE_MS;
+  access.nowMs = NOON_MS + 16 * MINUTE_MS;
   access.proxy.fault = ({ body }) => (body.includes("#stale0") ? "throttled" : undefined);
   try {
     expect(await admissionCode(access.withKey(key))).toBe("admitted");

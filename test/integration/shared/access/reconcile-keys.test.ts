@@ -16,10 +16,10 @@ import {
   admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
-  NOON,
   OFFICE,
   openAccess,
 } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
@@ -32,7 +32,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON);
+const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS);
 const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
 /** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>
@@ -125,7 +125,7 @@ describe("a reconciliation of the keys", () => {
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await access.isAdmitted(key)).toBe(false);
     expect(about(await reconcile(), accountId)).toEqual([]);
-    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
+    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON_MS }, SERVICE);
     expect(audit).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
     expect((await access.keyItem(key)).key_id).toBe(keyId);
   });

@@ -15,10 +15,10 @@ import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
 
 /** The refresh between a simulator and the cache table, with a clock that only the test moves. */
@@ -27,7 +27,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   onTestFinished(() => simulator.stop());
   const { db, cacheTable } = await freshTables();
   const store = catalogStore(db, cacheTable);
-  const clock = { nowMs: NOON };
+  const clock = { nowMs: NOON_MS };
   const key = "key" in options ? options.key : KEY;
   const liveKey = { value: async () => key, refetch: async () => key };
   const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
@@ -57,10 +57,10 @@ describe("the table", () => {
   test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
     const { store } = await aRefresh();
     expect(await store.read()).toBeUndefined();
-    const snapshot = snapshotOf(aCatalog(30), NOON + 7);
+    const snapshot = snapshotOf(aCatalog(30), NOON_MS + 7);
     await store.write(snapshot);
     const read = await store.read();
-    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON + 7 });
+    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON_MS + 7 });
     expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
     expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
   });
@@ -115,13 +115,13 @@ describe("a filled table", () => {
     const { refresh, simulator, clock } = await aRefresh();
     await refresh();
     countReads(simulator);
-    clock.nowMs = NOON + HOUR_MS - 1;
+    clock.nowMs = NOON_MS + HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
     expect(reads(simulator)).toBe(0);
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
     expect(reads(simulator)).toBe(1);
-    clock.nowMs = NOON + 2 * HOUR_MS - 1;
+    clock.nowMs = NOON_MS + 2 * HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
   });
 
@@ -132,7 +132,7 @@ describe("a filled table", () => {
     const before = await store.read();
     const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
     serve(aCatalog(0, { data_plans: changed }));
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
     expect((await stored())?.data_plans).toEqual(changed);
     expect((await store.read())?.etag).not.toBe(before?.etag);
@@ -142,9 +142,9 @@ describe("a filled table", () => {
     const { refresh, store, clock } = await aRefresh();
     await refresh();
     const before = await store.read();
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     await refresh();
-    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON + HOUR_MS });
+    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON_MS + HOUR_MS });
   });
 });
 
@@ -271,7 +271,7 @@ describe("a catalog with invalid plans", () => {
 
   test("an item of an earlier release is read as one without dropped entries", async () => {
     const { db, cacheTable, store } = await aRefresh();
-    const { gzip, etag } = snapshotOf(aCatalog(3), NOON);
+    const { gzip, etag } = snapshotOf(aCatalog(3), NOON_MS);
     await db.send(
       new PutCommand({
         TableName: cacheTable,
@@ -354,7 +354,7 @@ describe("the old catalog stays when the new one", () => {
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 10 });
     const before = await setting.store.read();
     spoil(setting);
-    setting.clock.nowMs = NOON + HOUR_MS;
+    setting.clock.nowMs = NOON_MS + HOUR_MS;
     expect(await setting.refresh()).toEqual({ kind: "refused", reason });
     expect(await setting.store.read()).toEqual(before);
 
@@ -386,7 +386,7 @@ test.for([
     serve(aCatalog(before));
     await refresh();
     serve(aCatalog(after));
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect((await refresh()).kind).toBe(kind);
   },
 );

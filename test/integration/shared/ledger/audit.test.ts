@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { changeWhitelist, createAccount } from "../../../../shared/access/accounts.ts";
 import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
-import { decision, NOON_MS, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 let operator: OperatorLedger;
 beforeAll(async () => {

@@ -9,7 +9,8 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 /** Goal: a funding or an adjustment changes its wallet once, or is refused, whatever its write meets. */

@@ -8,7 +8,8 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../builders/dynamodb-proxy.ts";
-import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate. Method:

@@ -24,7 +24,8 @@ import {
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
-import { decision, NOON_MS, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 /**
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the

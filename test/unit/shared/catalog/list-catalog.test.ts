@@ -11,16 +11,16 @@ import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const snapshot = snapshotOf(aCatalog(), NOON);
+const snapshot = snapshotOf(aCatalog(), NOON_MS);
 const WEAK = snapshot.etag;
 const STRONG = WEAK.replace("W/", "");
 
 type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
 
 /** A request for a catalog that was fetched at noon, or never if undefined. */
-const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON }: Ask = {}) => {
+const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON_MS }: Ask = {}) => {
   const memory = catalogMemory({ read: async () => kept }, () => nowMs);
   return listCatalog(
     memory,
@@ -115,7 +115,7 @@ test.for([
   [90_000_000, "90000"],
   [-5_000, "0"],
 ] as const)("Age after %i ms is %s s; a stale catalog is served", async ([afterMs, age]) => {
-  const { statusCode, headers } = await list(snapshot, { nowMs: NOON + afterMs });
+  const { statusCode, headers } = await list(snapshot, { nowMs: NOON_MS + afterMs });
   expect([statusCode, headers.age]).toEqual([200, age]);
 });
 

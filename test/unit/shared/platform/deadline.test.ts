@@ -10,12 +10,12 @@ import {
   upstreamBudgetMs,
   withTimeout,
 } from "../../../../shared/platform/deadline.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const withLeft = (leftMs: number) => ({ remainingMs: () => leftMs });
 
 test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms after 101 ms", () => {
-  let nowMs = NOON;
+  let nowMs = NOON_MS;
   const deadline = deadlineIn(100, () => nowMs);
   nowMs += 60;
   expect(deadline.remainingMs()).toBe(40);

@@ -12,8 +12,8 @@ import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };

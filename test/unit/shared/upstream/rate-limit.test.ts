@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
   status,
@@ -30,7 +30,7 @@ describe("the group may be used at once", () => {
     ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
     ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
   ] as const)("while %s", ([, result]) => {
-    const { record, waitS } = limitAt(NOON);
+    const { record, waitS } = limitAt(NOON_MS);
     if (result !== undefined) record("vtu", result);
     expect(waitS("vtu")).toBe(0);
   });
@@ -38,13 +38,13 @@ describe("the group may be used at once", () => {
 
 describe("an exhausted group", () => {
   test("after a success with 0 remaining at :20 the group waits 40 s, to the end of the minute", () => {
-    const { record, waitS } = limitAt(NOON + 20_000);
+    const { record, waitS } = limitAt(NOON_MS + 20_000);
     record("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
     expect(waitS("vtu")).toBe(40);
   });
 
   test("after a 429 with Retry-After 7 the group waits 7 s", () => {
-    const { record, waitS, pass } = limitAt(NOON);
+    const { record, waitS, pass } = limitAt(NOON_MS);
     record("vtu", answered(429, { "retry-after": "7" }));
     expect(waitS("vtu")).toBe(7);
     pass(6_001);
@@ -56,20 +56,20 @@ describe("an exhausted group", () => {
   });
 
   test("after a 429 without Retry-After the group waits to the end of the minute", () => {
-    const { record, waitS } = limitAt(NOON + 55_000);
+    const { record, waitS } = limitAt(NOON_MS + 55_000);
     record("vtu", answered(429));
     expect(waitS("vtu")).toBe(5);
   });
 
   test("a group waits at most an hour", () => {
-    const { record, waitS } = limitAt(NOON);
+    const { record, waitS } = limitAt(NOON_MS);
     record("vtu", answered(429, { "retry-after": "99999" }));
     expect(waitS("vtu")).toBe(3_600);
   });
 });
 
 test("an exhausted catalog group does not delay purchases, nor the reverse", () => {
-  const { record, waitS } = limitAt(NOON);
+  const { record, waitS } = limitAt(NOON_MS);
   record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
 });
