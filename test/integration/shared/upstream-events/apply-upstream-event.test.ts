@@ -37,7 +37,9 @@ import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-le
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-/** Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored. */
+/**
+ * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
+ */
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();

@@ -14,7 +14,9 @@ import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-le
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-/** Goal: an event with an unknown reference settles at most the one order that it can be about, or goes to the operator. */
+/**
+ * Goal: an event with an unknown reference settles at most the one order that it can be about, or goes to the operator.
+ */
 const AGE_MS = 180_000;
 const MINUTE_MS = 60_000;
 let ledger: FaultyLedger;
