@@ -12,7 +12,7 @@ import { countRequest, type KeyItem } from "./key-store.ts";
 
 /**
  * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts without a
- * cache, so that a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
+ * cache, so a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
  * section 2.
  */
 export const createAdmission =

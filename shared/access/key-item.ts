@@ -8,7 +8,7 @@ export type AccountKey = Account["keys"][number];
 /** The most entries of a whitelist that keep a key's item below one write unit. */
 const WHITELIST_ENTRIES_MAX = 20;
 
-/** A key past its end may still be admitted by a machine with another clock, so that it is updated for another day. */
+/** A key past its end may still be admitted by a machine with another clock, so it is updated for another day. */
 const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;
 
 /** Revoked, or past its end on every clock. */
@@ -75,7 +75,7 @@ export type WhitelistChange =
   | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
   | { readonly kind: "none" };
 
-/** Adding or removing ranges leaves other ranges of the key's item unchanged, even if they differ from the account's. */
+/** Adding or removing ranges keeps all other ranges of the key's item, even those that differ from the account's. */
 export const whitelistUpdate = (
   store: AccountStore,
   key: AccountKey,
@@ -120,7 +120,7 @@ export const expiryUpdate = (store: AccountStore, key: AccountKey, expiresAt: st
 
 /**
  * Sets the item of an active key to the result of a reconciliation. The reconciliation may have read an older state, so
- * that the item must still be active and must not end earlier.
+ * the item must still be active and must not end earlier.
  */
 export const keyRestriction = (store: AccountStore, account: Account, key: AccountKey): KeyWrite => {
   const { account_status, permissions, whitelist, expires_at } = newKeyItem(account, key);

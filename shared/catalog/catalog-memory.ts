@@ -6,7 +6,7 @@ import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot
 /** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;
 
-/** An in-memory cache of the catalog. */
+/** The catalog, cached in memory. */
 export type CatalogMemory = {
   /** The latest catalog, however old; undefined if none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;

@@ -10,7 +10,7 @@ import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
 const REFRESH_AFTER_MS = 3_600_000;
-/** A catalog with less than this share of the plans served before is taken for an error of the upstream. */
+/** A catalog with less than this share of the served plans counts as an error of the upstream. */
 const SHRINK_LIMIT = 0.5;
 /** Leaves room for the other attributes within DynamoDB's limit of 400 KB per item. */
 const GZIP_BYTES_MAX = 380_000;
@@ -18,7 +18,7 @@ const GZIP_BYTES_MAX = 380_000;
 export type RefreshResult =
   | { readonly kind: "fresh_enough" }
   | { readonly kind: "replaced"; readonly plans: number }
-  /** The catalog before stays. */
+  /** The previous catalog is still served. */
   | { readonly kind: "refused"; readonly reason: "unreachable" | "invalid" | "empty" | "halved" | "too_large" };
 
 export type RefreshDeps = {
@@ -78,7 +78,7 @@ const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} 
 
 type Details = Omit<LogFields<"catalog.refresh_failed">, "reason">;
 export type FetchedCatalog =
-  /** May be without plans. */
+  /** May have no plans. */
   | { readonly kind: "fetched"; readonly catalog: Catalog; readonly dropped: readonly DroppedEntry[] }
   | {
       readonly kind: "refused";
@@ -117,7 +117,7 @@ export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | un
   return catalogOf(candidate);
 };
 
-/** The catalog that is served; undefined if there is none that this version can read, so that it is replaced. */
+/** The catalog that is served; undefined if there is none that this version can read, so it is replaced. */
 const readServed = async (store: CatalogStore) => {
   try {
     const snapshot = await store.read();

@@ -11,8 +11,8 @@ const numberFields = z.object({
 
 /**
  * Refuses a request that contains its own number in a field that is stored in clear text: numbers are stored only as
- * keyed hashes. The digits of the field are joined first, and a phone number is sought without its leading 0. Source:
- * docs/interface.md 4.D7.
+ * keyed hashes. The digits of the field are joined first, and a phone number is searched for without its leading 0.
+ * Source: docs/interface.md 4.D7.
  */
 export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {

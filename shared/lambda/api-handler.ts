@@ -139,7 +139,7 @@ const responseMiddleware: ApiMiddleware = {
     const { progress } = request.context;
     const error = publicError(request.error, progress);
     if (error instanceof OutcomeUnknown) {
-      // The invocation fails, so that the caller gets the platform's own 5xx.
+      // The invocation fails, so the caller gets the platform's own 5xx.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
       log.warn("request.outcome_unknown", fields);
@@ -153,7 +153,7 @@ const responseMiddleware: ApiMiddleware = {
 
 /**
  * The error that the caller gets. An unexpected one is `internal_error`, except for an order: it, or an earlier one
- * with its reference, may have been charged, so that its outcome is unknown.
+ * with its reference, may have been charged, so its outcome is unknown.
  */
 const publicError = (error: unknown, progress: RequestProgress | undefined): ServiceError | OutcomeUnknown => {
   if (error instanceof OutcomeUnknown) return error;

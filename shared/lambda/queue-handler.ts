@@ -16,8 +16,8 @@ const queueEvent = z.object({
 });
 
 /**
- * The handler of a function that reads a queue. Each message succeeds or fails by itself, so that a bad one does not
- * hold back its batch. `postpone` is required when `apply` returns `afterS`.
+ * The handler of a function that reads a queue. Each message succeeds or fails by itself, so a bad one does not hold
+ * back its batch. `postpone` is required when `apply` returns `afterS`.
  */
 export const queueHandler =
   <Message extends z.ZodType>(

@@ -7,7 +7,7 @@ import type { Table } from "./ledger.ts";
 
 type ItemKey = { readonly pk: string };
 
-/** The item with this key, read strongly; undefined where there is none. */
+/** The item with this key, read strongly; undefined if there is none. */
 export const getItem = async <Item>(
   { db, table }: Table,
   pk: string,
@@ -53,7 +53,7 @@ const getBatch = async <Item extends ItemKey>(
   const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
   for (;;) {
     const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...unread], ConsistentRead: true } } });
-    // DynamoDB throttles the call where it can read none of the keys; otherwise it returns those that it left out.
+    // DynamoDB throttles the call if it can read none of the keys; otherwise it returns those that it left out.
     const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_READ_RETRY_MS_MAX);
     for (const response of Responses?.[table] ?? []) {
       const item = schema.parse(response);

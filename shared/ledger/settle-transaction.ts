@@ -18,7 +18,7 @@ const upstreamFactFields = {
 };
 
 /**
- * What the ledger does with an outcome: ends the transaction, or records what the upstream said of it. `failed`
+ * What the ledger does with an outcome: sets the final status, or records the upstream's reference and amount. `failed`
  * refunds.
  */
 export const settlementSchema = z.discriminatedUnion("status", [
@@ -32,15 +32,15 @@ export type SettlementResult =
   | { readonly kind: "applied" }
   /** Nothing was written: this is the stored transaction, which has a final status or is another request's. */
   | { readonly kind: "already_settled"; readonly transaction: Transaction }
-  /** No attempt before the deadline got an answer that decides, or there is no wallet to refund. */
+  /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
 
-/** What settling needs of a transaction. */
+/** The attributes of a transaction that a settlement needs. */
 export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo">;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
- * may come more than once and in any order: the first that ends the transaction counts.
+ * may arrive more than once and in any order: the first one with a final status counts.
  */
 export const settleTransaction = async (
   ledger: Ledger,
@@ -61,8 +61,8 @@ export const settleTransaction = async (
 };
 
 /**
- * The same for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet:
- * the others would be cancelled, and charged for.
+ * `settleTransaction` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds
+ * the wallet: the others would be cancelled, and charged for.
  */
 export const createSequentialSettle = (): typeof settleTransaction => {
   const inSequence = keyedMutex();
@@ -75,8 +75,8 @@ export const createSequentialSettle = (): typeof settleTransaction => {
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference, or
- * the reference another transaction. True if the settlement is known to be applied.
+ * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference
+ * already, or if another transaction has claimed this one. True if the settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -163,8 +163,8 @@ export const settlementWrites = (
 };
 
 /**
- * An upstream reference belongs to one transaction. The index lags and is read before the write, so that two
- * simultaneous events about the same order could otherwise be matched to two transactions.
+ * An upstream reference belongs to one transaction. The index lags and is read before the write, so two simultaneous
+ * events about the same order could otherwise be matched to two transactions.
  */
 const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, upstreamReference: string) => ({
   Put: {

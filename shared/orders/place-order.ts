@@ -92,7 +92,7 @@ const quoteOrRefusal = async <Priced extends Quote>(
 
 /**
  * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the
- * first order. Where the ledger cannot be read, no error may be sent. A wrong value (422) goes before a conflict.
+ * first order. If the ledger cannot be read, no error may be sent. A wrong value (422) has precedence over a conflict.
  */
 const replayOrThrow = async (
   ledger: Ledger,
@@ -178,10 +178,13 @@ const fulfilAndSettle = async (
   }
 };
 
-/** By then a debit that was in flight has arrived. */
+/** A debit in flight has arrived by then. */
 const UNSENT_REFUND_DELAY_S = 60;
 
-/** Refunds an indeterminate debit, should it arrive. Only once the refund is queued may an error be sent. */
+/**
+ * Queues the refund of an indeterminate debit; without the debit it has no effect. An error may be sent only once the
+ * refund is queued.
+ */
 const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, deadline: Deadline): Promise<void> => {
   const settlement: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
   try {

@@ -49,11 +49,11 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
   };
 };
 
-/** The lengths keep `a`, `bc` and `ab`, `c` apart. */
+/** The lengths distinguish the lists `a`, `bc` and `ab`, `c`. */
 const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");
 
-/** Crockford's Base32: upper case without I, L, O and U, so that a reference can be read out by phone. */
+/** Crockford's Base32: upper case without I, L, O and U, so a reference can be read out by phone. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** 16 bytes as 26 characters. */

@@ -3,9 +3,9 @@ import type { LogEvents } from "./log-events.ts";
 type FieldTypes = { readonly string: string; readonly number: number; readonly boolean: boolean };
 type FieldType = keyof FieldTypes;
 
-/** What there is to know of an event. A field whose type ends in `?` may be absent. */
+/** The description of a log event. A field whose type ends in `?` may be absent. */
 export type LogEventSpec = {
-  /** `alarm` is an error that an operator must hear of: its lines count for the alarm of its event. */
+  /** `alarm` is an error that raises the alarm of its event. */
   readonly level: "info" | "warn" | "error" | "alarm";
   /** Ids, codes and counts. Never a body, a header, a key, or a person's number. */
   readonly fields: Readonly<Record<string, FieldType | `${FieldType}?`>>;

@@ -22,7 +22,7 @@ export type PurchaseDeps = OrderDeps & {
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };
 
-/** A price, with the order that it is of. */
+/** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
 /** POST /vtu/data/purchase. */
@@ -68,7 +68,7 @@ const quoteData = (
   };
 };
 
-/** Network and plan; the plan alone where its name begins with its network's, as a word. */
+/** The names of network and plan; the plan's alone if it begins with the network's as a whole word. */
 const bundleName = ({ name: network }: Network, { name: plan }: DataPlan): string => {
   const namesNetwork = plan.toLowerCase().startsWith(network.toLowerCase());
   const isWhole = !/^[\p{L}\p{N}]/u.test(plan.slice(network.length));

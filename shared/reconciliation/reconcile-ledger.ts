@@ -20,7 +20,7 @@ export const STUCK_MS = 15 * 60_000;
 /** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const RECONCILE_EVERY_MS = 24 * 3_600_000;
-/** A wallet that was not reconciled for so long raises an alarm. */
+/** A wallet that was not reconciled for this long raises an alarm. */
 const OVERDUE_MS = 25 * 3_600_000;
 
 /** Measures what is open, refunds abandoned checks, and reconciles the wallets that are due. */
@@ -40,7 +40,7 @@ export const reconcileLedger = async (
   const abandoned = open.filter(
     (transaction) => isIdentityCheck(transaction) && ageMs(transaction) > CHECK_OPEN_MS_MAX,
   );
-  // Published before the work, so that a run that is cut short has measured.
+  // Published before the work, so even a run that is cut short publishes them.
   putMetrics(
     {
       OldestOpenSeconds: oldestS(open),
@@ -77,7 +77,7 @@ const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadlin
 const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   const accounts: IndexedAccount[] = [];
   for await (const account of indexedAccounts(ledger)) accounts.push(account);
-  // Each run begins with another wallet, so that a few that take all of the time do not keep it from the others.
+  // Each run begins with another wallet, so a few slow ones cannot take the time of the others.
   const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
   const results: DueResult[] = [];
   for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {

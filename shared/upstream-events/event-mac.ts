@@ -6,7 +6,7 @@ export type UnsignedEvent = Omit<EventMessage, "mac">;
 
 /**
  * The mark of an authenticated event, set by receive-upstream-event. It needs the reference key and covers every field,
- * so that write access to the queue alone cannot forge one.
+ * so write access to the queue alone cannot forge one.
  */
 export const eventMac = ({ messageMac }: KeyedHashes, event: UnsignedEvent): string => messageMac(macFieldsOf(event));
 

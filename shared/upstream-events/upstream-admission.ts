@@ -63,7 +63,7 @@ const isSignedWith = (key: string, scheme: UpstreamSignature, request: ApiReques
   return isSameSecret(normalised(presented), normalised(signatureOf(scheme, key, bodyBytes(request))));
 };
 
-/** Compares hashes in constant time, so that timing reveals neither content nor length. */
+/** Compares hashes in constant time, so timing reveals neither content nor length. */
 const isSameSecret = (presented: string, expected: string): boolean => {
   const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(presented), hash(expected));

@@ -24,7 +24,7 @@ export type HttpUpstream = Upstream & {
   readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
 };
 
-/** An order that got a 429 is sent again once, unless the wait is longer. */
+/** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
 /** An advanced record contains a photo. Lambda limits our own response to 6 MB. */
@@ -68,8 +68,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
 };
 
 /**
- * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so that orders are
- * refused.
+ * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so orders are refused.
  */
 const onlyValid = (key: Secret): Secret => {
   const valid = (value: string | undefined) =>

@@ -8,7 +8,7 @@ const koboFromText = (text: string): number => {
   return Number(whole) * 100 + Number(decimals.padEnd(2, "0"));
 };
 
-/** Up to 9,999,999,999.99, so that a typing error stays a safe integer of kobo. */
+/** Up to 9,999,999,999.99, so a typing error stays a safe integer of kobo. */
 const NAIRA = /^\d{1,10}(\.\d{1,2})?$/;
 
 /** A positive amount in kobo. */

@@ -1,4 +1,4 @@
-/** Where a price was read. AWS's own pages load their prices by script, so that a program cannot read them. */
+/** Where a price was read. AWS's own pages load their prices by script, so a program cannot read them. */
 type Source = {
   readonly url: string;
   /** A transcript is declared to be a copy of AWS's own page or price list. */

@@ -35,7 +35,7 @@ const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 /** All are optional. By default a free port is used and no data is kept. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
-  /** False: the ledger's stream is not consumed, so that no webhooks are enqueued. */
+  /** False: the ledger's stream is not consumed, so no webhooks are enqueued. */
   readonly sendsWebhooks?: boolean;
   /** Called with a sentence at each step of the start. */
   readonly onProgress?: (sentence: string) => void;

@@ -23,8 +23,8 @@ const STOP_MS_MAX = 2_000;
 export type Pattern = { readonly [name: string]: Pattern | readonly string[] };
 
 /**
- * How far a stream was consumed. It is written after the changes were handled, so that a crash repeats changes and
- * skips none.
+ * How far a stream was consumed. It is written after the changes were handled, so a crash repeats changes and skips
+ * none.
  */
 const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
 type StreamCheckpoint = z.infer<typeof checkpointFile>;

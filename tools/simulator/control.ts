@@ -30,7 +30,7 @@ const showWallet: Control = ({ balanceKobo }) =>
 
 const showFaults: Control = ({ faults }) => ok({ faults: faults.list() });
 
-/** The key is left out, so that the control API cannot leak it. */
+/** The key is left out, so the control API cannot leak it. */
 const showPurchases: Control = ({ purchases }) =>
   ok({
     purchases: purchases.map(
@@ -44,7 +44,7 @@ const showPurchases: Control = ({ purchases }) =>
     ),
   });
 
-/** An event about an open order also settles it; about a settled one it is only sent, so that events can contradict. */
+/** An event about an open order also settles it; about a settled one it is only sent, so events can contradict. */
 const sendControlledEvent: Control = async (state, body) => {
   if (hasEvent.safeParse(parseJson(body)).success) {
     const { event, ...options } = parseControl(rawEventBody, body);

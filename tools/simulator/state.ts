@@ -69,7 +69,7 @@ export class SimulatorState {
   readonly faults = new FaultPlan();
   readonly rates = new RateCounters();
   readonly timers = new Timers();
-  /** Aborted when the simulator stops, so that a receiver that does not respond cannot delay it. */
+  /** Aborted when the simulator stops, so a receiver that does not respond cannot delay it. */
   readonly stopping = new AbortController();
   webhook: Webhook | undefined;
   limits: RateLimits;
