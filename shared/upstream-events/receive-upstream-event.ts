@@ -12,7 +12,7 @@ import { parseEvent } from "./parse-event.ts";
 export type ReceiveDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
-  /** Whether the gate checks more than the path token. */
+  /** Whether the admission checks more than the path token. */
   readonly isAuthenticated: boolean;
   readonly clock: Clock;
 };
@@ -58,7 +58,7 @@ export const receiveUpstreamEvent =
   };
 
 /**
- * Raises an alarm when a request past the gate has a body that is not a JSON object. It is refused, because a later
+ * Raises an alarm when an admitted request has a body that is not a JSON object. It is refused, because a later
  * copy may be readable; but if the upstream has changed its format, no event arrives any more.
  */
 export const alarmIfNotJson: ApiMiddleware = {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
-import { mockRecord } from "./mock-person.ts";
+import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
 /**
@@ -38,7 +38,7 @@ const isMagic = (
   { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals],
 ): boolean => (request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber);
 
-/** The upstream of test keys. It makes no connection, so that a test key cannot reach the real upstream. */
+/** The upstream of test keys. It makes no connection, so a test key cannot reach the real upstream. */
 export const sandboxUpstream: Upstream = {
   assertReady: async (request) => {
     if (isMagic(request, refusals.insufficient_balance)) throw new ServiceError("insufficient_balance");

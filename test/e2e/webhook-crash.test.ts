@@ -15,7 +15,7 @@ import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
@@ -100,7 +100,7 @@ const settleWhileStopped = async (folder: string, accountId: string, reference: 
     .object({ "webhook-key": z.string() })
     .parse(JSON.parse(readFileSync(join(folder, "data/secrets.json"), "utf8")));
   const value = async () => secrets["webhook-key"];
-  const accounts = { db, ledgerTable: tableNames.ledger };
+  const accounts = { db, ledgerTable: localTableNames.ledger };
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
   await setEndpoint(
     { accounts, webhookSealingKey: { value, refetch: value }, clock: systemClock },
@@ -108,7 +108,7 @@ const settleWhileStopped = async (folder: string, accountId: string, reference: 
     accountId,
     url,
   );
-  const ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const ledger = { db, table: localTableNames.ledger, clock: systemClock };
   const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
   expect(
     transaction && (await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(10_000))).kind,

@@ -24,7 +24,7 @@ import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import type { AdminDetails } from "../../../tools/local/service-file.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
-import { eventOf, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
+import { orderEvent, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
@@ -179,7 +179,7 @@ export const startSystem = async (): Promise<System> => {
       return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
     },
     sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
-      const body = eventOf(order, status);
+      const body = orderEvent(order, status);
       const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
         ...requestEvent(

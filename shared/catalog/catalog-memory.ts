@@ -1,12 +1,12 @@
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
+import type { CatalogStore } from "./catalog-store.ts";
 import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot.ts";
-import type { CatalogStore } from "./store.ts";
 
 /** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;
 
-/** An in-memory cache of the catalog. */
+/** The catalog, cached in memory. */
 export type CatalogMemory = {
   /** The latest catalog, however old; undefined if none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;

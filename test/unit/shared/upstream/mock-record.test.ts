@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { mockRecord } from "../../../../shared/upstream/mock-person.ts";
+import { mockRecord } from "../../../../shared/upstream/mock-record.ts";
 
 /** Goal: the examples of the documents show what the sandbox returns. */
 const { verifyNin, retrieveNin, verifyBvn, retrieveBvn } = routes;
