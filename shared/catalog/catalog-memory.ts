@@ -15,21 +15,21 @@ export type CatalogMemory = {
 };
 
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
-  let held: Snapshot | undefined;
+  let cached: Snapshot | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
-    if (held !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return held;
+    if (cached !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return cached;
     try {
-      held = (await store.read()) ?? held;
+      cached = (await store.read()) ?? cached;
       readAtMs = clock();
     } catch (error) {
       // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.
-      if (held === undefined) throw error;
+      if (cached === undefined) throw error;
       log.warn("catalog.read_failed", errorFields(error));
     }
-    return held;
+    return cached;
   };
 
   const plans = async () => {

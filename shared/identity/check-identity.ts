@@ -46,7 +46,7 @@ const products = {
     verify: { type: "bvn_verification", title: "BVN Verification" },
     retrieve: { type: "bvn_retrieval", title: "BVN Retrieval" },
   },
-} as const satisfies Record<IdentityCheck["subject"], Record<string, { type: TransactionType; title: string }>>;
+} as const satisfies Record<IdentityCheck["idType"], Record<string, { type: TransactionType; title: string }>>;
 
 type CommonInput = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
 type Verification = CommonInput & { readonly mode: IdentityMode };
@@ -90,26 +90,26 @@ type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
 
 const verification = (
   { prices }: IdentityDeps,
-  subject: IdentityCheck["subject"],
+  idType: IdentityCheck["idType"],
   number: string,
   mode: IdentityMode,
 ): IdentityRequestBase => ({
-  ...products[subject].verify,
+  ...products[idType].verify,
   extent: mode,
-  amountKobo: prices[subject][mode],
-  check: { kind: "identity", subject, by: { number, mode } },
-  person: { field: subject, number },
+  amountKobo: prices[idType][mode],
+  check: { kind: "identity", idType, by: { number, mode } },
+  person: { field: idType, number },
 });
 
 const retrieval = (
   { prices }: IdentityDeps,
-  subject: IdentityCheck["subject"],
+  idType: IdentityCheck["idType"],
   phoneNumber: string,
 ): IdentityRequestBase => ({
-  ...products[subject].retrieve,
+  ...products[idType].retrieve,
   extent: "retrieval",
-  amountKobo: prices[subject].retrieve,
-  check: { kind: "identity", subject, by: { phoneNumber } },
+  amountKobo: prices[idType].retrieve,
+  check: { kind: "identity", idType, by: { phoneNumber } },
   person: { field: "phone_number", number: phoneNumber },
 });
 

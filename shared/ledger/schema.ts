@@ -4,7 +4,7 @@ import type { Mode } from "../contract/transaction.ts";
  * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's
  * shape. Everything here is stored: a change of it would lose items.
  */
-export const itemKinds = [
+const itemKinds = [
   "account", // shared/access/account-store.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts

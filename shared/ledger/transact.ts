@@ -61,7 +61,7 @@ export type WriteResult =
     });
 
 /**
- * Sends the writes once. The SDK may try twice, and then the second answer does not tell whether the first copy was
+ * Sends the writes once. The SDK may try twice, and then the second response does not show whether the first copy was
  * carried out.
  */
 export const transactOnce = async (
@@ -98,7 +98,7 @@ const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminat
 /**
  * Retries the writes until they are made, a condition fails, too many attempts are indeterminate, or the time is up.
  *
- * After an attempt without an answer the same request is sent under the same token, so it has one effect. After a
+ * After an attempt without a response the same request is sent under the same token, so it has one effect. After a
  * cancellation it gets a new token: AWS does not document whether a cancelled request binds its token to its
  * parameters. The conditions of the writes keep a late first copy from having a second effect.
  */

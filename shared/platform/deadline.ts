@@ -7,7 +7,7 @@ import {
   UPSTREAM_SHARE_MS,
 } from "./time-budgets.ts";
 
-/** The moment by which this invocation must have answered, from Lambda's context. */
+/** The moment by which this invocation must have responded, from Lambda's context. */
 export type Deadline = { readonly remainingMs: () => number };
 
 /** A deadline `budgetMs` from now. */

@@ -3,7 +3,7 @@
  * test/unit/shared/platform/time-budgets.test.ts asserts how they relate; docs/reliability.md has the table.
  */
 
-/** API Gateway answers 503 by itself after this. Source: AWS, "Quotas for configuring and running an HTTP API". */
+/** After this API Gateway itself responds with 503. Source: AWS, "Quotas for configuring and running an HTTP API". */
 export const API_GATEWAY_TIMEOUT_S = 30;
 /** Longest that a function with an API route runs. */
 export const API_FUNCTION_TIMEOUT_S = 29;
@@ -25,7 +25,7 @@ export const SETTLE_RESERVE_MS = 1_500 + QUEUE_RESERVE_MS;
 /** Reserved after the upstream's response: for storing an identity result for replays, then for the settlement. */
 export const UPSTREAM_RESERVE_MS = 1_000 + SETTLE_RESERVE_MS;
 
-/** Longest wait for the upstream's answer. */
+/** Longest wait for the upstream's response. */
 export const UPSTREAM_MS_MAX = 20_000;
 /** Part of it in which the connection must be established. */
 export const UPSTREAM_CONNECT_MS_MAX = 5_000;

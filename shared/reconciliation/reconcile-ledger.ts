@@ -96,7 +96,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
 };
 
 /** `difference`: found for the first time, and confirmed or refuted by the next run. */
-type DueResult = "right" | "difference" | "mismatch" | "not_reconciled";
+type DueResult = "balanced" | "difference" | "mismatch" | "not_reconciled";
 
 const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline: Deadline): Promise<DueResult> => {
   const { account_id: accountId } = account;
@@ -112,7 +112,7 @@ const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline:
     return "not_reconciled";
   }
   const { difference_kobo } = result.reconciliation;
-  if (difference_kobo === 0) return "right";
+  if (difference_kobo === 0) return "balanced";
   if (isMismatch(before, result.reconciliation)) {
     log.error("wallet.mismatch", { account: accountId, difference_kobo });
     return "mismatch";

@@ -68,7 +68,7 @@ export const confirmedReconciliation = async (
 
 /**
  * Reconciles one wallet and stores the result in its checkpoint. Without a result it stores how far the base came, so
- * the next run goes on from there.
+ * the next run continues from there.
  */
 export const reconcileAndCheckpoint = async (
   ledger: Ledger,

@@ -17,7 +17,7 @@ export type ReceiveDeps = {
   readonly clock: Clock;
 };
 
-/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or the readable part of it. */
+/** POST /webhooks/upstream/{token}: responds with 200 only once the queue has the event, or the readable part of it. */
 export const receiveUpstreamEvent =
   ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {

@@ -187,12 +187,12 @@ const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest 
 const checkRequest = (check: IdentityCheck, reference: string): UpstreamRequest => {
   const common = { is_consent: true, reference };
   const request = { group: groupOf(check), bytesMax: CHECK_RESPONSE_BYTES_MAX };
-  const path = `/identity/${check.subject}`;
+  const path = `/identity/${check.idType}`;
   if ("phoneNumber" in check.by) {
     return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };
   }
   const { number, mode } = check.by;
-  return { ...request, path: `${path}/verify`, body: { [check.subject]: number, mode, ...common } };
+  return { ...request, path: `${path}/verify`, body: { [check.idType]: number, mode, ...common } };
 };
 
 const unavailable = (reason: string, retryAfterS: number): ServiceError => {

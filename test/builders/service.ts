@@ -91,7 +91,7 @@ export const startTestService = async ({
   strict,
   ...options
 }: {
-  readonly slowAnswerMs?: number;
+  readonly stallMs?: number;
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */

@@ -46,7 +46,7 @@ export type Fault = z.infer<typeof faultSchema>;
 type Delay = Extract<Fault, { kind: "delay" }>;
 export type ResponseFault = Exclude<Fault, Delay>;
 
-/** The faults of one request, which can be both delayed and answered wrongly. */
+/** The faults of one request, which can get both a delay and a wrong response. */
 export type ActiveFaults = { readonly delayMs: number; readonly responseFault: ResponseFault | undefined };
 
 /** The faults to inject. A request takes the first delay and the first other fault that match it. */

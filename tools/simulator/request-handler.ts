@@ -74,7 +74,7 @@ const serveUpstream = async (state: SimulatorState, exchange: HttpExchange): Pro
   await state.timers.wait(delayMs);
   if (responseFault !== undefined) return sendFault(responseFault, response, rateHeaders(rate));
   if (result !== "stall") return sendJson(response, result, rateHeaders(rate));
-  await state.timers.wait(state.settings.slowAnswerMs);
+  await state.timers.wait(state.settings.stallMs);
   response.destroy();
 };
 

@@ -54,7 +54,7 @@ export type SimulatorSettings = {
   readonly testKey: string | undefined;
   readonly webhook: Webhook | undefined;
   readonly startBalanceKobo: number;
-  readonly slowAnswerMs: number;
+  readonly stallMs: number;
   readonly delayedOutcomeMs: number;
   readonly limits: RateLimits;
 };

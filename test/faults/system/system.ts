@@ -38,7 +38,7 @@ import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 const FUNCTIONS = new URL("../../../functions/", import.meta.url);
 /** The upstream never answers its slow orders, and settles delayed ones only when a test says so. */
-const simulatorTiming = { slowAnswerMs: 0, delayedOutcomeMs: 2_000_000_000 };
+const simulatorTiming = { stallMs: 0, delayedOutcomeMs: 2_000_000_000 };
 const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
 export const identityPrices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
