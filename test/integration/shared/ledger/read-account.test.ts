@@ -279,6 +279,7 @@ describe("GET /transactions/{reference}", () => {
       expect(data.transaction).toMatchObject({ reference: referenceOf(transaction), caller_reference: "order-1" });
       expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(transaction) });
     }
+    expect(send).toHaveBeenCalled();
     for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
   });
 
