@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
@@ -17,6 +16,7 @@ import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
+import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
@@ -24,17 +24,6 @@ import { emulatorClient } from "../builders/tables.ts";
  * Goal: no crash loses a webhook. Method: `npm start` is killed with SIGKILL before the enqueue and during the
  * delivery.
  */
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "crash-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
 const isUsed = (folder: string): boolean =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

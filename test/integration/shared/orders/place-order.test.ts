@@ -400,9 +400,10 @@ describe("an order after its debit", () => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { transaction } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
+    const { transaction, ...placed } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(deps.queued).toEqual([
       {
         message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
@@ -411,11 +412,13 @@ describe("an order after its debit", () => {
     ]);
   });
 
-  test("an order whose fulfilment throws is returned as processing, and raises an alarm", async () => {
+  test("an order whose fulfilment throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
     const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(anOrder(accountId, { fulfil: () => Promise.reject(new Error("Unforeseen")) }));
+    const fulfil = () => Promise.reject(new Error("Unforeseen"));
+    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil }));
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
   });
