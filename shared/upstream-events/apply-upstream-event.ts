@@ -19,7 +19,7 @@ import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
-import { hasOwnMac } from "./event-mac.ts";
+import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
 import { type EventReason, recordEvent, recordUnreadable } from "./stored-event.ts";
 
@@ -27,19 +27,19 @@ export type ApplyDeps = { readonly ledger: Ledger; readonly keyedHashes: () => P
 /**
  * The messages of a batch are applied concurrently, and several may refund one wallet: `settle` puts those in sequence.
  */
-type SettlingDeps = ApplyDeps & { readonly settle: typeof settleTransaction };
+type SettleDeps = ApplyDeps & { readonly settle: typeof settleTransaction };
 
 /**
  * Applies one message by one conditional write. A duplicate, or a settlement of a final transaction, changes nothing.
  */
-export const applyOutcome = (deps: ApplyDeps) => {
-  const settlingDeps: SettlingDeps = { ...deps, settle: createSequentialSettle() };
+export const applyOutcomeMessage = (deps: ApplyDeps) => {
+  const settleDeps: SettleDeps = { ...deps, settle: createSequentialSettle() };
   return (message: OutcomeMessage, deadline: Deadline): Promise<MessageResult> => {
     switch (message.kind) {
       case "settlement":
-        return applySettlement(settlingDeps, message, deadline);
+        return applySettlement(settleDeps, message, deadline);
       case "event":
-        return applyEvent(settlingDeps, message, deadline);
+        return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
         return escalateUnreadable(deps, message);
     }
@@ -48,7 +48,7 @@ export const applyOutcome = (deps: ApplyDeps) => {
 
 /** Applies a settlement that the service itself decided. */
 const applySettlement = async (
-  { ledger, settle }: SettlingDeps,
+  { ledger, settle }: SettleDeps,
   message: SettlementMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
@@ -69,7 +69,7 @@ const applySettlement = async (
 /**
  * Applies an event by the upstream's reference or by ours. An unknown reference is retried, then matched heuristically.
  */
-const applyEvent = async (deps: SettlingDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const { reference } = event;
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
@@ -87,7 +87,7 @@ const applyEvent = async (deps: SettlingDeps, event: EventMessage, deadline: Dea
 };
 
 const settleByReference = async (
-  deps: SettlingDeps,
+  deps: SettleDeps,
   transaction: IndexedTransaction,
   event: EventMessage,
   settlement: Settlement,
@@ -97,7 +97,7 @@ const settleByReference = async (
   if (mode !== event.mode) return escalate(deps, event, "no_candidate");
   await checkAmount(deps, transaction, event);
   if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
-  if (event.status === "failed" && !hasOwnMac(await deps.keyedHashes(), event)) {
+  if (event.status === "failed" && !hasValidMac(await deps.keyedHashes(), event)) {
     return escalate(deps, event, "unauthenticated", pk);
   }
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);

@@ -25,15 +25,15 @@ export const isWrite = (operation: string): boolean => operation === "TransactWr
 export type FaultyLedger = Ledger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;
-  /** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
+  /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
   readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
-  /** Every write meets a conflict, and takes 4 s of the time that the code sees; how many calls came is counted. */
+  /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
   readonly neverFree: () => { readonly writes: number };
-  /** A new wallet's account. */
+  /** Creates a wallet; resolves with its account. */
   readonly aWallet: (naira: number) => Promise<string>;
   /** A new transaction for 500 NGN, which is not written. */
   readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
-  /** The same, opened, with a wallet that it leaves empty. */
+  /** The same, opened in a wallet that it empties. */
   readonly anOpenTransaction: (changes?: Partial<Transaction>) => Promise<Transaction>;
   /** In NGN. */
   readonly balanceOf: (accountId: string) => Promise<number>;

@@ -1,6 +1,6 @@
 import { sleep } from "../../shared/platform/time.ts";
 
-/** Waits until it is so; for what runs without vitest, too. Throws, saying what was awaited, after `timeoutMs`. */
+/** Polls until the condition holds, also outside vitest. Throws with its description after `timeoutMs`. */
 export const until = async (
   what: string,
   isSo: () => boolean,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
-import { earlierExpiry } from "../../../shared/access/key-item.ts";
+import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
@@ -103,9 +103,7 @@ const compareTransaction = compareWith(transactionSchema, ({ old, restored }, ol
   };
 });
 
-type Key = Account["keys"][number];
-
-const mergeKeys = (one: Key, other: Key | undefined): Key => {
+const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;
   const expiresAt = earlierExpiry(one.expires_at, other.expires_at);
   const isRevoked = one.status === "revoked" || other.status === "revoked";
@@ -117,7 +115,7 @@ const mergeKeys = (one: Key, other: Key | undefined): Key => {
 };
 
 /** All keys of both: revoked if either is, with the earlier expiry. */
-const mergeKeyLists = (restored: Account, old: Account): Key[] => {
+const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   const known = new Set(restored.keys.map(({ key_id }) => key_id));
   return [
     ...restored.keys.map((key) =>
@@ -153,10 +151,10 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
   };
 });
 
-const walletSchema = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
+const walletFields = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
 
 /** Balances are not compared: they are recomputed from the ledger entries and transactions. */
-const compareWallet = compareWith(walletSchema, (_parsed, old, restored): Step => {
+const compareWallet = compareWith(walletFields, (_parsed, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
   return isSame
     ? { kind: "present" }
@@ -172,10 +170,10 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
   return { kind: "update", item: oldItem, when };
 });
 
-const deliverySchema = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
+const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
 
 /** Forward only: attempts are only added, and a state other than `pending` is final. */
-const compareDelivery = compareWith(deliverySchema, ({ old, restored }, oldItem): Step => {
+const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
   const isFurther = old.state !== "pending" || old.attempts.length > restored.attempts.length;
   if (restored.state !== "pending" || !isFurther) return { kind: "present" };
   return {
@@ -220,8 +218,13 @@ export type BalanceChange = {
   readonly isOpen: boolean;
 };
 
-const liveTransaction = transactionSchema.pick({ account_id: true, status: true, amount_kobo: true, created_at: true });
-const entry = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
+const transactionFields = transactionSchema.pick({
+  account_id: true,
+  status: true,
+  amount_kobo: true,
+  created_at: true,
+});
+const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
@@ -233,11 +236,11 @@ export const balanceChangeProjection = {
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {
-    const { account_id, amount_kobo, created_at } = entry.parse(item);
+    const { account_id, amount_kobo, created_at } = entryFields.parse(item);
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
-  const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
+  const { account_id, amount_kobo, status, created_at } = transactionFields.parse(item);
   return {
     accountId: account_id,
     at: created_at,

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
+import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
-import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import { catalogStore } from "../../../../shared/catalog/store.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
@@ -205,10 +205,10 @@ describe("a catalog that was refused as empty", () => {
 describe("a catalog with invalid plans", () => {
   const invalidPlan = (id: number) => aPlan({ id, name: "G".repeat(150) });
   const linesOf = async (work: () => Promise<unknown>) => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await work();
-    const lines = said.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
-    said.mockRestore();
+    const lines = log.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
+    log.mockRestore();
     return lines.filter(({ event }) => String(event).startsWith("catalog.entries_"));
   };
 
@@ -282,7 +282,7 @@ describe("a catalog with invalid plans", () => {
   });
 });
 
-describe("the old catalog stays when the new one", () => {
+describe("a refused catalog", () => {
   type Spoil = (setting: Awaited<ReturnType<typeof aRefresh>>) => void;
   const plans = (count: number) => aCatalog(count).data_plans;
   const spoilt: readonly (readonly [string, string, Spoil])[] = [
@@ -303,14 +303,14 @@ describe("the old catalog stays when the new one", () => {
     ["has no networks", "invalid", ({ serve }) => serve(aCatalog(10, { networks: [] }))],
     ["is an array", "invalid", ({ serve }) => serve([])],
     [
-      "says status false",
+      "has the status false",
       "invalid",
       ({ simulator }) => {
         simulator.state.catalogBody = { status: false, message: "OK", data: aCatalog(10) };
       },
     ],
     ["is HTML", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "html" })],
-    ["is nothing at all", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
+    ["is empty", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
     [
       "comes with 201",
       "unreachable",
@@ -324,7 +324,7 @@ describe("the old catalog stays when the new one", () => {
     ["is a 500", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 500 })],
     ["is a redirect", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 302 })],
     [
-      "is a 401 with the key that we have",
+      "is a 401 with the current key",
       "unreachable",
       ({ simulator }) => simulator.state.faults.add({ kind: "unauthorized" }),
     ],
@@ -348,7 +348,7 @@ describe("the old catalog stays when the new one", () => {
     ],
   ];
 
-  test.for(spoilt)("%s: %s", async ([, reason, spoil]) => {
+  test.for(spoilt)("the old catalog stays if the new one %s: %s", async ([, reason, spoil]) => {
     const setting = await aRefresh();
     setting.serve(aCatalog(10));
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 10 });
@@ -365,7 +365,7 @@ describe("the old catalog stays when the new one", () => {
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
   });
 
-  test("without a key the refresh is refused as unreachable, without a request", async () => {
+  test("a refresh without a key is refused as unreachable, without a request", async () => {
     const { refresh, simulator, store } = await aRefresh({ key: undefined });
     countReads(simulator);
     expect(await refresh()).toEqual({ kind: "refused", reason: "unreachable" });
@@ -380,7 +380,7 @@ test.for([
   [9, 4, "refused"],
   [1, 1, "replaced"],
 ] as const)(
-  "of %i plans before, %i are %s: less than half is an accident, half is not",
+  "a catalog that shrinks from %i plans to %i is %s: less than half is refused",
   async ([before, after, kind]) => {
     const { refresh, serve, clock } = await aRefresh();
     serve(aCatalog(before));

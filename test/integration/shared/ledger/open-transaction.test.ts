@@ -35,7 +35,7 @@ describe("openTransaction", () => {
   test("a debit takes the amount and puts the transaction and its records in one write", async () => {
     const accountId = await ledger.aWallet(700);
     const transaction = ledger.aTransaction(accountId);
-    const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
+    const record = { pk: `consent#${randomUUID()}`, by: "ada" };
     expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);

@@ -8,7 +8,7 @@ import type { Caller } from "../../../../shared/lambda/api-handler.ts";
 import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
-import { getTransaction, getTransactions } from "../../../../shared/ledger/read-account.ts";
+import { getTransaction, listCallerTransactions } from "../../../../shared/ledger/read-account.ts";
 import { transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -70,7 +70,7 @@ const keepMany = async (caller: Caller, count: number, changes: Partial<Transact
 };
 
 const list = async (caller: Caller, input: TransactionQuery = {}) => {
-  const { data } = await getTransactions(ledger)({ input, caller });
+  const { data } = await listCallerTransactions(ledger)({ input, caller });
   return { references: data.transactions.map(({ reference }) => reference), next: data.next_cursor };
 };
 
@@ -109,7 +109,7 @@ describe("GET /transactions", () => {
       caller_reference: "order-7",
     });
     await keep([transaction]);
-    const { data } = await getTransactions(ledger)({ input: {}, caller });
+    const { data } = await listCallerTransactions(ledger)({ input: {}, caller });
     const found = await getTransaction(
       ledger,
       async () => keyedHashes,
@@ -212,7 +212,7 @@ describe("GET /transactions with filters", () => {
   ] as const)("`from` and `to` are inclusive, and a date is its whole day in UTC: %j", async ([input, expected]) => {
     const caller = newCaller();
     await keep(times.map((createdAt) => transactionOf(caller, { created_at: createdAt })));
-    const { data } = await getTransactions(ledger)({ input, caller });
+    const { data } = await listCallerTransactions(ledger)({ input, caller });
     expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
   });
 
@@ -264,12 +264,12 @@ describe("GET /transactions/{reference}", () => {
     getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
   const withCallerReference = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
     transactionOf(caller, {
-      pk: transactionPk(keyedHashes.transactionId({ ...caller, reference })),
+      pk: transactionPk(keyedHashes.transactionId({ ...caller, callerReference: reference })),
       caller_reference: reference,
       ...changes,
     });
 
-  test("a transaction is found by our reference and by the caller's, read strongly, with ours in the header", async () => {
+  test("a transaction is found by its reference and by the caller's, read strongly, with its reference in the header", async () => {
     const caller = newCaller();
     const transaction = withCallerReference(caller, "order-1");
     await keep([transaction]);
@@ -279,6 +279,7 @@ describe("GET /transactions/{reference}", () => {
       expect(data.transaction).toMatchObject({ reference: referenceOf(transaction), caller_reference: "order-1" });
       expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(transaction) });
     }
+    expect(send).toHaveBeenCalled();
     for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
   });
 
@@ -303,7 +304,7 @@ describe("GET /transactions/{reference}", () => {
     await expect(lookUp(caller, other)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("a caller's reference that has the form of ours finds the caller's transaction", async () => {
+  test("a caller reference that has the form of a reference finds the caller's transaction", async () => {
     const caller = newCaller();
     const theirs = referenceOf(withCallerReference(newCaller(), "order-1"));
     const transaction = withCallerReference(caller, theirs);
@@ -342,7 +343,7 @@ describe("a batch from which DynamoDB leaves out keys", () => {
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(38);
   });
 
-  test("keys that are left out for ever are an error, not a list with gaps", async () => {
+  test("keys that are left out of every batch are an error, not a list with gaps", async () => {
     const caller = newCaller();
     await keepMany(caller, 3);
     const seen = leavingOut(1, Number.POSITIVE_INFINITY);

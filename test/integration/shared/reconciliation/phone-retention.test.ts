@@ -249,7 +249,7 @@ describe("a masking pass", () => {
 
   describe.each(["never_arrives", "answer_lost", "throttled", "conflict"] as const)("a fault: %s", (fault) => {
     test.each(Array.from({ length: WRITES }, (_, index) => index + 1))(
-      "a pass that meets it at write %i masks everything by the end of the next run",
+      "a pass that meets a fault at write %i masks everything by the end of the next run",
       async (position) => {
         const transactions = await threeTransactions();
         let writes = 0;

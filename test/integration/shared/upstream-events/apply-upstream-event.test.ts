@@ -20,7 +20,7 @@ import {
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
@@ -37,7 +37,9 @@ import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-le
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-/** Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored. */
+/**
+ * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
+ */
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -46,7 +48,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcome({ ledger, keyedHashes })(message, deadline);
+  applyOutcomeMessage({ ledger, keyedHashes })(message, deadline);
 const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
 const storedEvents = async (reference: string) =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
@@ -171,14 +173,14 @@ describe("events under an upstream reference", () => {
     expect(settled?.upstream_amount_kobo).toBeUndefined();
   });
 
-  test("an event about an order of the sandbox goes to the operator", async () => {
+  test("an event about an order of the sandbox is escalated", async () => {
     const event = await anEvent();
     const order = await anOrder({ upstream_reference: event.reference, mode: "test", open: undefined });
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
     expect((await order.stored())?.status).toBe("processing");
   });
 
-  test("an event whose reference two orders have goes to the operator with an alarm", async () => {
+  test("an event whose reference two orders have is escalated with an alarm", async () => {
     const event = await anEvent();
     const orders = [
       await anOrder({ upstream_reference: event.reference }),
@@ -262,7 +264,7 @@ describe("authentication", () => {
 });
 
 describe("the upstream's amount", () => {
-  test("another amount is applied, recorded as our cost, and raises one alarm however often it arrives", async () => {
+  test("another amount is applied, recorded as the upstream's charge, and raises one alarm for all its copies", async () => {
     const event = await anEvent({ amount_kobo: koboFromNaira(480) });
     const order = await anOrder({ upstream_reference: event.reference });
     expect(await amountsAlerted(event, event, event)).toEqual([48_000]);
@@ -336,7 +338,7 @@ describe("events under our own reference", () => {
     expect(await order.balance()).toBe(2_000);
   });
 
-  test("another amount under our own reference raises the alarm, and a contradiction goes to the operator", async () => {
+  test("another amount under our own reference raises the alarm, and a contradiction is escalated", async () => {
     const order = await anOwnOrder();
     const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
     expect(await amountsAlerted(event)).toEqual([52_000]);
@@ -345,7 +347,7 @@ describe("events under our own reference", () => {
     expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
   });
 
-  test("an event under the reference of a sandbox order goes to the operator", async () => {
+  test("an event under the reference of a sandbox order is escalated", async () => {
     const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
     const event = await anEvent({ reference: order.reference });
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
@@ -359,7 +361,7 @@ describe("events under our own reference", () => {
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
-  test("an upstream reference that only looks like ours is retried and then matched like any unknown reference", async () => {
+  test("an upstream reference with the form of our own is retried and then matched like any unknown reference", async () => {
     const phoneNumber = aPhoneNumber();
     const order = await anOrder({ phone_number: phoneNumber });
     const reference = `DATA_${(await aTransactionPk()).slice("transaction#".length)}`;
@@ -387,7 +389,7 @@ describe("events under an unknown reference", () => {
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
   });
 
-  test("an event of 3 minutes with an unknown reference goes to the operator", async () => {
+  test("an event of 3 minutes with an unknown reference is escalated", async () => {
     const event = await anEvent();
     ledger.nowMs += 180_000;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
@@ -511,7 +513,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
   for (const MessageBody of bodies) {
     await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("outcomes"), MessageBody }));
   }
-  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
   const consumer = consumeQueue({
     client: queues.client,
     queueName: "outcomes",

@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
-import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { successEnvelope } from "../../../../shared/contract/envelope.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
@@ -52,17 +52,20 @@ describe("If-None-Match", () => {
     ["the tag in a list without blanks", `"a",${STRONG}`],
     ["a star", "*"],
     ["blanks around the tag", `  ${WEAK} `],
-  ] as const)("with %s is 304 without a body, with the tag and the caching", async ([, tags]) => {
-    const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
-    expect(answer.statusCode).toBe(304);
-    expect(answer.body).toBeUndefined();
-    expect(answer.headers).toEqual({
-      etag: WEAK,
-      "cache-control": "private, max-age=3600",
-      vary: "accept-encoding",
-      age: "0",
-    });
-  });
+  ] as const)(
+    "a request with If-None-Match %s is 304 without a body, with the tag and the caching",
+    async ([, tags]) => {
+      const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
+      expect(answer.statusCode).toBe(304);
+      expect(answer.body).toBeUndefined();
+      expect(answer.headers).toEqual({
+        etag: WEAK,
+        "cache-control": "private, max-age=3600",
+        vary: "accept-encoding",
+        age: "0",
+      });
+    },
+  );
 
   test.for([
     ["another tag", '"a"'],
@@ -70,7 +73,7 @@ describe("If-None-Match", () => {
     ["a part of the tag", STRONG.replace(/.{3}"$/, '"')],
     ["the tag in another case", STRONG.toLowerCase() === STRONG ? STRONG.toUpperCase() : STRONG.toLowerCase()],
     ["nothing", ""],
-  ] as const)("with %s is 200 with the body", async ([, tags]) => {
+  ] as const)("a request with If-None-Match %s is 200 with the body", async ([, tags]) => {
     const answer = await list(snapshot, { headers: { "if-none-match": tags } });
     expect(answer.statusCode).toBe(200);
     expect(answer.body?.length).toBeGreaterThan(100);
@@ -79,7 +82,7 @@ describe("If-None-Match", () => {
 
 describe("Accept-Encoding", () => {
   test.for(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate,gzip", "*", "gzip;q=0.001"])(
-    "%s gets gzip: the stored bytes, in base64",
+    "a request with Accept-Encoding %s gets gzip: the stored bytes, in base64",
     async (accepted) => {
       const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
       expect([isBase64Encoded, headers["content-encoding"], headers.vary]).toEqual([true, "gzip", "accept-encoding"]);
@@ -100,7 +103,7 @@ describe("Accept-Encoding", () => {
     "gzip;q=0, *;q=1",
     "*;q=0",
     "gzipped",
-  ])("%j gets the plain text", async (accepted) => {
+  ])("a request with Accept-Encoding %j gets the plain text", async (accepted) => {
     const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
     expect([isBase64Encoded ?? false, headers["content-encoding"]]).toEqual([false, undefined]);
     expect(JSON.parse(body ?? "")).toMatchObject({ data: aCatalog() });

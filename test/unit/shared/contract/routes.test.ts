@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
-import { errorsOf, isOrder, isRouteOf, routeKey, routes } from "../../../../shared/contract/routes.ts";
+import { errorsOf, isOrder, isRouteOf, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 
 const all = Object.values(routes);
 
@@ -16,7 +16,7 @@ test("no two routes have the same method and path", () => {
   expect(new Set(all.map(routeKey)).size).toBe(all.length);
 });
 
-test("isRouteOf knows the routes of a function, and neither another's nor the name of an inherited property", () => {
+test("isRouteOf is true for a function's own routes only, and not for inherited properties", () => {
   expect(Object.keys(routes).filter((name) => isRouteOf(name, "purchase"))).toEqual(["buyData", "buyAirtime"]);
   expect(isRouteOf("buyData", "read-account")).toBe(false);
   expect(isRouteOf("toString", "purchase")).toBe(false);
@@ -38,4 +38,21 @@ test("orders are the purchases and the identity requests, and each needs a permi
 test("no route documents an error twice, and public documents have no error about a key", () => {
   for (const route of all) expect(new Set(errorsOf(route)).size, route.path).toBe(errorsOf(route).length);
   expect(errorsOf(routes.describeApi)).toEqual(["internal_error"]);
+});
+
+const interfaceRows = readFileSync(new URL("../../../../docs/interface.md", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("| `"));
+
+test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
+  const { method, path, permission, group, document, audience } = route;
+  const row = interfaceRows.find((line) => line.includes(`\`${method} ${path.replace("/v1", "")}\``));
+  expect(row).toContain(` \`${route.function}\` |`);
+  if (permission !== undefined) expect(row).toContain(`| \`${permission}\` |`);
+  if (document === undefined && audience === undefined) expect(row).toContain(`| \`${group}\` |`);
+});
+
+test.each(Object.entries(rateGroups))("docs/interface.md lists the rate group %s in rule 6.1", (group, limit) => {
+  const row = interfaceRows.find((line) => line.startsWith(`| \`${group}\` |`));
+  expect(row).toMatch(new RegExp(`\\| ${limit.requestsPerMinute} \\|$`));
 });

@@ -4,9 +4,9 @@ import {
   deadlineIn,
   debitBudgetMs,
   debitRetryMs,
+  earlierDeadline,
   replayBudgetMs,
   settleBudgetMs,
-  soonest,
   upstreamBudgetMs,
   withTimeout,
 } from "../../../../shared/platform/deadline.ts";
@@ -24,8 +24,8 @@ test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms a
 });
 
 test("the sooner of two deadlines counts, in either order", () => {
-  expect(soonest(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
-  expect(soonest(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
+  expect(earlierDeadline(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
+  expect(earlierDeadline(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
 });
 
 describe("the upstream's budget", () => {
@@ -36,7 +36,7 @@ describe("the upstream's budget", () => {
     [7_000, 1_000],
     [6_000, 0],
     [5_000, -1_000],
-  ] as const)("with %i ms left is %i ms", ([leftMs, budgetMs]) => {
+  ] as const)("the upstream's budget with %i ms left is %i ms", ([leftMs, budgetMs]) => {
     expect(upstreamBudgetMs(withLeft(leftMs))).toBe(budgetMs);
   });
 });
@@ -53,7 +53,7 @@ test("a debit and a stored result leave 5 s, and a settlement leaves 3.5 s", () 
 });
 
 describe("work with a timeout", () => {
-  test("that ends in time resolves with its result, and its signal is not aborted", async () => {
+  test("work with a timeout that ends in time resolves with its result, and its signal is not aborted", async () => {
     const signals: AbortSignal[] = [];
     const result = await withTimeout(1_000, async (signal) => {
       signals.push(signal);
@@ -63,7 +63,7 @@ describe("work with a timeout", () => {
     expect(signals[0]?.aborted).toBe(false);
   });
 
-  test("that takes too long is rejected and aborted", async () => {
+  test("work with a timeout that takes too long is rejected and aborted", async () => {
     const signals: AbortSignal[] = [];
     const work = withTimeout(-5, (signal) => {
       signals.push(signal);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Exchange } from "../../../../shared/upstream/exchange.ts";
+import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-const answered = (status: number, headers: Readonly<Record<string, string>> = {}): Exchange => ({
+const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
   status,
   headers,
@@ -21,15 +21,15 @@ const limitAt = (startMs: number) => {
   };
 };
 
-describe("the group may be used at once", () => {
+describe("a group that is not exhausted", () => {
   test.for([
-    ["nothing was asked yet", undefined],
+    ["no request was sent yet", undefined],
     ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
-    ["it says nothing of its limit", answered(200)],
-    ["it failed with 500", answered(500)],
-    ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
-    ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
-  ] as const)("while %s", ([, result]) => {
+    ["the upstream states no limit", answered(200)],
+    ["the upstream failed with 500", answered(500)],
+    ["no response came", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
+    ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
+  ] as const)("the group may be used at once while %s", ([, result]) => {
     const { record, waitS } = limitAt(NOON_MS);
     if (result !== undefined) record("vtu", result);
     expect(waitS("vtu")).toBe(0);
@@ -80,12 +80,12 @@ describe("Retry-After", () => {
     ["1", 1],
     ["120", 120],
     ["3601", 3_600],
-  ] as const)("%s is %i s", ([text, seconds]) => {
+  ] as const)("a Retry-After of %s is %i s", ([text, seconds]) => {
     expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
   });
 
   test.for(["", "-1", "1.5", "1e3", " 1", "soon", "999999", "Sat, 21 Nov 2026 12:00:10 GMT"])(
-    "%j says nothing that we could use",
+    "the Retry-After %j is ignored",
     (text) => {
       expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
     },

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { withSection, wrap } from "../../../../tools/docs/markdown.ts";
-import { documentOf, sectionNames, sections } from "../../../../tools/docs/sections.ts";
+import { documentOf, generatedSections, sectionNames } from "../../../../tools/docs/sections.ts";
 
 test.each(sectionNames)('the section "%s" of docs/ is up to date', { timeout: 60_000 }, async (name) => {
   const { stored, generated } = await documentOf(name);
-  expect(stored, `docs/${sections[name].file} is stale: run \`npm run tables\` and commit it`).toBe(generated);
+  expect(stored, `docs/${generatedSections[name].file} is stale: run \`npm run tables\` and commit it`).toBe(generated);
 });
 
 describe("a section of a document", () => {
   const document = "Before\n<!-- sizes: written by npm run tables -->\nold\n<!-- end of sizes -->\nAfter\n";
 
-  test("is rendered from its current text, and the rest of the document does not change", async () => {
+  test("a section of a document is rendered from its current text, and the rest of the document does not change", async () => {
     const written = await withSection(document, "sizes", (current) => `${current.trim()} and new`);
     expect(written).toBe(document.replace("old", "old and new"));
   });
 
-  test("without its marks is refused with a message", async () => {
+  test("a section of a document without its marks is refused with a message", async () => {
     await expect(withSection(document, "ages", () => "")).rejects.toThrow(
       "The marks of a section are missing: <!-- ages",
     );
