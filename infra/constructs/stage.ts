@@ -8,7 +8,7 @@ import { Service } from "./service.ts";
 
 /**
  * The stacks of one stage: data, egress network and service. They belong to the stage's account and region, if it names
- * them; the CDK then refuses credentials of another account.
+ * them; the CDK then deploys them there or not at all.
  */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
