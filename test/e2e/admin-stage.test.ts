@@ -26,21 +26,19 @@ const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 
 const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
 /** Undefined while the stack does not exist. */
-let outputs: ReadonlyMap<string, string> | undefined;
-let serviceOutputs: ReadonlyMap<string, string>;
+let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, requests: 0 });
   Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 });
-  outputs = serviceOutputs;
+  sandboxOutputs = undefined;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
   service = await startOperatedService();
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
-  const { base_url, environment } = details;
-  const entries = Object.entries(environment).map(([variable, value]): [string, string] => [outputOf(variable), value]);
-  serviceOutputs = new Map([[API_URL_OUTPUT, base_url], ...entries]);
+  const outputs = new Map([[API_URL_OUTPUT, details.base_url]]);
+  for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
   aws = createServer(async (request, response) => {
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
     const parameters = new URLSearchParams(await text(request));
@@ -49,7 +47,7 @@ beforeAll(async () => {
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
     }
     const stack = parameters.get("StackName");
-    const found = stack === "Sandbox-Service" ? outputs : undefined;
+    const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
     const [status, body] = found === undefined ? [400, noStack(stack ?? "")] : [200, described(found)];
     response.writeHead(status, { "content-type": "text/xml" }).end(body);
   });
@@ -90,9 +88,11 @@ const identity = (status: number): string => {
   return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
 };
 
+const PROD_ACCOUNT = new URL("../builders/prod-account.ts", import.meta.url).href;
+
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
-  runProgram(process.execPath, [ADMIN, ...args, "--stage", stage], {
+  runProgram(process.execPath, ["--import", PROD_ACCOUNT, ADMIN, ...args, "--stage", stage], {
     serviceFile: "/nowhere/service.json",
     env: {
       AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
@@ -103,7 +103,7 @@ const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =
   });
 
 test("a command with --stage works on the tables of that stage", async () => {
-  const made = await onStage("sandbox", "accounts", "create", "checkout", "--json");
+  const made = await onStage("prod", "accounts", "create", "checkout", "--json");
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const { account_id } = z.object({ account_id: z.string() }).parse(JSON.parse(made.stdout));
   expect((await service.admin(["accounts", "list"])).stdout).toContain(account_id);
@@ -118,7 +118,7 @@ test("a stage that is not in infra/stages.ts is refused without a call to AWS", 
 });
 
 test("doctor of a stage accepts the upstream key and addresses if the stage fetched a catalog lately", async () => {
-  const { code, stdout } = await onStage("sandbox", "doctor");
+  const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(0);
   expect(stdout).toMatch(/upstream key +ok +was accepted .* ago, when the catalog was fetched/);
 });
@@ -130,24 +130,23 @@ test.each([
 ])("doctor in an AWS account with %i concurrent executions, %i of them unreserved, exits with %i", async (...given) => {
   const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
   Object.assign(AccountLimit, { ConcurrentExecutions, UnreservedConcurrentExecutions });
-  const { code, stdout } = await onStage("sandbox", "doctor");
+  const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^limits +${state} .*${says}`, "m"));
 });
 
 test("catalog refresh with --stage is refused, because only the stage's addresses may call the upstream", async () => {
-  const refresh = await onStage("sandbox", "catalog", "refresh");
+  const refresh = await onStage("prod", "catalog", "refresh");
   expect([refresh.code, refresh.stderr]).toEqual([2, expect.stringContaining("from its own addresses")]);
 });
 
 test("a stage without a stack, or with a stack of an older version, is refused with exit code 2", async () => {
-  outputs = undefined;
   const absent = await onStage("sandbox", "accounts", "list");
   expect([absent.code, absent.stderr]).toEqual([
     2,
     "The outputs of stage sandbox could not be read: there is no stack Sandbox-Service. Deploy it first.\n",
   ]);
-  outputs = new Map();
+  sandboxOutputs = new Map();
   const old = await onStage("sandbox", "accounts", "list");
   expect([old.code, old.stderr]).toEqual([
     2,
@@ -156,11 +155,11 @@ test("a stage without a stack, or with a stack of an older version, is refused w
 });
 
 const newAccount = async (): Promise<string> => {
-  const { stdout } = await onStage("sandbox", "accounts", "create", "checkout", "--json");
+  const { stdout } = await onStage("prod", "accounts", "create", "checkout", "--json");
   return z.object({ account_id: z.string() }).parse(JSON.parse(stdout)).account_id;
 };
 const auditOf = async (subject: string) => {
-  const { stdout } = await onStage("sandbox", "audit", subject, "--json");
+  const { stdout } = await onStage("prod", "audit", subject, "--json");
   const entry = z.object({
     at: z.iso.datetime(),
     by: z.string(),
@@ -173,26 +172,26 @@ const auditOf = async (subject: string) => {
 test("a change on a stage has the AWS identity of the operator in its audit entry, with one call to STS", async () => {
   const account = await newAccount();
   expect(sts.requests).toBe(1);
-  const restricted = await onStage("sandbox", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
+  const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
   expect([restricted.code, sts.requests]).toEqual([0, 2]);
   expect(await auditOf(account)).toMatchObject([
     { action: "accounts create", caller_arn: CALLER },
     { action: "accounts restrict", by: "ada", caller_arn: CALLER },
   ]);
-  expect((await onStage("sandbox", "audit", account)).stdout).toContain(CALLER);
-  expect((await onStage("sandbox", "accounts", "show", account)).stdout).toContain(CALLER);
+  expect((await onStage("prod", "audit", account)).stdout).toContain(CALLER);
+  expect((await onStage("prod", "accounts", "show", account)).stdout).toContain(CALLER);
 });
 
 test("a change on a stage is refused with exit code 2 and changes nothing if STS refuses the call", async () => {
   const account = await newAccount();
   sts.status = 403;
-  const refused = await onStage("sandbox", "wallet", "fund", account, "5000", "--id", "bank-sts");
+  const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
   sts.status = 200;
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toMatch(
     /^AWS STS does not accept these credentials\. InvalidClientTokenId: The security token is not valid\.\n$/,
   );
-  expect((await onStage("sandbox", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
+  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
   expect(await auditOf(account)).toHaveLength(1);
 });
 
@@ -203,12 +202,12 @@ test.each([
   const account = await newAccount();
   dynamodb.aheadMs = aheadMs;
   const from = isoTime(Date.now() + aheadMs - 2_000);
-  const funded = await onStage("sandbox", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+  const funded = await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
   expect(funded.stderr).toMatch(
     new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's\\. AWS's time is used`),
   );
   const to = isoTime(Date.now() + aheadMs + 2_000);
-  const { stdout } = await onStage("sandbox", "wallet", "statement", account, "--json");
+  const { stdout } = await onStage("prod", "wallet", "statement", account, "--json");
   const { lines } = z.object({ lines: z.array(z.object({ at: z.iso.datetime() })) }).parse(JSON.parse(stdout));
   for (const at of [lines[0]?.at ?? "", (await auditOf(account)).find(({ action }) => action === "wallet fund")?.at]) {
     expect(from <= (at ?? "") && (at ?? "") <= to, `${from} ${at} ${to}`).toBe(true);
@@ -229,29 +228,29 @@ test("transactions resolve on a stage waits for the transaction's request by AWS
     updated_at: createdAt,
   });
   await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
-  const resolved = await onStage("sandbox", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
+  const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
   expect([resolved.code, resolved.stderr]).toEqual([0, expect.stringMatching(/may still be running: waiting [0-4] s/)]);
 });
 
 test("a change on a stage is refused with exit code 2 if AWS's response has no Date", async () => {
   const account = await newAccount();
   dynamodb.aheadMs = undefined;
-  const refused = await onStage("sandbox", "accounts", "restrict", account);
+  const refused = await onStage("prod", "accounts", "restrict", account);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
   dynamodb.aheadMs = 0;
-  expect((await onStage("sandbox", "accounts", "show", account)).stdout).toMatch(/status +active/);
+  expect((await onStage("prod", "accounts", "show", account)).stdout).toMatch(/status +active/);
 });
 
 test("wallet verify finds no difference while an index lags, and reads twice before it reports one", async () => {
   const account = await newAccount();
-  await onStage("sandbox", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+  await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
   let hidden = 0;
   dynamodb.edit = ({ operation, body }, answer) => {
     if (operation !== "Query" || !body.includes(`${account}#entries`) || hidden === 2) return answer;
     hidden += 1;
     return JSON.stringify({ Items: [], Count: 0, ScannedCount: 0 });
   };
-  const verified = await onStage("sandbox", "wallet", "verify", account, "--json");
+  const verified = await onStage("prod", "wallet", "verify", account, "--json");
   // Of what is older than an hour, and of what is newer.
   expect(hidden).toBe(2);
   expect([verified.code, verified.stderr]).toEqual([0, ""]);
@@ -264,7 +263,7 @@ test("wallet verify finds no difference while an index lags, and reads twice bef
   });
 
   await service.changeBalance(account, 1);
-  const differing = await onStage("sandbox", "wallet", "verify", account, "--json");
+  const differing = await onStage("prod", "wallet", "verify", account, "--json");
   expect([differing.code, differing.stderr]).toEqual([
     1,
     expect.stringContaining("found a difference; reading again in 5 s to confirm it"),
