@@ -36,6 +36,8 @@ export interface QueueConsumerProps {
   /** At least six times the consumer's time-out (Lambda's SQS guide). */
   readonly visibilityTimeoutS: number;
   readonly receivesMax: number;
+  /** Concurrent invocations of the consumer. */
+  readonly concurrencyMax: number;
   readonly alarms: Alarms;
   readonly impact: string;
 }
@@ -45,11 +47,13 @@ export class QueueConsumer extends Construct {
   readonly queue: Queue;
   readonly deadLetters: DeadLetters;
   private readonly batchSize: number;
+  private readonly concurrencyMax: number;
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
     const { queueName, alarms, impact } = props;
     this.batchSize = props.batchSize;
+    this.concurrencyMax = props.concurrencyMax;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
       // The admin commands find it by this name.
       queueName: `${queueName}-dead-letters`,
@@ -68,7 +72,9 @@ export class QueueConsumer extends Construct {
 
   /** Messages fail one by one: a bad message does not hold back its batch. */
   addConsumer(consumer: ServiceFunction, enabled: boolean): void {
-    const { batchSize } = this;
-    consumer.addEventSource(new SqsEventSource(this.queue, { batchSize, reportBatchItemFailures: true, enabled }));
+    const { batchSize, concurrencyMax: maxConcurrency } = this;
+    consumer.addEventSource(
+      new SqsEventSource(this.queue, { batchSize, maxConcurrency, reportBatchItemFailures: true, enabled }),
+    );
   }
 }

@@ -3,6 +3,7 @@ import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { EventSourceMapping, FilterCriteria, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
+import { streamDeadLetters } from "../queues.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -30,7 +31,7 @@ export class StreamConsumer extends Construct {
     const { tableStreamArn } = table;
     if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: `${stage}-airtime-${id.toLowerCase()}-stream-dead-letters`,
+      queueName: streamDeadLetters(stage),
       alarms,
       impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
     });

@@ -90,12 +90,16 @@ describe("what is set wrongly ends in one sentence, before anything is built", (
     [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
     [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
     [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
-    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is no IP address or CIDR range'],
+    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
     [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
     [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
     [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
+    [{ alarmEmail: undefined }, "alarmEmail: A stage that sells needs the address of those who must receive"],
+    [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
+    [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
+    [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("%j", (changes, says) => {
     const sentence = sentenceFor(changes);

@@ -144,6 +144,23 @@ describe("queues", () => {
     }
   });
 
+  const concurrencyIn = ({ all, get }: typeof service): Record<string, unknown> => {
+    const limited = z.object({ ScalingConfig: z.object({ MaximumConcurrency: z.int() }) });
+    const mappings = all("AWS::Lambda::EventSourceMapping").filter(({ Properties }) => Properties.ScalingConfig);
+    return Object.fromEntries(
+      mappings.map(({ Properties }) => [
+        nameOf(get(idIn(Properties.FunctionName))),
+        limited.parse(Properties).ScalingConfig.MaximumConcurrency,
+      ]),
+    );
+  };
+
+  test("every queue's consumer has a limit of concurrency, which maxConcurrency changes", () => {
+    expect(concurrencyIn(service)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 20 });
+    const small = templatesOf("prod", { maxConcurrency: { delivery: 2 } }).service;
+    expect(concurrencyIn(small)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 2 });
+  });
+
   test("every queue has dead letters or is a dead-letter queue, and every dead-letter queue has one alarm", () => {
     expect(queues.length).toBeGreaterThanOrEqual(6);
     for (const { id, Properties } of queues) {
