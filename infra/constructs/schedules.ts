@@ -41,7 +41,7 @@ export class Schedules extends Construct {
         ],
       });
       alarms.addSilenceAlarm(`${name}Silent`, {
-        metric: target.functionMetric("Invocations", "Sum").with({ period: Duration.minutes(15) }),
+        metric: target.functionMetric("Invocations", "Sum"),
         impact: `${target.spec.impact} ${name} was not invoked for 15 minutes: check its rule in EventBridge.`,
       });
     }

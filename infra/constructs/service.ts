@@ -2,7 +2,7 @@ import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { type FunctionName, functionNames } from "../functions.ts";
+import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
 import { type QueueName, queues } from "../queues.ts";
 import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
@@ -89,6 +89,7 @@ export class Service extends Stack {
       queueName: `${this.props.stage}-airtime-${name}`,
       alarms,
       impact: `${impact} Read the log of ${queues[name].consumer}, fix the cause, redrive the queue.`,
+      delayImpact: functionSpecs[queues[name].consumer].impact,
       ...queues[name],
       concurrencyMax: this.props.settings.maxConcurrency[name],
     });
