@@ -184,7 +184,7 @@ test.each([
 test.each([
   ["stream", streamDeadLetters("prod")],
   ["schedules", scheduleDeadLetters("prod")],
-])("doctor of a stage exits with 1 if the %s have a dead letter", async (name, queue) => {
+])("a dead letter of the %s makes doctor of a stage exit with 1", async (name, queue) => {
   const sqs = sqsClient();
   const QueueUrl = new URL(queue, process.env.OUTCOMES_QUEUE_URL).href;
   onTestFinished(async () => {

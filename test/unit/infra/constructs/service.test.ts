@@ -136,7 +136,7 @@ describe("the API", () => {
 
   test("every route has a rate limit of its own, and only orders may use the stage's whole limit", () => {
     const limits = rates(200);
-    expect(Object.keys(limits).sort()).toEqual(served.map(([key]) => key).sort());
+    expect(new Set(Object.keys(limits))).toEqual(new Set(served.map(([key]) => key)));
     for (const route of Object.values<Route>(routes)) {
       const share = isOrder(route) ? 1 : route.document ? 0.1 : 0.5;
       expect(limits[routeKey(route)], route.path).toBe(200 * share);
@@ -318,7 +318,7 @@ describe("workers off", () => {
 
 describe("alarms", () => {
   test("every alarm has a text, notifies the topic and needs no metric math", () => {
-    expect(alarms.length).toBeGreaterThan(40);
+    expect(alarms.length).toBeGreaterThan(60);
     const [topic] = service.all("AWS::SNS::Topic");
     for (const { Properties, id } of alarms) {
       expect(Properties.AlarmDescription, id).toMatch(/^.{30,}\.$/s);
