@@ -48,14 +48,16 @@ export class EgressNetwork extends Stack {
       gatewayEndpoints: { DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB } },
       restrictDefaultSecurityGroup: false,
     });
+    // Never reword these descriptions. A new description of the group replaces the group, which fails because the
+    // functions' stack imports its id; a new description of a rule closes the rule for a moment.
     this.functions = new SecurityGroup(this, "Functions", {
       vpc: this.vpc,
-      description: "Functions that call out: HTTPS, and webhookAllowedCidrs",
+      description: "Functions that call out: HTTPS, and what the stage allows inside",
       allowAllOutbound: false,
     });
-    this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
+    this.functions.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the provider and apps");
     for (const range of props.webhookAllowedCidrs) {
-      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "webhookAllowedCidrs of infra/stages.ts");
+      this.functions.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
     }
     acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
   }

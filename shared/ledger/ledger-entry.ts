@@ -139,3 +139,13 @@ export const readEntries = async (
   range: TimeRange,
 ): Promise<readonly LedgerEntry[]> =>
   getItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), ledgerEntrySchema);
+
+const entryAmountSchema = ledgerEntrySchema.pick({ pk: true, amount_kobo: true, created_at: true });
+
+/** What a balance needs of the entries, and nothing else: another release may have stored their other fields otherwise. */
+export const readEntryAmounts = async (
+  ledger: Ledger,
+  accountId: string,
+  range: TimeRange,
+): Promise<readonly z.infer<typeof entryAmountSchema>[]> =>
+  getItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), entryAmountSchema);

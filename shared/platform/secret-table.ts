@@ -13,7 +13,7 @@ type SecretSpec = {
    */
   readonly kind: SecretKind;
   readonly lengthMin: number;
-  /** The setting of a stage (infra/stages.ts) that names an existing \`fixed\` secret. */
+  /** The setting of a stage (infra/stages.ts) that names an existing `fixed` secret. */
   readonly adoptedAs?: `${string}SecretArn`;
   /** The upstream sends it or signs with it: an event that fits no known version makes the functions fetch it again. */
   readonly isPresented?: true;

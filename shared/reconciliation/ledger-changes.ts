@@ -1,5 +1,5 @@
 import type { Ledger } from "../ledger/ledger.ts";
-import { readEntries } from "../ledger/ledger-entry.ts";
+import { readEntryAmounts } from "../ledger/ledger-entry.ts";
 import type { TimeRange } from "../ledger/query-index.ts";
 import { signedKobo, type Transaction } from "../ledger/transaction.ts";
 
@@ -44,7 +44,7 @@ export const readEntryChanges = async (
   accountId: string,
   range: TimeRange,
 ): Promise<readonly LedgerChange[]> =>
-  (await readEntries(ledger, accountId, range)).map(({ pk, created_at, amount_kobo }) => ({
+  (await readEntryAmounts(ledger, accountId, range)).map(({ pk, created_at, amount_kobo }) => ({
     pk,
     at: created_at,
     kobo: amount_kobo,

@@ -12,7 +12,7 @@ import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** Why an event that could be read was not applied. */
-const eventReason = z.enum([
+const eventReasons = [
   /** Its transaction has the other final status. */
   "contradiction",
   /** It says `failed`, and only the path token authenticates it. */
@@ -23,10 +23,15 @@ const eventReason = z.enum([
   "several_candidates",
   /** Its reference is unknown, and a failure is never matched heuristically. */
   "unknown_failure",
-]);
-export type EventReason = z.infer<typeof eventReason>;
+] as const;
+export type EventReason = (typeof eventReasons)[number];
 
-/** The owner of events in the index by time. */
+/** How `unauthenticated` is stored: the word of release 0.1.0, which must be able to read it after a rollback. */
+const STORED_UNAUTHENTICATED = "not_vouched_for";
+const eventReason = z
+  .enum([...eventReasons, STORED_UNAUTHENTICATED])
+  .transform((reason): EventReason => (reason === STORED_UNAUTHENTICATED ? "unauthenticated" : reason));
+
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
 const HASH_LENGTH = 32;
@@ -80,7 +85,7 @@ export const recordEvent = (
 ): Promise<void> =>
   store(ledger, {
     ...newEvent(ledger, hashOf(event), transactionPk),
-    reason,
+    reason: reason === "unauthenticated" ? STORED_UNAUTHENTICATED : reason,
     reference: event.reference,
     says: event.status,
     ...(event.type !== undefined && { type: event.type }),
@@ -113,7 +118,7 @@ const newEvent = (
   created_at: isoTime(clock()),
 });
 
-const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
+const store = async ({ db, table }: Ledger, Item: z.input<typeof storedEventSchema>): Promise<void> => {
   try {
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
     await retryContention(() => db.send(put));

@@ -4,7 +4,9 @@ import { text } from "node:stream/consumers";
 import * as z from "zod";
 import { reportTo } from "./server-report.ts";
 
-/** An upstream that delivers at once, so that only the servers' own work is measured. Source: docs/interface.md 10.3. */
+/**
+ * An upstream that delivers at once, so that only the servers' own work is measured. Source: docs/interface.md 10.3.
+ */
 let orders = 0;
 const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
   await text(request);

@@ -13,9 +13,9 @@ import { apiEvent } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 
-export const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 export const MINUTE_MS = 60_000;
 export const OFFICE = "203.0.113.7";
 export const NEIGHBOUR = "203.0.113.8";
@@ -72,7 +72,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
     return () => db.send(new PutCommand({ TableName, Item }));
   };
   const access: AccessFixture = {
-    nowMs: NOON,
+    nowMs: NOON_MS,
     tables,
     proxy,
     store,
@@ -106,7 +106,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {
-      access.nowMs = NOON;
+      access.nowMs = NOON_MS;
       proxy.fault = () => undefined;
       proxy.calls.length = 0;
     },

@@ -4,7 +4,7 @@ import { type DynamoDBDocumentClient, PutCommand, paginateScan } from "@aws-sdk/
 import { tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
 
-/** A new table with the items that another one has now: what a restore to this moment would make. Resolves with its name. */
+/** Copies a table into a new one, as a restore to this moment does. Resolves with the new name. */
 export const copyTable = async (
   db: DynamoDBDocumentClient,
   shape: keyof typeof tables,

@@ -5,7 +5,7 @@ import * as z from "zod";
 
 type Call = { readonly operation: string; readonly body: string };
 
-/** Stands before an emulator whose clock is another one, or whose answers a test edits. */
+/** A proxy that changes the clock or the answers of the emulator. */
 export type DynamoDbAhead = {
   readonly endpoint: string;
   /** How far the `Date` of answers is ahead of this machine's clock; undefined leaves it out. */

@@ -13,15 +13,15 @@ type SeenCall = {
   readonly indexUnits: number;
 };
 
-/** What happens to a call instead of being passed on as it is. */
+/** What happens to a call. */
 export type Fault =
-  /** The emulator never raises one by itself: nothing is written, and the write is told that another one held its item. */
+  /** Nothing is written, and the answer is a conflict, which the emulator never raises by itself. */
   | "conflict"
   /** It takes effect, and its answer never arrives. */
   | "answer_lost"
   /** It never arrives. */
   | "never_arrives"
-  /** It takes effect late, after its caller has been told nothing. */
+  /** It takes effect late, and its answer never arrives. */
   | "arrives_late"
   | "throttled";
 
@@ -31,9 +31,9 @@ export type DynamoDbProxy = {
   readonly calls: SeenCall[];
   /** Asked for each call; undefined lets it pass. */
   fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
-  /** What calls meet behind the faults; undefined is the emulator as it is. See test/strict. */
+  /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
   strict: StrictDynamoDb | undefined;
-  /** Puts a strict layer of these settings before the emulator, in the place of any other. */
+  /** Replaces the strict layer by one with these settings. */
   readonly beStrict: (settings: StrictSettings, seed: number) => StrictDynamoDb;
   readonly stop: () => Promise<void>;
 };
@@ -87,7 +87,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const [api = "", operation = ""] = String(incoming.headers["x-amz-target"]).split(".");
     const sent = await readAll(incoming);
-    // Reading the stream is the platform's work, which no request pays for.
+    // The platform reads the stream: its reads are no part of a request's cost.
     const isStream = api.startsWith("DynamoDBStreams");
     const fault = isStream ? undefined : proxy.fault({ operation, body: sent });
     if (fault === "conflict") return answerConflict(operation, sent, outgoing);

@@ -11,8 +11,8 @@ declare module "vitest" {
 }
 
 /**
- * Starts one DynamoDB emulator, in memory, for all test files; each file makes tables of its own. It ends with this process,
- * even if that is killed.
+ * Starts one DynamoDB emulator, in memory, for all test files; each file makes tables of its own. It ends with this
+ * process, even if that is killed.
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = mkdtempSync(join(tmpdir(), "tests-"));

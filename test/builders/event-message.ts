@@ -10,7 +10,8 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
-import { type FaultyLedger, NOON_MS } from "./faulty-ledger.ts";
+import type { FaultyLedger } from "./faulty-ledger.ts";
+import { NOON_MS } from "./noon.ts";
 import { aTransaction } from "./transaction.ts";
 
 const referenceKey = "k".repeat(43);
@@ -48,7 +49,7 @@ export const anEvent = async (changes: EventChanges = {}): Promise<EventMessage>
 /** A number that, almost certainly, no other order or event of the test file has. */
 export const aPhoneNumber = (): string => `0803${String(randomInt(10_000_000)).padStart(7, "0")}`;
 
-/** A key as the service makes it, so that it gives a reference of ours. */
+/** A key as the service makes it, so that it is part of a valid reference. */
 export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<string> =>
   transactionPk((await keyedHashes()).transactionId({ accountId: "any", mode }));
 

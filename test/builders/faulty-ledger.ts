@@ -9,10 +9,9 @@ import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
-
-export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** How often the SDK sends one write: it tries each call twice. */
 export const TRIES = 2;
@@ -26,15 +25,15 @@ export const isWrite = (operation: string): boolean => operation === "TransactWr
 export type FaultyLedger = Ledger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;
-  /** The first `count` writes meet the fault, with each of the SDK's tries; how many calls came is counted. */
+  /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
   readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
-  /** Every write meets a conflict, and takes 4 s of the time that the code sees; how many calls came is counted. */
+  /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
   readonly neverFree: () => { readonly writes: number };
-  /** A new wallet's account. */
+  /** Creates a wallet; resolves with its account. */
   readonly aWallet: (naira: number) => Promise<string>;
   /** A new transaction for 500 NGN, which is not written. */
   readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
-  /** The same, opened, with a wallet that it leaves empty. */
+  /** The same, opened in a wallet that it empties. */
   readonly anOpenTransaction: (changes?: Partial<Transaction>) => Promise<Transaction>;
   /** In NGN. */
   readonly balanceOf: (accountId: string) => Promise<number>;

@@ -36,7 +36,7 @@ export const pkOf = (answer: Answer): string =>
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A service for checks, and what is asked about it. */
+/** A service for identity checks, with helpers that observe it. */
 export type IdentityService = TestService & {
   /** How many requests the upstream got. */
   readonly requestCount: () => number;
@@ -48,7 +48,7 @@ export type IdentityService = TestService & {
     fault: Fault,
     changes?: Body,
   ) => Promise<{ readonly caller: TestCaller; readonly answer: Answer; readonly replay: () => Promise<Answer> }>;
-  /** Sends what must be refused and sees that it had no effect at all. */
+  /** Sends a request that must be refused, and expects that it has no effect. */
   readonly refused: (
     path: string,
     body: unknown,

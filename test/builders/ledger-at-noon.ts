@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -9,27 +10,28 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
-
-export const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
 export type LedgerAtNoon = Ledger & {
   nowMs: number;
-  /** The same tables by a client that goes past whatever stands before the emulator. */
+  /** The same tables, by a client without a proxy before the emulator. */
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   /** An account with that much in its wallet. */
   readonly anAccount: (naira: number) => Promise<string>;
   /** An order for 500 NGN as of now, which is not written. */
   readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
-  /** The same, made. */
+  /** The same, opened: its debit is written. */
   readonly anOpenTransaction: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
-  /** Changes a wallet as nothing in the service does: no entry explains it. */
+  /** Changes a wallet without an entry, as nothing in the service does. */
   readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
+  /** Runs the callback before each read of a wallet, until the test's mocks are restored. */
+  readonly beforeEachWalletRead: (callback: (accountId: string) => Promise<void>) => void;
 };
 
-/** `endpoint` is that of something that stands before the emulator. */
+/** `endpoint`: a proxy before the emulator. */
 export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon> => {
   const tables = await freshTables();
   const ledger: LedgerAtNoon = {
@@ -52,7 +54,7 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
     anOpenTransaction: async (accountId, changes) => {
       const transaction = ledger.aTransaction(accountId, changes);
       const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(120_000));
-      if (kind !== "opened") throw new Error(`The order was not made: ${kind}`);
+      if (kind !== "opened") throw new Error(`The transaction was not opened: ${kind}`);
       return transaction;
     },
     addToWallet: async (accountId, attribute, by) => {
@@ -65,6 +67,15 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
           ExpressionAttributeValues: { ":by": by },
         }),
       );
+    },
+    beforeEachWalletRead: (callback) => {
+      const send = ledger.db.send.bind(ledger.db);
+      const prefix = walletPk("");
+      vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+        const pk = command instanceof GetCommand ? String(command.input.Key?.pk) : "";
+        if (pk.startsWith(prefix)) await callback(pk.slice(prefix.length));
+        return send(command);
+      });
     },
   };
   return ledger;

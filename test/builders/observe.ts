@@ -3,14 +3,14 @@ import { buffer } from "node:stream/consumers";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { until } from "./until.ts";
 
-/** What a piece of work took: its DynamoDB calls as they went over the wire, and its log lines. */
+/** The DynamoDB calls of some work, as they went over the wire, and its log lines. */
 export type Observed<Result> = {
   readonly result: Result;
   readonly calls: DynamoDbProxy["calls"];
   readonly lines: readonly string[];
 };
 
-/** Does a piece of work of the service in this process; waits for the log lines of what goes on after the work's own end. */
+/** Runs work of the service in this process, and waits for the log lines that follow its end. */
 export const observe = async <Result>(
   proxy: DynamoDbProxy,
   linesExpected: number,
@@ -22,8 +22,8 @@ export const observe = async <Result>(
   proxy.calls.length = 0;
   try {
     const result = await work();
-    const patience = { patienceMs: 5_000, everyMs: 20 };
-    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, patience);
+    const limits = { timeoutMs: 5_000, everyMs: 20 };
+    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, limits);
     return { result, calls: [...proxy.calls], lines };
   } finally {
     console.log = log;
@@ -39,7 +39,7 @@ export const capacityOf = (calls: DynamoDbProxy["calls"]) => {
   return {
     tableWriteUnits: sum(writes.map(({ tableUnits }) => tableUnits)),
     indexWriteUnits: sum(writes.map(({ indexUnits }) => indexUnits)),
-    /** Of writes whose condition did not hold: AWS charges for them, and the emulator does not say how much. One each, here. */
+    /** Writes whose condition failed. AWS charges for them and the emulator does not say how much: one unit each. */
     refusedWriteUnits: writes.filter(({ tableUnits }) => tableUnits === 0).length,
     readUnits: sum(reads.map(({ tableUnits, indexUnits }) => tableUnits + indexUnits)),
   };
@@ -55,7 +55,7 @@ export type WeighedAnswer = {
   readonly bodyBytes: number;
 };
 
-/** One request on a connection of its own, whose answer stays as it came: compressed, where it is. */
+/** Sends one request on its own connection. The answer is not decompressed. */
 export const weigh = async (
   method: "GET" | "POST",
   url: string,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** A server's key and a certificate for `localhost` that nobody vouches for, made anew. */
+/** A server's key and a certificate for `localhost` that no authority signed, made anew. */
 export const selfSigned = (): { readonly key: string; readonly cert: string } => {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const ecdsaWithSha256 = sequence(der(0x06, Buffer.from("2a8648ce3d040302", "hex")));

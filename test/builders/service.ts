@@ -59,11 +59,11 @@ export type TestCaller = {
 export type TestService = {
   readonly baseUrl: string;
   readonly simulator: Simulator;
-  /** Between the service and its tables. */
+  /** The proxy between the service and its tables. */
   readonly proxy: DynamoDbProxy;
-  /** Where the tables are themselves. */
+  /** The endpoint of the emulator behind the proxy. */
   readonly dynamodbEndpoint: string;
-  /** Straight to the tables, past the proxy. */
+  /** The ledger by a client without the proxy. */
   readonly db: DynamoDBDocumentClient;
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
@@ -92,9 +92,9 @@ export const startTestService = async ({
   ...options
 }: {
   readonly slowAnswerMs?: number;
-  /** Whether accounts are told how their transactions end; its calls would be counted with the others. */
+  /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
-  /** From the moment that the service has started, its tables behave so. `proxy.strict` counts what that came to. */
+  /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
   readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
 } = {}): Promise<TestService> => {
   const folder = mkdtempSync(join(tmpdir(), "service-test-"));

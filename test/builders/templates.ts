@@ -19,7 +19,7 @@ const template = z.object({
 });
 
 export type StackTemplate = {
-  /** All resources of a type. A test that looks for what there must be fails where there is none. */
+  /** All resources of a type; empty if there is none. */
   readonly all: (type: string) => readonly Resource[];
   readonly every: readonly Resource[];
   readonly get: (id: string) => Resource;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type LocalDynamoDb, startDynoxide, startEmulator } from "../../tools/local/dynamodb.ts";
 
-/** The folder of DynamoDB Local's libraries, which `npm run test:dynamodb-local` sets: the tests run on that instead of dynoxide. */
+/** The folder of DynamoDB Local's libraries: if it is set, the tests run on DynamoDB Local instead of dynoxide. */
 export const DYNAMODB_LOCAL = "DYNAMODB_LOCAL";
 
 const MAIN = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";

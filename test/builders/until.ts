@@ -1,14 +1,14 @@
 import { sleep } from "../../shared/platform/time.ts";
 
-/** Waits until it is so; for what runs without vitest, too. Throws, saying what was awaited, once the patience is over. */
+/** Polls until the condition holds, also outside vitest. Throws with its description after `timeoutMs`. */
 export const until = async (
   what: string,
   isSo: () => boolean,
-  { patienceMs, everyMs }: { readonly patienceMs: number; readonly everyMs: number },
+  { timeoutMs, everyMs }: { readonly timeoutMs: number; readonly everyMs: number },
 ): Promise<void> => {
-  const endMs = Date.now() + patienceMs;
+  const endMs = Date.now() + timeoutMs;
   while (!isSo()) {
-    if (Date.now() > endMs) throw new Error(`Not within ${patienceMs} ms: ${what}`);
+    if (Date.now() > endMs) throw new Error(`Not within ${timeoutMs} ms: ${what}`);
     await sleep(everyMs);
   }
 };

@@ -50,7 +50,7 @@ const fittingIn = (document: ContractDocument): Fitting => {
   return fitting;
 };
 
-/** Mostly values that lead somewhere, which the schema does not know. */
+/** Mostly values that the service knows, which a schema does not list. */
 const mostly = <Value>(likely: readonly Value[], any: fc.Arbitrary<Value>): fc.Arbitrary<Value> =>
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...likely) }, any);
 

@@ -67,7 +67,7 @@ test("every documented error is tested, except delivery_failed of checks, intern
   ]);
 });
 
-describe("a request without a route:", () => {
+describe("a request without a route", () => {
   const paths = [
     "/",
     "/v1",
@@ -94,7 +94,7 @@ describe("a request without a route:", () => {
   );
 
   test.each([...unknownPaths, ...wrongMethods])(
-    "%s: 404 not_found in the envelope with the catalog group's full rate, with and without a key",
+    "a request without a route, %s, is 404 not_found with the catalog group's full rate, with and without a key",
     async (request) => {
       const [method = "", path = ""] = request.split(" ");
       const keys: readonly Record<string, string>[] = [{}, { authorization: `Bearer ${await newKey("live")}` }];

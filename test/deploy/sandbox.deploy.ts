@@ -160,9 +160,9 @@ test("a purchase is settled by an event, and the change goes through the stream 
 const LOOPBACK = "127.0.0.1/32";
 
 /**
- * A stage sends webhooks only to public addresses over HTTPS, where this machine has no receiver. Therefore the function that delivers
- * them is allowed to reach loopback, after everything else was tested as deployed. No stage may have this setting: on Lambda, the
- * runtime's API listens on loopback.
+ * A stage sends webhooks only to public addresses over HTTPS, where this machine has no receiver. Therefore the
+ * function that delivers them is allowed to reach loopback, after everything else was tested as deployed. No stage may
+ * have this setting: on Lambda, the runtime's API listens on loopback.
  */
 const letWebhooksReachLoopback = async (): Promise<void> => {
   const client = new LambdaClient({});

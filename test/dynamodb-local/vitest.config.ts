@@ -5,7 +5,8 @@ import { ClosingLine } from "../builders/closing-line.ts";
 export default defineConfig({
   test: {
     include: ["test/integration/**/*.test.ts"],
-    // It counts 4 write units for an item of a transaction, where AWS documents 2; see docs/decisions/0010-strict-dynamodb.md.
+    // It counts 4 write units for an item of a transaction, where AWS documents 2; see docs/decisions/0010-strict-
+    // dynamodb.md.
     exclude: ["test/integration/tools/costs/budgets.test.ts"],
     globalSetup: ["test/builders/emulators.ts"],
     reporters: ["default", new ClosingLine()],

@@ -97,7 +97,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
     [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /must not be before/],
-    [["secrets", "set", "reference-key"], /so it must never change/],
+    [["secrets", "set", "reference-key"], /which must never change/],
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
     [

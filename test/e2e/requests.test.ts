@@ -27,12 +27,12 @@ test("docs/requests has one file for each capability", () => {
 });
 
 describe.each(files)("docs/requests/%s", (file) => {
-  test("has only the variables base_url and key", () => {
+  test(`docs/requests/${file} has only the variables base_url and key`, () => {
     const { variables } = parseHttpFile(textOf(file), {});
     expect(variables).toEqual(["base_url", "key"]);
   });
 
-  test("has requests that get the responses in their comments, with a test key, and charge nothing", async () => {
+  test(`the requests of docs/requests/${file} get the responses in their comments, and charge nothing`, async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const key = await caller.newKey({ mode: "test" });
     const { requests } = parseHttpFile(textOf(file), { base_url: service.baseUrl, key });
@@ -69,14 +69,14 @@ test("every order of docs/requests has its own reference, except for a replay an
   expect(duplicates).toEqual(["bundle-1001", "bundle-1001"]);
 });
 
-describe("a .http file that cannot be read in full is rejected:", () => {
+describe("a .http file that cannot be read in full", () => {
   test.each([
     ["a request without expect", "### A\nGET https://x.test/v1", /has no comment/],
     ["a request without a method", "### A\n# expect 200\nhttps://x.test/v1", /no request line/],
     ["a header without a colon", "### A\n# expect 200\nGET https://x.test/v1\nAuthorization k", /is not a header/],
     ["a variable that is not set", "### A\n# expect 200\nGET {{base_url}}/vtu/data", /has no value/],
     ["a request before the first ###", "GET https://x.test/v1\n### A", /before the first/],
-  ])("%s", (_name, text, message) => {
+  ])("a .http file is rejected: %s", (_name, text, message) => {
     expect(() => parseHttpFile(text, {})).toThrow(message);
   });
 });

@@ -20,7 +20,10 @@ import { tableNames } from "../../tools/local/tables.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
-/** Goal: no crash loses a webhook. Method: `npm start` is killed with SIGKILL before the enqueue and during the delivery. */
+/**
+ * Goal: no crash loses a webhook. Method: `npm start` is killed with SIGKILL before the enqueue and during the
+ * delivery.
+ */
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

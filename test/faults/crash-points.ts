@@ -112,10 +112,10 @@ export type CrashPoints = {
 };
 
 /**
- * Goal: money, statuses and webhooks are right wherever a process dies, and whatever fault hits a call.
- * Method: each scenario runs once to count its effects, and then once for each effect and each fault that can hit it. Then everything
- * settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same seed, so that it does the
- * same until the fault.
+ * Goal: money, statuses and webhooks are right wherever a process is killed, and whatever fault hits a call.
+ * Method: each scenario runs once to count its effects, and then once for each effect and each fault that can hit it.
+ * Then everything settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same
+ * seed, so that it does the same until the fault.
  */
 export const crashPoints = ({ extent, settings, seed, every = 1, report = () => {} }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
@@ -139,14 +139,15 @@ export const crashPoints = ({ extent, settings, seed, every = 1, report = () => 
       report({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
     });
 
-    test("without a fault gives the expected statuses", async () => {
+    test(`${name} without a fault gives the expected statuses`, async () => {
       // The first run may still fetch what later ones find in memory.
       await effectsOf(scenario, { setting: "perfect", seed });
       ({ effects, aws } = await runWithoutFault(scenario, aws));
       expect(effects.length).toBeGreaterThan(0);
     });
 
-    test.each(chosen)("keeps every invariant, whichever effect %s", { timeout: 600_000 }, async (fault) => {
+    test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 600_000 }, async (fault) => {
+      expect(effects, "the test without a fault comes first").not.toHaveLength(0);
       const found: string[] = [];
       for (const [at, effect] of effects.entries()) {
         if (!canHit(effect, fault) || at % every !== seed % every) continue;
@@ -161,7 +162,7 @@ export const crashPoints = ({ extent, settings, seed, every = 1, report = () => 
       expect(found).toEqual([]);
     });
 
-    test("keeps nothing of a person's", async () => {
+    test(`${name} leaves no personal data in the tables`, async () => {
       expect(await keptPersonalData(system)).toEqual([]);
     });
   });

@@ -61,7 +61,7 @@ const wrongMoney = async (account: TestAccount, transactions: readonly Transacti
 const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
   items.reduce((total, { amount_kobo }) => total + amount_kobo, 0);
 
-/** At most one order, and no final status that the upstream's records contradict. An unanswered check is refunded in any case. */
+/** At most one order, and no final status that the upstream contradicts. A check without a result is refunded. */
 const wrongUpstreamOrder = ({ system }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
   const seen = system.upstream.requests.filter((request) => request.reference === reference);

@@ -28,9 +28,9 @@ import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 /**
- * A drill of docs/deployment.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and operator go on,
- * the ledger is damaged, and the operator's commands of the procedure run, each in a process. The emulator has no point-in-time
- * recovery: the copies made at T stand for restored tables.
+ * A drill of docs/deployment.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
+ * operator go on, the ledger is damaged, and the operator's commands of the procedure run, each in a process. The
+ * emulator has no point-in-time recovery: the copies made at T stand for restored tables.
  */
 export type Drill = {
   readonly system: System;
@@ -38,7 +38,9 @@ export type Drill = {
   readonly restoreAccess: () => Promise<void>;
   /** The addresses that the account may call from. */
   readonly whitelist: () => Promise<readonly string[]>;
-  /** Adopts the copy of T as it is and sends every request again. Returns how many orders went upstream a second time. */
+  /**
+   * Adopts the copy of T as it is and sends every request again. Returns how many orders went upstream a second time.
+   */
   readonly ordersTwiceWithoutCarryOver: () => Promise<number>;
   /** Asserts what must hold after a restore. */
   readonly examine: () => Promise<void>;

@@ -8,9 +8,10 @@ import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } fr
 import { strictNames, strictSettings } from "../strict/settings.ts";
 
 /**
- * Goal: whatever AWS does to a write, no money is lost or taken twice, and no error is about a purchase that was charged.
- * Method: a proxy on the wire between the real SDK and the emulator does all that AWS documents, as test/strict has it. Crash points
- * have every fault of a single purchase.
+ * Goal: whatever AWS does to a write, no money is lost or taken twice, and no error is about a purchase that was
+ * charged.
+ * Method: a proxy on the wire between the real SDK and the emulator does all that AWS documents, as test/strict has it.
+ * Crash points have every fault of a single purchase.
  */
 let service: TestService;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/faults/long/*.long.ts"],
     reporters: ["default", new ClosingLine()],
-    // What a system's functions log is kept from the console; the rest says how far the run is.
+    // The functions' log lines are not printed; other output shows the progress.
     disableConsoleIntercept: true,
     maxWorkers: 2,
   },

@@ -31,7 +31,7 @@ const stranger = {
   birthdate: "13-October-1951",
   residentialAddress: "77 Strangers Close, Nowhereville",
   email: "zubaidatuwa@quartermaine.example",
-  photo: `data:image/jpeg;base64,${Buffer.from("a face that nobody may keep, ".repeat(40)).toString("base64")}`,
+  photo: `data:image/jpeg;base64,${Buffer.from("a face that must not be kept, ".repeat(40)).toString("base64")}`,
   bvn: "22099887766",
 };
 const numbers = {
@@ -75,7 +75,7 @@ const buyAndCheck = async (key: string): Promise<void> => {
   }
   await post(VERIFY_NIN, aNinCheck({ nin: "00000000001" }));
   await post(VERIFY_NIN, aNinCheck({ nin: "00000000004", mode: "advanced", reference: "minimal" }));
-  // What is wrong, and how it is said to be wrong.
+  // The invalid value, and the message about it.
   await post(VERIFY_NIN, aNinCheck({ nin: "7334455667x" }));
   await post(VERIFY_NIN, aNinCheck({ nin: 73_344_556_677 }));
   await post(VERIFY_NIN, aNinCheck({ nin: "73344556677", is_consent: false }));

@@ -112,7 +112,10 @@ export const createCallers = (
   };
 };
 
-/** This response is also that of an indeterminate debit: it names the transaction, which is refunded if the debit was written. */
+/**
+ * This response is also that of an indeterminate debit: it names the transaction, which is refunded if the debit was
+ * written.
+ */
 export const mayBeUnknown = (answer: Answer): boolean =>
   answer.kind === "transaction" && answer.code === "delivery_failed";
 

@@ -33,7 +33,7 @@ const bursts = [
 const cases = bursts.flatMap((burst) => [8, 15, 25].map((holdMs) => ({ ...burst, holdMs })));
 
 describe.each(cases)("$debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms", (one) => {
-  test(`are refused in at most ${one.refusedShareMax * 100} % of cases, and the wallet is debited exactly`, async () => {
+  test(`${one.debits} debits within ${one.withinMs} ms are refused in at most ${one.refusedShareMax * 100} % of cases, and the wallet is debited exactly`, async () => {
     const runs: Contended[] = [];
     for (const seed of SEEDS) runs.push(await contend(dynamodb.endpoint, one, seed));
     const outcomes = runs.flatMap((run) => run.outcomes);

@@ -47,8 +47,8 @@ const invalidBodies: readonly string[] = [
 ];
 
 /**
- * Fills the outcomes queue with valid, duplicate and invalid messages. The run has its own visibility timeout and number of receives,
- * because with those of the service an invalid message would be retried for 24 minutes.
+ * Fills the outcomes queue with valid, duplicate and invalid messages. The run has its own visibility timeout and
+ * number of receives, because with those of the service an invalid message would be retried for 24 minutes.
  */
 export const runOutcomeQueue = async (options: {
   readonly messages: number;

@@ -35,8 +35,9 @@ const WEBHOOKS_MS_MAX = 300_000;
 const ORDERS_PER_KEY = 40;
 
 /**
- * Makes concurrent purchases with replays and upstream faults, and checks every balance, response, upstream order and webhook. With
- * `settles` the run continues until no transaction is open, for more than 3 minutes, because unmatched events wait as long.
+ * Makes concurrent purchases with replays and upstream faults, and checks every balance, response, upstream order and
+ * webhook. With `settles` the run continues until no transaction is open, for more than 3 minutes, because unmatched
+ * events wait as long.
  */
 export const runPurchases = async (options: {
   readonly orders: number;

@@ -55,8 +55,8 @@ export type ServiceProcess = {
 };
 
 /**
- * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is simulated in
- * this process. The tables are in memory, because the speed of the disk is not measured.
+ * Starts `npm start` in a process of its own, so that callers and service do not share an event loop. The upstream is
+ * simulated in this process. The tables are in memory, because the speed of the disk is not measured.
  */
 export const startServiceProcess = async (
   options: {
@@ -95,8 +95,8 @@ export const startServiceProcess = async (
   const ended = once(child, "exit");
   const killAtExit = (): void => void child.kill("SIGKILL");
   process.once("exit", killAtExit);
-  const patience = { patienceMs: START_MS_MAX, everyMs: 50 };
-  await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), patience);
+  const waiting = { timeoutMs: START_MS_MAX, everyMs: 50 };
+  await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), waiting);
   const details = readJsonFile(paths.service, serviceFile);
   if (details === undefined) throw new Error("The service ended while it started");
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };

@@ -14,8 +14,8 @@ export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
   openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
 
 /**
- * Waits until the upstream's own events have settled their transactions. An event that was not answered with 200 is sent again.
- * Resolves with the number of those events.
+ * Waits until the upstream's own events have settled their transactions. An event that was not answered with 200 is
+ * sent again. Resolves with the number of those events.
  */
 export const waitForUpstreamEvents = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
   const resent = new Set<Order>();
@@ -93,8 +93,8 @@ export const waitForDecisions = async (ledger: Ledger, orders: readonly Order[])
 };
 
 /**
- * Resolves the rest as an operator does with the upstream's list of orders: an escalated event is matched with the order of its
- * reference, and an order that the upstream never got has failed.
+ * Resolves the rest as an operator does with the upstream's list of orders: an escalated event is matched with the
+ * order of its reference, and an order that the upstream never got has failed.
  */
 export const resolveRest = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
   const decision = { by: "load test", why: "the upstream's list" };

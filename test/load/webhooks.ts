@@ -31,8 +31,8 @@ const kinds = { healthy: 4, slow: 1, hanging: 1, failing: 1, dead: 1 } as const;
 type Kind = keyof typeof kinds;
 
 /**
- * Callers buy at a steady rate: first only those with healthy endpoints, then all. Some endpoints are slow, hang, fail or refuse
- * connections.
+ * Callers buy at a steady rate: first only those with healthy endpoints, then all. Some endpoints are slow, hang, fail
+ * or refuse connections.
  */
 export const runWebhooks = async (options: { readonly seconds: number; readonly perSecond: number }): Promise<void> => {
   const service = await startServiceProcess();

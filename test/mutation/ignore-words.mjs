@@ -17,8 +17,8 @@ const SENTENCE = "an answer's sentence";
 const isSentence = (node) => node.type === "ObjectProperty" && node.key.name === "message";
 
 /**
- * Ignores prose: the name and fields of a log line, and the sentences of errors. Most surviving mutants would be in them, and a test
- * that repeats a sentence shows only that it was copied. Whether an alarm is raised is not ignored.
+ * Ignores prose: the name and fields of a log line, and the sentences of errors. Most surviving mutants would be in
+ * them, and a test that repeats a sentence shows only that it was copied. Whether an alarm is raised is not ignored.
  */
 const shouldIgnore = ({ node }) => {
   if (logMethodOf(node) !== undefined) return "the content of a log line";

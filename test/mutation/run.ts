@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** Installs Stryker beside this file, outside the product's own packages, and has it mutate the rooms that move money. */
+/** Installs Stryker in this folder, and mutates the folders of shared/ that move money. */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -13,7 +13,7 @@ const step = (message: string, command: string, args: readonly string[], cwd: st
 
 step("Installing Stryker in test/mutation ...", "npm", ["ci"], here);
 step(
-  "Mutating the rooms of shared/ that move money, in a copy of this tree, and running the quick tests for each mutant: about an hour " +
+  "Mutating the folders of shared/ that move money, in a copy of this tree, and running the quick tests for each mutant: about an hour " +
     "the first time. The report will be .local/mutation/report.html.",
   `${here}node_modules/.bin/stryker`,
   ["run", "test/mutation/stryker.config.mjs", ...process.argv.slice(2)],

@@ -2,7 +2,7 @@
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration from the default export.
 export default {
   mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"]
-    .map((room) => `shared/${room}/**/*.ts`)
+    .map((folder) => `shared/${folder}/**/*.ts`)
     .concat("shared/platform/keyed-hashes.ts"),
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/ignore-words.mjs"],
@@ -11,8 +11,8 @@ export default {
   // Schemas and constants are evaluated when their module loads: each such mutant would cost a run of all tests.
   ignoreStatic: true,
   ignorers: ["words"],
-  // The compiler checks kinds and statuses, and the first call of a table checks keys and expressions: an empty string there dies at
-  // once and measures no test. The other strings are prose.
+  // The compiler checks kinds and statuses, and the first call of a table checks keys and expressions: an empty string
+  // there dies at once and measures no test. The other strings are prose.
   mutator: { excludedMutations: ["StringLiteral"] },
   concurrency: 1,
   timeoutMS: 15_000,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The tests of the mutated rooms that need no real time, no other process and no load, cheapest first. */
+/** The tests of the mutated folders that need no real time, no other process and no load, cheapest first. */
 const FILES = [
   "test/unit/shared/platform/keyed-hashes.test.ts",
   "test/unit/shared/ledger/transaction.test.ts",
@@ -34,7 +34,7 @@ const FILES = [
 const missing = FILES.filter((file) => !existsSync(file));
 if (missing.length > 0) throw new Error(`These tests are not in the tree: ${missing.join(", ")}`);
 
-/** A mutant dies at the first test that fails, so that cheap tests run first. */
+/** The first test that fails kills a mutant, so that cheap tests run first. */
 class CheapestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const cost = ({ moduleId }: TestSpecification): number => FILES.findIndex((file) => moduleId.endsWith(file));

@@ -3,7 +3,7 @@ import type { Range } from "./settings.ts";
 
 /** The decisions of a seed. */
 export type Chance = {
-  /** True for this share of the questions. A share of 0 draws nothing, so that it does not shift the other decisions. */
+  /** True for this share of the calls. A share of 0 draws no number, so that other decisions stay the same. */
   readonly happens: (share: number) => boolean;
   readonly within: (range: Range) => number;
   readonly oneOf: <Value>(values: readonly Value[]) => Value | undefined;

@@ -72,7 +72,7 @@ const reasonsOf = async (work: Promise<unknown>): Promise<readonly (string | und
 describe("a transaction that holds its items", () => {
   const holdMs = { min: 300, max: 300 };
 
-  test("cancels another transaction with TransactionConflict at the held item's place, and the other places say what they would have said", async () => {
+  test("a transaction that holds its items cancels another one with TransactionConflict for the held item, and the other items keep their reasons", async () => {
     beStrict({ holdMs });
     const [held, free, full] = [newPk(), newPk(), newPk()];
     await db.send(new PutCommand({ TableName: table, Item: { pk: full } }));
@@ -89,7 +89,7 @@ describe("a transaction that holds its items", () => {
     expect(await nameOf(transact([increment(held)]))).toBe("done");
   });
 
-  test("refuses a single write of a held item with TransactionConflictException, and no read", async () => {
+  test("a transaction that holds its items refuses a single write of a held item with TransactionConflictException, and no read", async () => {
     beStrict({ holdMs });
     const pk = newPk();
     const first = transact([increment(pk)]);
@@ -102,7 +102,7 @@ describe("a transaction that holds its items", () => {
     expect(await countOf(pk)).toBe(2);
   });
 
-  test("of somebody else is met by the share of writes that the settings say", async () => {
+  test("a write meets a transaction of another client as often as the share in the settings", async () => {
     const strict = beStrict({ holdMs: { min: 1, max: 1 }, foreignHolds: 0.5 });
     const names: string[] = [];
     for (let index = 0; index < 40; index += 1) names.push(await nameOf(transact([increment(newPk())])));
@@ -112,7 +112,7 @@ describe("a transaction that holds its items", () => {
 });
 
 describe("a token", () => {
-  test("with the same parameters has no second effect within ten minutes, and has one afterwards", async () => {
+  test("a token with the same parameters has no second effect within ten minutes, and has one afterwards", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       const strict = beStrict({});
@@ -129,7 +129,7 @@ describe("a token", () => {
     }
   });
 
-  test("with other parameters is an IdempotentParameterMismatchException", async () => {
+  test("a token with other parameters is an IdempotentParameterMismatchException", async () => {
     beStrict({});
     const [pk, token] = [newPk(), randomUUID()];
     await transact([increment(pk)], token);
@@ -140,7 +140,7 @@ describe("a token", () => {
   test.each([
     [true, "IdempotentParameterMismatchException"],
     [false, "done"],
-  ])("whose request was cancelled is bound to its parameters: %s", async (cancelledBindsToken, other) => {
+  ])("a token whose request was cancelled is bound to its parameters: %s", async (cancelledBindsToken, other) => {
     beStrict({ cancelledBindsToken });
     const [pk, token] = [newPk(), randomUUID()];
     const cancelled = [increment(pk, 1, "attribute_exists(pk)")];
@@ -151,7 +151,7 @@ describe("a token", () => {
     expect(again).toBe(cancelledBindsToken ? "done" : "IdempotentParameterMismatchException");
   });
 
-  test("whose first request is still at work is a TransactionInProgressException", async () => {
+  test("a token whose first request is in progress is a TransactionInProgressException", async () => {
     beStrict({ holdMs: { min: 1_500, max: 1_500 } });
     const [pk, token] = [newPk(), randomUUID()];
     const first = transact([increment(pk)], token);
@@ -188,7 +188,7 @@ describe("lag", () => {
     }
   };
 
-  test("keeps a new item out of an index for a while, and an item that left it inside", () =>
+  test("an index that lags lacks a new item for a while, and still has one that left it", () =>
     withLag(async (pass) => {
       const [of, pk] = [owner(), newPk()];
       await db.send(new PutCommand({ TableName: table, Item: { pk, owner: of, created_at: at(1) } }));
@@ -202,7 +202,7 @@ describe("lag", () => {
       expect(await found(of)).toEqual([]);
     }));
 
-  test("shows a changed item in its former image, in an index and to a read without ConsistentRead", () =>
+  test("an index that lags and a read without ConsistentRead show the former image of a changed item", () =>
     withLag(async (pass) => {
       const [pk, reference] = [newPk(), randomUUID()];
       await transact([put({ pk, upstream_reference: reference, status: "processing" })]);
@@ -231,7 +231,7 @@ describe("lag", () => {
       expect(await statuses()).toEqual(["success", "success", "success"]);
     }));
 
-  test("of two writes to one item is shown in the order of the writes", () =>
+  test("two writes to one item become visible in their order", () =>
     withLag(async (pass) => {
       const pk = newPk();
       const seen: unknown[] = [];
@@ -246,36 +246,38 @@ describe("lag", () => {
       expect(seen.at(-1)).toBe(5);
     }));
 
-  test.each([true, false])("pages of an index have every item once, in order (forward: %s)", (ScanIndexForward) =>
-    withLag(async (pass) => {
-      const of = owner();
-      const pks = Array.from({ length: 7 }, (_, index) => `${newPk()}-${index}`);
-      const write = (pk: string, index: number) =>
-        db.send(new PutCommand({ TableName: table, Item: { pk, owner: of, created_at: at(Math.floor(index / 2)) } }));
-      for (const [index, pk] of pks.entries()) await write(pk, index);
-      pass();
-      const expected = ((await db.send(query(of, { ScanIndexForward }))).Items ?? []).map(({ pk }) => pk);
-      expect(expected).toHaveLength(7);
-      // From here on the index shows items as they were: one is about to leave it, and one more to come.
-      await db.send(new PutCommand({ TableName: table, Item: { pk: pks[3] } }));
-      await write(newPk(), 3);
-      const pages: string[] = [];
-      let ExclusiveStartKey: Record<string, unknown> | undefined;
-      do {
-        const page = await db.send(query(of, { ScanIndexForward, Limit: 2, ExclusiveStartKey }));
-        pages.push(...(page.Items ?? []).map(({ pk }) => String(pk)));
-        ExclusiveStartKey = page.LastEvaluatedKey;
-      } while (ExclusiveStartKey !== undefined);
-      // The order of items of the same moment is the emulator's own.
-      expect(new Set(pages)).toEqual(new Set(expected));
-      const times = pages.map((pk) => Math.floor(pks.indexOf(pk) / 2));
-      const inOrder = times.toSorted((one, other) => (ScanIndexForward ? one - other : other - one));
-      expect(times).toEqual(inOrder);
-      expect(pages).toHaveLength(expected.length);
-    }),
+  test.each([true, false])(
+    "the pages of an index that lags have every item once, in order (forward: %s)",
+    (ScanIndexForward) =>
+      withLag(async (pass) => {
+        const of = owner();
+        const pks = Array.from({ length: 7 }, (_, index) => `${newPk()}-${index}`);
+        const write = (pk: string, index: number) =>
+          db.send(new PutCommand({ TableName: table, Item: { pk, owner: of, created_at: at(Math.floor(index / 2)) } }));
+        for (const [index, pk] of pks.entries()) await write(pk, index);
+        pass();
+        const expected = ((await db.send(query(of, { ScanIndexForward }))).Items ?? []).map(({ pk }) => pk);
+        expect(expected).toHaveLength(7);
+        // From here on the index shows items as they were: one is about to leave it, and one more to come.
+        await db.send(new PutCommand({ TableName: table, Item: { pk: pks[3] } }));
+        await write(newPk(), 3);
+        const pages: string[] = [];
+        let ExclusiveStartKey: Record<string, unknown> | undefined;
+        do {
+          const page = await db.send(query(of, { ScanIndexForward, Limit: 2, ExclusiveStartKey }));
+          pages.push(...(page.Items ?? []).map(({ pk }) => String(pk)));
+          ExclusiveStartKey = page.LastEvaluatedKey;
+        } while (ExclusiveStartKey !== undefined);
+        // The order of items of the same moment is the emulator's own.
+        expect(new Set(pages)).toEqual(new Set(expected));
+        const times = pages.map((pk) => Math.floor(pks.indexOf(pk) / 2));
+        const inOrder = times.toSorted((one, other) => (ScanIndexForward ? one - other : other - one));
+        expect(times).toEqual(inOrder);
+        expect(pages).toHaveLength(expected.length);
+      }),
   );
 
-  test("makes the layer refuse what it cannot evaluate, and say so", async () => {
+  test("a query that the layer cannot evaluate under lag is refused and recorded", async () => {
     const strict = beStrict({ lagMaxMs: 60_000 });
     await db.send(new PutCommand({ TableName: table, Item: { pk: newPk(), owner: "o", created_at: at(1) } }));
     const filtered = query("o", { FilterExpression: "attribute_exists(pk)" });
@@ -288,7 +290,7 @@ describe("lag", () => {
 describe("throttling", () => {
   const always = { throttling: 1, throttledMs: { min: 10_000, max: 10_000 } };
 
-  test("refuses single calls by an exception and transactions by ThrottlingError, and writes nothing", async () => {
+  test("throttling refuses single calls by an exception and transactions by ThrottlingError, and nothing is written", async () => {
     const strict = beStrict(always);
     const pk = newPk();
     const names = [await nameOf(db.send(new PutCommand({ TableName: table, Item: { pk } })))];
@@ -302,7 +304,7 @@ describe("throttling", () => {
     ).toBeUndefined();
   });
 
-  test("of some keys of a batch leaves them out and names them, and of all keys refuses the batch", async () => {
+  test("throttling of some keys of a batch names them as unprocessed, and of all keys refuses the batch", async () => {
     const pks = [newPk(), newPk(), newPk(), newPk()];
     proxy.strict = undefined;
     for (const pk of pks) await db.send(new PutCommand({ TableName: table, Item: { pk } }));
@@ -326,7 +328,7 @@ describe("throttling", () => {
     expect(strict.notSimulated).toEqual([]);
   });
 
-  test("ends when its time is over, and calm() begins no other", async () => {
+  test("throttling ends when its time is over, and calm() begins no other", async () => {
     const strict = beStrict({ throttling: 1, throttledMs: { min: 50, max: 50 } });
     const write = () => nameOf(db.send(new PutCommand({ TableName: table, Item: { pk: "item#throttled" } })));
     expect(await write()).not.toBe("done");
@@ -336,7 +338,7 @@ describe("throttling", () => {
   });
 });
 
-test("an answer that is lost has had its effect, its items stay held, and its token is in progress until they are free", async () => {
+test("a write whose answer is lost has its effect, holds its items, and keeps its token in progress until they are free", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const strict = beStrict({ lostAnswers: 1, lingerMs: { min: 60_000, max: 60_000 } });

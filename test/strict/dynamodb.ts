@@ -35,7 +35,7 @@ export type StrictDynamoDb = {
   readonly handle: (operation: string, body: string) => Promise<StrictAnswer>;
   /** How often it did what the emulator would not have done. */
   readonly counts: Readonly<Counts>;
-  /** Requests that it cannot answer as AWS would, which it refused: a test ends with none, or the layer must learn them. */
+  /** Requests that it refused because it cannot answer as AWS does. A test must end without one. */
   readonly notSimulated: string[];
   /** From now on nothing happens by chance; holds of transactions, tokens and lag go on. */
   readonly calm: () => void;
@@ -45,7 +45,7 @@ export type StrictDynamoDb = {
 export type StrictTime = {
   readonly now: () => number;
   readonly sleep: (delayMs: number) => Promise<void>;
-  /** How many times shorter waits are than they say, here and in the code that is tested; lag and tokens are not shortened. */
+  /** The factor by which waits are shortened, here and in the tested code; lag and tokens are not shortened. */
   readonly speedUp: number;
 };
 const realTime: StrictTime = {
@@ -60,8 +60,8 @@ const SINGLE_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 const NOT_SIMULATED = /^(BatchWriteItem|TransactGetItems|Execute|BatchExecute)/;
 
 /**
- * Puts what AWS documents and the emulators leave out before an emulator. All writes of a table must come through it, for it keeps
- * what they replaced; reads past it see the table as it is.
+ * Adds to an emulator what AWS documents and the emulator lacks. All writes of a table must come through it, for it
+ * keeps what they replaced; reads past it see the table as it is.
  */
 export const strictDynamoDb = ({
   settings,

@@ -28,8 +28,8 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 const cancellation = z.object({ CancellationReasons: z.array(cancellationReason) });
 
 /**
- * What the emulator says about each item of a transaction that must have no effect: a last condition is added that fails. Empty where
- * the transaction has no room for it.
+ * What the emulator says about each item of a transaction that must have no effect: a last condition is added that
+ * fails. Empty where the transaction has no room for it.
  */
 export const reasonsWithoutEffect = async (
   forward: Forward,

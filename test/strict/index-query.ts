@@ -20,8 +20,8 @@ type QueryBody = z.infer<typeof queryBody>;
 const CONDITION = /^([#\w]+) = (:\w+)(?: AND ([#\w]+) BETWEEN (:\w+) AND (:\w+))?$/;
 
 /**
- * Answers a query of an index that shows some items as they were: what the emulator has, with those items replaced by their former
- * images. Undefined where that makes no difference, so that the emulator's own answer will do.
+ * Answers a query of an index that shows some items as they were: what the emulator has, with those items replaced by
+ * their former images. Undefined where that makes no difference, so that the emulator's own answer will do.
  */
 export const laggingQuery = async (
   forward: Forward,

@@ -2,8 +2,8 @@
 export type Range = { readonly min: number; readonly max: number };
 
 /**
- * What AWS may do and the emulators never do. Shares are of all calls, from 0 to 1; which calls they hit, and every time within a
- * range, is decided by a seed.
+ * What AWS may do and the emulators never do. Shares are of all calls, from 0 to 1; which calls they hit, and every
+ * time within a range, is decided by a seed.
  */
 export type StrictSettings = {
   /** How long a transaction holds its items. */
@@ -23,7 +23,7 @@ export type StrictSettings = {
   /** Share of calls that take effect and are answered after `slowMs`. The clients give up after 2 s. */
   readonly slowAnswers: number;
   readonly slowMs: Range;
-  /** Of the messages that a queue delivers: the shares that come twice, or later; and whether their order is arbitrary. */
+  /** The shares of queue messages that come twice or later, and whether their order is arbitrary. */
   readonly queues: { readonly duplicates: number; readonly late: number; readonly reordered: boolean };
   /** Share of calls to Secrets Manager that are throttled. */
   readonly secretsThrottling: number;

@@ -25,12 +25,14 @@ const HOURS = 730;
 const MINUTES = HOURS * 60;
 
 /**
- * The concurrent long polls of Lambda at an empty queue. Sources: AWS, "Configuring scaling behavior for SQS event source
- * mappings" and "Amazon SQS short and long polling".
+ * The concurrent long polls of Lambda at an empty queue. Sources: AWS, "Configuring scaling behavior for SQS event
+ * source mappings" and "Amazon SQS short and long polling".
  */
 const POLLERS = 5;
 const POLL_S = 20;
-/** How often DynamoDB calls KMS for each table that is used. Source: AWS, "DynamoDB encryption at rest: How it works". */
+/**
+ * How often DynamoDB calls KMS for each table that is used. Source: AWS, "DynamoDB encryption at rest: How it works".
+ */
 const KEY_REQUEST_MINUTES = 5;
 
 /** The usage of a stage per month without any request, counted in its synthesised stacks. */

@@ -13,7 +13,10 @@ export const assumed = {
   exchangeBytes: { through: 8_000, out: 2_000 },
 };
 
-/** The lines that Lambda itself logs, and its prefix of each line of a function. Source: AWS, "Log and monitor Node.js Lambda functions". */
+/**
+ * The lines that Lambda itself logs, and its prefix of each line of a function. Source: AWS, "Log and monitor Node.js
+ * Lambda functions".
+ */
 const INVOCATION = "c793869b-ee49-115b-a5b6-4fd21e8dedac";
 const lambdaLines = [
   `START RequestId: ${INVOCATION} Version: $LATEST`,

@@ -27,7 +27,9 @@ const splitStage = (args: readonly string[]): { readonly stage: string | undefin
   return { stage, rest: args.toSpliced(at, isJoined ? 1 : 2) };
 };
 
-/** Fails before anything is built or changed if credentials or a region are missing. Any SDK client can resolve both. */
+/**
+ * Fails before anything is built or changed if credentials or a region are missing. Any SDK client can resolve both.
+ */
 const requireAws = async (): Promise<void> => {
   const { config } = new SecretsManagerClient({});
   const isMissing = (resolve: () => Promise<unknown>): Promise<boolean> =>

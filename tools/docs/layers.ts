@@ -4,8 +4,8 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { markdownTable } from "./markdown.ts";
 
 /**
- * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything, and nothing may
- * import test/.
+ * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything,
+ * and nothing may import test/.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   "shared/contract": [],

@@ -7,7 +7,9 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorText } from "./settings.ts";
 
-/** Marks the directory as the runner's. It is locked while one runs; the kernel releases the lock even after a kill -9. */
+/**
+ * Marks the directory as the runner's. It is locked while one runs; the kernel releases the lock even after a kill -9.
+ */
 const LOCK_FILE = "runner.lock";
 /** A runner that is shutting down releases the lock within this time. */
 const LOCK_MS_MAX = 3_000;
@@ -41,7 +43,10 @@ export type DataDir = {
   readonly close: () => void;
 };
 
-/** Opens and locks the directory that holds everything durable. Without a path it is a temporary one, removed at the end. */
+/**
+ * Opens and locks the directory that holds everything durable. Without a path it is a temporary one, removed at the
+ * end.
+ */
 export const openDataDir = (chosen: string | undefined): DataDir => {
   const path = chosen === undefined ? mkdtempSync(join(tmpdir(), "local-runner-")) : resolve(chosen);
   const entries = listOrCreate(path);

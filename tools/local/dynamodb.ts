@@ -84,8 +84,8 @@ export const startEmulator = async ({
 };
 
 /**
- * Ends a dynoxide that an earlier runner left behind, so that two never write the same file. Its command line is checked,
- * because the pid may belong to another process by now.
+ * Ends a dynoxide that an earlier runner left behind, so that two never write the same file. Its command line is
+ * checked, because the pid may belong to another process by now.
  */
 export const endOrphanedDynoxide = async (files: {
   readonly databaseFile: string;
@@ -105,8 +105,9 @@ export const endOrphanedDynoxide = async (files: {
 };
 
 /**
- * Starts a program that ends with this process, even after a kill -9: a helper reads from a pipe that only this process holds open,
- * and kills the program at its end. It has its own process group, because Ctrl-C signals a whole group and would end it first.
+ * Starts a program that ends with this process, even after a kill -9: a helper reads from a pipe that only this process
+ * holds open, and kills the program at its end. It has its own process group, because Ctrl-C signals a whole group and
+ * would end it first.
  */
 const spawnDependent = (program: string, args: readonly string[], logFile: string): ChildProcess => {
   const script = '(read -r _; kill -9 $$) <&3 2>/dev/null & exec "$@" 3<&-';

@@ -71,7 +71,10 @@ const absoluteForm = (target: string): string => {
   return url === null ? "/" : `${url.pathname}${url.search}`;
 };
 
-/** The event for a request, as API Gateway makes it. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs", 2.0. */
+/**
+ * The event for a request, as API Gateway makes it. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP
+ * APIs", 2.0.
+ */
 export const eventOf = (request: IncomingMessage, body: Buffer, target: Target): APIGatewayProxyEventV2 => {
   const { path, query } = splitTarget(request);
   // Unlike a REST API, an HTTP API decodes the path.

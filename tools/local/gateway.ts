@@ -21,7 +21,10 @@ const platformMessages = {
   503: "Service Unavailable",
 } as const;
 
-/** API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so that here it is a 500. */
+/**
+ * API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so that here it is a
+ * 500.
+ */
 const functionResponse = z.object({
   statusCode: z.int().min(200).max(599),
   headers: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
@@ -95,7 +98,10 @@ export const openGateway = async (options: {
   };
 };
 
-/** Reads the whole body. The rest of one that is too large is discarded and not cut off, so that the client can read the 413. */
+/**
+ * Reads the whole body. The rest of one that is too large is discarded and not cut off, so that the client can read the
+ * 413.
+ */
 const readBody = async (request: IncomingMessage): Promise<Buffer | "too_large"> => {
   if (Number(request.headers["content-length"]) > BODY_BYTES_MAX) return "too_large";
   const chunks: Buffer[] = [];

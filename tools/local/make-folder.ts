@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and its parents. Node's recursive `mkdirSync` loops for ever below /proc, where the system answers ENOENT although
- * the parent exists.
+ * Makes a folder and its parents. Node's recursive `mkdirSync` loops for ever below /proc, where the system answers
+ * ENOENT although the parent exists.
  */
 export const makeFolder = (path: string): void => {
   if (existsSync(path)) return;

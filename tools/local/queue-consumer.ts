@@ -17,8 +17,8 @@ import { queueArn } from "./queues.ts";
 /** Concurrent batches; AWS begins with as many. */
 const BATCHES_MAX = 5;
 /**
- * Concurrent messages of a queue whose batch size is 1. AWS serves message groups fairly within the stage's `maxConcurrency`; the
- * emulator does not, so that only a higher limit keeps slow messages from delaying the others.
+ * Concurrent messages of a queue whose batch size is 1. AWS serves message groups fairly within the stage's
+ * `maxConcurrency`; the emulator does not, so that only a higher limit keeps slow messages from delaying the others.
  */
 const SINGLES_MAX = 50;
 /** The most that SQS returns at once. */
@@ -35,8 +35,9 @@ const batchResponse = z
 export type QueueConsumer = { readonly stop: () => Promise<void> };
 
 /**
- * Lambda's event source mapping of a queue: invokes a function with its messages and deletes those that succeeded. The others become
- * visible again after their timeout. All of a batch have failed if the function throws or names a message that is not in it.
+ * Lambda's event source mapping of a queue: invokes a function with its messages and deletes those that succeeded. The
+ * others become visible again after their timeout. All of a batch have failed if the function throws or names a message
+ * that is not in it.
  */
 export const consumeQueue = (options: {
   readonly client: SQSClient;

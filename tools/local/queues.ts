@@ -42,7 +42,8 @@ export const startQueues = async (
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
 
   const create = async (queueName: string, attributes: Partial<Record<QueueAttributeName, string>>): Promise<void> => {
-    // Two calls, so that a queue of an earlier run gets changed attributes. The emulator's createQueue() would empty it.
+    // Two calls, so that a queue of an earlier run gets changed attributes. The emulator's createQueue() would empty
+    // it.
     await client.send(new CreateQueueCommand({ QueueName: queueName }));
     await client.send(new SetQueueAttributesCommand({ QueueUrl: url(queueName), Attributes: attributes }));
   };
@@ -64,8 +65,8 @@ export const startQueues = async (
 };
 
 /**
- * Makes messages that were in flight in an earlier run visible now, because their consumer has ended with it. A delayed message
- * becomes visible early too, which SQS permits and consumers tolerate.
+ * Makes messages that were in flight in an earlier run visible now, because their consumer has ended with it. A delayed
+ * message becomes visible early too, which SQS permits and consumers tolerate.
  */
 const makeInFlightVisible = (path: string): void => {
   if (!existsSync(path)) return;
@@ -75,8 +76,9 @@ const makeInFlightVisible = (path: string): void => {
 };
 
 /**
- * Starts the emulator, which listens on all addresses and has no setting for another. The address is changed to loopback before the
- * socket is bound; if that has no effect, as in another version of Node or of the emulator, the start fails.
+ * Starts the emulator, which listens on all addresses and has no setting for another. The address is changed to
+ * loopback before the socket is bound; if that has no effect, as in another version of Node or of the emulator, the
+ * start fails.
  */
 const startOnLoopback = async (options: Parameters<typeof startFauxqs>[0]): Promise<FauxqsServer> => {
   const listening: Server[] = [];

@@ -15,7 +15,10 @@ export type Schedule = {
   readonly stop: () => void;
 };
 
-/** Invokes a function now and at every interval with EventBridge's event. Skips the tick if the previous run has not finished. */
+/**
+ * Invokes a function now and at every interval with EventBridge's event. Skips the tick if the previous run has not
+ * finished.
+ */
 export const startSchedule = async (
   functionName: string,
   invoke: Invoke,

@@ -24,7 +24,10 @@ export const loadSecrets = (path: string): Secrets => {
   return secrets;
 };
 
-/** Stores a new value and the previous one. A secret whose previous value is not in the file came from outside and is not stored. */
+/**
+ * Stores a new value and the previous one. A secret whose previous value is not in the file came from outside and is
+ * not stored.
+ */
 const storeSecret = (path: string, name: string, value: string, previous: string): void => {
   const stored = readJsonFile(path, secretsFile);
   if (stored?.[name] !== previous) return;
@@ -39,7 +42,10 @@ const getSecretValue = z.object({
 });
 const putSecretValue = z.object({ SecretId: z.string().transform(nameOf), SecretString: z.string().min(1) });
 
-/** Serves the operations of Secrets Manager that the service and the admin commands use. With a file, new values are stored in it. */
+/**
+ * Serves the operations of Secrets Manager that the service and the admin commands use. With a file, new values are
+ * stored in it.
+ */
 export const startSecretsManager = async (
   secrets: Readonly<Record<string, string>>,
   path?: string,
@@ -98,7 +104,9 @@ const getValue = (versions: Versions, body: unknown): Response => {
   return [200, { ...description(name, stage), SecretString: value, CreatedDate: 0 }];
 };
 
-/** Source: AWS, "PutSecretValue": the new value becomes current, and the one that was current becomes the previous one. */
+/**
+ * Source: AWS, "PutSecretValue": the new value becomes current, and the one that was current becomes the previous one.
+ */
 const putValue = (versions: Versions, body: unknown, path: string | undefined): Response => {
   const parsed = putSecretValue.safeParse(body);
   if (!parsed.success) return failure("InvalidRequestException", "SecretId and SecretString are required.");

@@ -29,7 +29,10 @@ export const removeStaleServiceFiles = (path: string): void =>
     for (const stale of [path, adminFileOf(path)]) rmSync(stale, { force: true });
   });
 
-/** Writes the files. The presence of SERVICE_FILE, which is written last, says that the service is ready. Returns what removes them. */
+/**
+ * Writes the files. The presence of SERVICE_FILE, which is written last, says that the service is ready. Returns what
+ * removes them.
+ */
 export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): (() => void) => {
   const removals = [writeRemovable(adminFileOf(path), admin), writeRemovable(path, details)];
   return () => {

@@ -59,8 +59,8 @@ type Start = {
 };
 
 /**
- * Starts the whole service in this process: the functions behind a gateway, the parts of AWS that they need, and an upstream.
- * A process can run one at a time, because the functions read their environment from the process.
+ * Starts the whole service in this process: the functions behind a gateway, the parts of AWS that they need, and an
+ * upstream. A process can run one at a time, because the functions read their environment from the process.
  */
 export const startService = async (settings: ServiceSettings = {}): Promise<RunningService> => {
   const shutdown = createShutdown();
@@ -192,7 +192,9 @@ const startDatabase = async ({ settings, shutdown, onProgress }: Start, dataDir:
 
 const upstreamFile = z.object({ upstream: z.string() });
 
-/** Creates the tables. The catalog of another upstream is dropped, because the same plan id may be another plan here. */
+/**
+ * Creates the tables. The catalog of another upstream is dropped, because the same plan id may be another plan here.
+ */
 const prepareTables = async (endpoint: string, path: string, upstream: string): Promise<void> => {
   const previous = readJsonFile(path, upstreamFile)?.upstream;
   if (previous !== undefined && previous !== upstream) await dropCacheTable(endpoint);

@@ -1,8 +1,8 @@
 type Stop = () => Promise<void> | void;
 
 /**
- * In order: what brings in work or runs it, then the services that this work needs, then what all of them need. Each phase
- * stops everything in parallel, because several parts may take 2 s each and a shutdown at most 3 s.
+ * In order: what brings in work or runs it, then the services that this work needs, then what all of them need. Each
+ * phase stops everything in parallel, because several parts may take 2 s each and a shutdown at most 3 s.
  */
 const phases = ["inbound", "dependencies", "process"] as const;
 

@@ -22,7 +22,10 @@ const STOP_MS_MAX = 2_000;
 /** A pattern of Lambda's event filters: nested objects match fields, and a list holds the values that match. */
 export type Pattern = { readonly [name: string]: Pattern | readonly string[] };
 
-/** How far a stream was consumed. It is written after the changes were handled, so that a crash repeats changes and skips none. */
+/**
+ * How far a stream was consumed. It is written after the changes were handled, so that a crash repeats changes and
+ * skips none.
+ */
 const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
 type Checkpoint = z.infer<typeof checkpointFile>;
 
@@ -33,8 +36,9 @@ const batchResponse = z
 export type StreamConsumer = { readonly stop: () => Promise<void> };
 
 /**
- * Lambda's event source mapping of a table's stream: invokes a function with the changes that match the pattern, in order, and
- * retries from the first that failed. A failed change that is too old is skipped; on AWS it becomes a dead letter.
+ * Lambda's event source mapping of a table's stream: invokes a function with the changes that match the pattern, in
+ * order, and retries from the first that failed. A failed change that is too old is skipped; on AWS it becomes a dead
+ * letter.
  */
 export const consumeStream = (options: {
   readonly endpoint: string;

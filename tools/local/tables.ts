@@ -19,8 +19,8 @@ export const tableNames = {
 } as const satisfies Record<keyof typeof tables, string>;
 
 /**
- * Creates the missing tables of infra/tables.ts, without time to live: emulators do not delete expired items reliably, and expiry is
- * checked on read anyway.
+ * Creates the missing tables of infra/tables.ts, without time to live: emulators do not delete expired items reliably,
+ * and expiry is checked on read anyway.
  */
 export const createTables = (endpoint: string): Promise<void> =>
   withClient(endpoint, async (client) => {
@@ -62,7 +62,10 @@ const createTable = async (client: DynamoDBClient, name: string, shape: TableSha
   }
 };
 
-/** Fails now if a table of an earlier version lacks an index or its stream, instead of at the first request that needs it. */
+/**
+ * Fails now if a table of an earlier version lacks an index or its stream, instead of at the first request that needs
+ * it.
+ */
 const requireShape = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   const present = new Set(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName));

@@ -24,8 +24,8 @@ type Call = {
 type Route = { readonly group: RateGroup; readonly run: (call: Call) => Result };
 
 /**
- * A retrieval costs more than a verification (docs/interface.md 12.5). The prices are those of the local service and of the
- * stages, because a price that differs from the service's own raises an alarm.
+ * A retrieval costs more than a verification (docs/interface.md 12.5). The prices are those of the local service and of
+ * the stages, because a price that differs from the service's own raises an alarm.
  */
 const identityPricesKobo = {
   nin: { basic: 150_00, advanced: 250_00, retrieve: 400_00 },

@@ -49,7 +49,10 @@ export const retrievalFields = z.object({
   reference: referenceField,
 });
 
-/** Parses a request's fields: a missing one is 400, an invalid one 422, both named in `errors`. Source: docs/interface.md 5.1, 5.2. */
+/**
+ * Parses a request's fields: a missing one is 400, an invalid one 422, both named in `errors`. Source:
+ * docs/interface.md 5.1, 5.2.
+ */
 export const parseFields = <Fields extends z.ZodObject>(fields: Fields, body: unknown): z.infer<Fields> => {
   const record = z.record(z.string(), z.unknown()).safeParse(body);
   if (!record.success) throw new HttpError(400, "The request body must be a JSON object.");

@@ -31,8 +31,8 @@ export type Simulator = {
 };
 
 /**
- * Starts the simulated upstream on loopback. It serves docs/interface.md 16.1, by plain HTTP instead of HTTPS (1.5), and
- * injects the faults that it is given.
+ * Starts the simulated upstream on loopback. It serves docs/interface.md 16.1, by plain HTTP instead of HTTPS (1.5),
+ * and injects the faults that it is given.
  */
 export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const state = new SimulatorState({

@@ -11,7 +11,9 @@ export const SIMULATOR_SIGNATURE = { header: "x-webhook-signature", encoding: "h
 /** A given `signature` replaces the valid one; null omits the header. */
 export type SendOptions = { readonly copies?: number | undefined; readonly signature?: string | null | undefined };
 
-/** The `transaction.updated` event of an order; `changes` replaces fields of its `data`. Source: docs/interface.md 15.2. */
+/**
+ * The `transaction.updated` event of an order; `changes` replaces fields of its `data`. Source: docs/interface.md 15.2.
+ */
 export const eventOf = (order: Order, status: string, changes: Readonly<Record<string, unknown>> = {}): unknown => {
   const data = {
     reference: order.upstreamReference,

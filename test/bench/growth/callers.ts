@@ -24,7 +24,10 @@ export type CallerResults = {
   readonly failed: number;
 };
 
-/** Concurrent callers with an account each, which buy one data bundle after the other. The service runs in its own process. */
+/**
+ * Concurrent callers with an account each, which buy one data bundle after the other. The service runs in its own
+ * process.
+ */
 export const measureCallers = async (): Promise<readonly CallerResults[]> => {
   const service = await startServiceProcess();
   const client = createClient(service.baseUrl);
@@ -52,7 +55,10 @@ export const measureCallers = async (): Promise<readonly CallerResults[]> => {
   }
 };
 
-/** The first account takes part in every slice, the last ones only in the widest; each has the keys and balance that it needs. */
+/**
+ * The first account takes part in every slice, the last ones only in the widest; each has the keys and balance that it
+ * needs.
+ */
 const openAccounts = async (service: ServiceProcess, mode: Mode): Promise<readonly LoadAccount[]> => {
   const accounts: LoadAccount[] = [];
   while (accounts.length < CALLERS_MAX) {

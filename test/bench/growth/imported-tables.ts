@@ -10,8 +10,8 @@ import { tableNames } from "../../../tools/local/tables.ts";
 const ROWS_PER_WRITE = 1_000;
 
 /**
- * Copies the tables at an endpoint into a new emulator, with more items in the ledger. They are imported from DynamoDB's export format,
- * because 100,000 single writes would take hours.
+ * Copies the tables at an endpoint into a new emulator, with more items in the ledger. They are imported from
+ * DynamoDB's export format, because 100,000 single writes would take hours.
  */
 export const importTables = async (
   endpoint: string,

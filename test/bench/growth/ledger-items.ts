@@ -27,7 +27,9 @@ export type BusyAccount = {
   readonly transactions: number;
 };
 
-/** Creates the account with its key and the wallet as its transactions leave it; the transactions are imported later. */
+/**
+ * Creates the account with its key and the wallet as its transactions leave it; the transactions are imported later.
+ */
 export const openBusyAccount = async (
   ledger: Ledger,
   accessTable: string,

@@ -5,8 +5,8 @@ import { type Answer, accountOf, answerOf, db, debit, deliver, orderSchema, pric
 const purchaseItem = z.object({ order: orderSchema, kobo: z.number(), reference: z.string(), status: z.string() });
 
 /**
- * A purchase as it is often written by hand: get the key, get the reference, debit the wallet, put the purchase, order from the
- * upstream, update the purchase. A crash between two of these five calls to DynamoDB loses money.
+ * A purchase as it is often written by hand: get the key, get the reference, debit the wallet, put the purchase, order
+ * from the upstream, update the purchase. A crash between two of these five calls to DynamoDB loses money.
  */
 export const buyByHand = async (authorization: string | undefined, body: unknown): Promise<Answer> => {
   const accountId = await accountOf(authorization);

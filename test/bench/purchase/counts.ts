@@ -26,7 +26,7 @@ export const countPurchase = async (stack: Stack, backends: Backends): Promise<C
     const [key = ""] = await stack.prepare(backends, "live", 1);
     assertDelivered(await client.send(orderRequest(BUY_DATA, key, aNewOrder())));
     // The line may be written after the response.
-    const inLog = { patienceMs: 2_000, everyMs: 10 };
+    const inLog = { timeoutMs: 2_000, everyMs: 10 };
     await until("a line in the log", () => readFileSync(logFile).length > 0, inLog);
     proxy.calls.length = 0;
     const logged = readFileSync(logFile).length;

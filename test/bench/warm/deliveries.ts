@@ -25,7 +25,9 @@ type Group = {
   readonly bought: readonly { readonly accountId: string; readonly transaction: string }[];
 };
 
-/** Measures how fast a full delivery queue is emptied. The service runs in its own process, the endpoints in this one. */
+/**
+ * Measures how fast a full delivery queue is emptied. The service runs in its own process, the endpoints in this one.
+ */
 export const measureDeliveries = async (report: Report): Promise<readonly DeliveryResults[]> => {
   const service = await startServiceProcess();
   const client = createClient(service.baseUrl);
@@ -88,7 +90,7 @@ const deliverAll = async (queue: DeliveryQueue, { receivers, bought }: Group, re
     const one = bought[index];
     if (one) await queue.send({ transaction: one.transaction, status: "success", repeat }, one.accountId);
   });
-  const options = { patienceMs: 60_000, everyMs: 10 };
+  const options = { timeoutMs: 60_000, everyMs: 10 };
   await until(`${bought.length} deliveries`, () => arrived() >= bought.length, options);
   const lastMs = Math.max(...receivers.flatMap(({ received }) => received.map(({ atMs }) => atMs)));
   return (bought.length * 1_000) / (lastMs - begunMs);

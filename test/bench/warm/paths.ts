@@ -26,7 +26,9 @@ type Path = {
   readonly sent: (count: number) => Sent;
 };
 
-/** Measures requests one after the other without the counting proxy, then counts the calls of one of each kind with it. */
+/**
+ * Measures requests one after the other without the counting proxy, then counts the calls of one of each kind with it.
+ */
 export const measurePaths = async (service: TestService): Promise<readonly PathResults[]> => {
   const gateway = await openColdGateway(["list-catalog", "receive-upstream-event"]);
   const client = createClient(gateway.baseUrl);
@@ -55,7 +57,10 @@ export const measurePaths = async (service: TestService): Promise<readonly PathR
   }
 };
 
-/** Messages go to a queue without a consumer, because here the consumer would run in this process and delay the response. */
+/**
+ * Messages go to a queue without a consumer, because here the consumer would run in this process and delay the
+ * response.
+ */
 const unreadQueue = (): string =>
   (process.env.OUTCOMES_QUEUE_URL ?? "").replace(/outcomes$/, deadLettersOf("outcomes"));
 

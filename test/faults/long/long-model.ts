@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runModel } from "../model/model.ts";
 
-/** Each part is a file and so a process: modules that are loaded again stay in memory, and a part ends before they are many. */
+/** Each part is a file, and so its own process: reloaded modules stay in memory until the process ends. */
 const PARTS = ["a", "b", "c", "d"] as const;
 const STEPS = Number(process.env.MODEL_STEPS ?? 1_000_000) / PARTS.length;
 /** The seed of a printed run repeats it. */

@@ -42,7 +42,7 @@ export const check = fc.oneof(
 );
 
 const copies = fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constantFrom(2, 3) });
-/** A fault hits only a single copy: an error to one of several says nothing about the others. */
+/** Only a single copy has faults, because an error for one of several does not show the outcome of the others. */
 const submission: fc.Arbitrary<Submission> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ copies, fault: fc.constant(undefined) }) },
   { weight: 1, arbitrary: fc.record({ copies: fc.constant(1), fault }) },

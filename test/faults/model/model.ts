@@ -23,8 +23,8 @@ export type ModelRun = {
 type Progress = { readonly steps: number; readonly interventions: number };
 
 /**
- * Runs random programs against the real handlers and stores until that many steps are done, and compares the results with the
- * expected accounts. Prints a failing program, with the seed and path that repeat it.
+ * Runs random programs against the real handlers and stores until that many steps are done, and compares the results
+ * with the expected accounts. Prints a failing program, with the seed and path that repeat it.
  */
 export const runModel = async (
   stepsWanted: number,

@@ -151,7 +151,7 @@ const acceptUncertain = async (
   if (expectedStatus !== undefined && expectedStatus !== "processing") expected.nextStatuses.add(expectedStatus);
   caller.expected.transactions.set(expectedKey(order.mode, order.reference), expected);
   acceptStatus(session, expected, transaction);
-  // An error to one of several copies says nothing about the others; errors to all of them say that nothing is charged.
+  // Errors for all copies mean that nothing is charged; an error for one of several does not.
   const isRefused = answers.every((answer) => answer !== undefined && errorCodeOf(answer) !== undefined);
   if (isRefused) expect(expected.status, "all answers were errors").toBe("failed");
   for (const answer of received) {

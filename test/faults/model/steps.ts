@@ -173,7 +173,7 @@ const addLedgerEntry = step({
   },
 });
 
-/** One of the expected transactions, with its item and the upstream's order; undefined where one of the three is missing. */
+/** An expected transaction with its item and the upstream's order; undefined if one of the three is missing. */
 const pickOrder = async (
   session: Session,
   { expected }: Caller,

@@ -12,8 +12,8 @@ type SentRequest = { readonly headers: Readonly<Record<string, string>>; readonl
 type Handler = { handle: (request: SentRequest, options: unknown) => Promise<unknown> };
 
 /**
- * Intercepts the SDK's requests where they leave the process, whichever client made them; only those of runs. Behind the faults AWS
- * is as `strict` says at that moment. Returns the function that undoes it.
+ * Intercepts the SDK's requests where they leave the process, whichever client made them; only those of runs. Behind
+ * the faults AWS is as `strict` says at that moment. Returns the function that undoes it.
  */
 export const interceptAws = (strict: () => StrictAws | undefined): (() => void) => {
   const client = new DynamoDBClient({ region: "none" });

@@ -2,8 +2,8 @@ import { JOIN_MS_MAX } from "../../../shared/platform/time-budgets.ts";
 import { runs } from "./effects.ts";
 
 /**
- * The clock of this process, so that of our code and of the SQS emulator. A test can advance it: a queue's message becomes visible,
- * a minute's rate limit ends, a check counts as abandoned.
+ * The clock of this process, so that of our code and of the SQS emulator. A test can advance it: a queue's message
+ * becomes visible, a minute's rate limit ends, a check counts as abandoned.
  */
 const realNow = Date.now.bind(Date);
 let aheadMs = 0;

@@ -47,7 +47,7 @@ export type Ending<Result> =
 /** A killed run's pending calls never resolve. */
 export const never = <Result>(): Promise<Result> => new Promise<Result>(() => {});
 
-/** Runs our code under a plan until it ends or dies. A dead run has no further effects. */
+/** Runs the code under a plan until it ends or is killed. A killed run has no further effects. */
 export const runUnder = async <Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Ending<Result>> => {
   const death = Promise.withResolvers<Ending<Result>>();
   const run: Run = {

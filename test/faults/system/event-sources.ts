@@ -32,8 +32,8 @@ export type Concurrency = "sequential" | "concurrent";
 /** The ledger's stream and the queues, which deliver only when a test says so. */
 export type EventSources = {
   /**
-   * Delivers everything that is visible, one record or message an invocation, until nothing is left; failed ones stay. A queue's
-   * messages are delivered one after the other, or concurrently, as by many invocations.
+   * Delivers everything that is visible, one record or message an invocation, until nothing is left; failed ones stay.
+   * A queue's messages are delivered one after the other, or concurrently, as by many invocations.
    */
   readonly deliver: (concurrency?: Concurrency) => Promise<void>;
   /** How many messages the queues hold, visible or not. */

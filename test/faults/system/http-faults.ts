@@ -32,8 +32,8 @@ const startBadServer = async (kind: "refuses" | "cuts_off" | "silent"): Promise<
 };
 
 /**
- * Intercepts requests to the upstream and to webhook endpoints where they leave the process; only those of runs. Returns the function
- * that undoes it.
+ * Intercepts requests to the upstream and to webhook endpoints where they leave the process; only those of runs.
+ * Returns the function that undoes it.
  */
 export const interceptHttp = async (): Promise<() => Promise<void>> => {
   const bad = {

@@ -55,8 +55,8 @@ export type Answer = z.output<typeof answerSchema>;
 type UpstreamOrder = Simulator["state"]["purchases"][number];
 
 /**
- * The functions as they are deployed, with real stores around them. Nothing runs by itself: a test runs each event source and each
- * schedule, and advances the clock.
+ * The functions as they are deployed, with real stores around them. Nothing runs by itself: a test runs each event
+ * source and each schedule, and advances the clock.
  */
 export type System = {
   readonly upstream: Simulator["state"];
@@ -85,7 +85,10 @@ export type System = {
   readonly deliveryQueue: DeliveryQueue;
   /** Starts all functions again, with empty memory. */
   readonly restart: () => Promise<void>;
-  /** Starts them again with other settings, as a deployment does. `ledger`, `accounts` and `eventSources` follow the tables. */
+  /**
+   * Starts them again with other settings, as a deployment does. `ledger`, `accounts` and `eventSources` follow the
+   * tables.
+   */
   readonly deploy: (changes: Partial<FunctionEnvironment>) => Promise<void>;
   /** What the operator's command line needs to find this service. */
   readonly adminDetails: () => AdminDetails;

@@ -1,8 +1,21 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
-import { createKey, revokeKey, rotateKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
-import { type AccessFixture, admissionCode, MINUTE_MS, NOON, OFFICE, openAccess } from "../../../builders/access.ts";
+import {
+  changeWhitelist,
+  createAccount,
+  createKey,
+  revokeKey,
+  rotateKey,
+  setAccountStatus,
+  setWhitelist,
+} from "../../../../shared/access/accounts.ts";
+import { keyHash } from "../../../../shared/access/api-key.ts";
+import { findKey } from "../../../../shared/access/key-store.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -43,11 +56,11 @@ test("a revoked key is 401 from the next request on, and the account's other key
 test("a rotated key is admitted in 1 call until its end and 401 from then on, and the new one is admitted", async () => {
   const { key, keyId, accountId } = await access.anAccount();
   const fresh = await rotateKey(access.store, accountId, keyId, 5 * MINUTE_MS);
-  access.nowMs = NOON + 5 * MINUTE_MS - 1;
+  access.nowMs = NOON_MS + 5 * MINUTE_MS - 1;
   access.proxy.calls.length = 0;
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
   expect(access.proxy.calls).toHaveLength(1);
-  access.nowMs = NOON + 5 * MINUTE_MS;
+  access.nowMs = NOON_MS + 5 * MINUTE_MS;
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(await admissionCode(access.withKey(fresh.key))).toBe("admitted");
 });
@@ -86,4 +99,57 @@ test("the whitelist of an account is replaced for both keys at once, also by an 
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
   await setWhitelist(access.store, accountId, [OFFICE]);
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
+});
+
+describe("rotateKey", () => {
+  let operator: OperatorLedger;
+  beforeAll(async () => {
+    operator = await openOperatorLedger();
+  });
+
+  const HOUR_MS = 3_600_000;
+  const aRotation = async (overlapMs: number) => {
+    const { account_id: accountId } = await createAccount(operator.storeAt(), { name: "test", whitelist: [] });
+    const old = await createKey(operator.storeAt(), accountId, { mode: "live", permissions: ["vtu"] });
+    const fresh = await rotateKey(operator.storeAt(), accountId, old.keyId, overlapMs);
+    return { accountId, old, fresh };
+  };
+  const item = ({ key }: { readonly key: string }) =>
+    findKey(operator.tables.db, operator.tables.accessTable, keyHash(key));
+
+  test("a rotated key ends after the overlap, and the new one has its mode and its permissions", async () => {
+    const { old, fresh } = await aRotation(HOUR_MS);
+    expect(await item(old)).toMatchObject({ status: "active", expires_at: isoTime(NOON_MS + HOUR_MS) });
+    expect(await item(fresh)).toMatchObject({ mode: "live", permissions: new Set(["vtu"]) });
+    expect(await item(fresh)).not.toHaveProperty("expires_at");
+  });
+
+  test("another rotation can only end a key sooner, and a key that has ended is not rotated", async () => {
+    const { accountId, old } = await aRotation(HOUR_MS);
+    await rotateKey(operator.storeAt(), accountId, old.keyId, 24 * HOUR_MS);
+    expect(await item(old)).toMatchObject({ expires_at: isoTime(NOON_MS + HOUR_MS) });
+    await rotateKey(operator.storeAt(), accountId, old.keyId, 0);
+    expect(await item(old)).toMatchObject({ expires_at: isoTime(NOON_MS) });
+    await expect(rotateKey(operator.storeAt(NOON_MS + 25 * HOUR_MS), accountId, old.keyId, 0)).rejects.toThrow(
+      /has ended/,
+    );
+  });
+
+  test("a rotated key follows the changes of its account until its end, and can be revoked", async () => {
+    const { accountId, old } = await aRotation(HOUR_MS);
+    await changeWhitelist(operator.storeAt(), accountId, () => ["203.0.113.7"]);
+    expect((await item(old))?.whitelist?.size).toBe(1);
+    expect(await item(old)).toMatchObject({ expires_at: isoTime(NOON_MS + HOUR_MS) });
+    await revokeKey(operator.storeAt(), accountId, old.keyId);
+    expect(await item(old)).toMatchObject({ status: "revoked" });
+  });
+
+  test("5 concurrent rotations give 5 new keys, each of which the account lists", async () => {
+    const { accountId, old } = await aRotation(HOUR_MS);
+    const made = await Promise.all(
+      Array.from({ length: 5 }, () => rotateKey(operator.storeAt(), accountId, old.keyId, HOUR_MS)),
+    );
+    const known = new Set((await findAccount(operator.storeAt(), accountId))?.keys.map(({ key_id }) => key_id));
+    expect(made.filter(({ keyId }) => known.has(keyId))).toHaveLength(5);
+  });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-describe("a request without a well-formed key costs no DynamoDB call:", () => {
+describe("a malformed key", () => {
   const good = newApiKey("live");
   const misspelt = `${good.slice(0, 20)}${good[20] === "A" ? "B" : "A"}${good.slice(21)}`;
   const bad: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
@@ -41,7 +41,7 @@ describe("a request without a well-formed key costs no DynamoDB call:", () => {
       "invalid_api_key",
     ],
   ];
-  test.for(bad)("%s", async ([, headers, code]) => {
+  test.for(bad)("a request without a well-formed key costs no DynamoDB call: %s", async ([, headers, code]) => {
     expect(await admissionCode(access.admit({ headers }))).toBe(code);
     expect(access.proxy.calls).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe("a request without a well-formed key costs no DynamoDB call:", () => {
     ["a quoted key", { authorization: `Bearer "${good}"` }, true],
     ["half a key", { authorization: `Bearer ${good.slice(0, 21)}` }, false],
     ["a key without Bearer, and garbage in X-API-KEY", { authorization: good, "x-api-key": "x" }, false],
-  ] as const)("%s is refused, with the form of the header in the message: %s", async ([, headers, isExplained]) => {
+  ] as const)("the refusal of %s has the form of the header in its message: %s", async ([, headers, isExplained]) => {
     const hint = ": send it as Authorization: Bearer <key>, without quotation marks";
     await expect(access.admit({ headers })).rejects.toMatchObject({
       code: "invalid_api_key",
@@ -72,8 +72,8 @@ test("an unknown well-formed key is 401 after 1 call and leaves nothing in the t
   expect(Item).toBeUndefined();
 });
 
-describe("a valid key is admitted", () => {
-  test("in 1 call of 1 write unit, with its account, its mode and 59 of 60 requests left", async () => {
+describe("a valid key", () => {
+  test("a valid key is admitted in 1 call of 1 write unit, with its account, its mode and 59 of 60 requests left", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     expect(await access.withKey(key)).toEqual({
       rate: { limit: 60, remaining: 59 },
@@ -84,7 +84,7 @@ describe("a valid key is admitted", () => {
     ]);
   });
 
-  test("in X-API-KEY, after bearer in lower case and after Bearer with 2 spaces or a tab", async () => {
+  test("a valid key is admitted in X-API-KEY, after bearer in lower case and after Bearer with 2 spaces or a tab", async () => {
     const { key } = await access.anAccount();
     const ways: readonly Readonly<Record<string, string>>[] = [
       { "x-api-key": key },
@@ -116,7 +116,7 @@ test("a restriction precedes the permission, the permission the address, the add
 });
 
 describe("the permissions of a key", () => {
-  test("without vtu allow the catalog, the wallet and the lookups, and no purchase", async () => {
+  test("the permissions of a key without vtu allow the catalog, the wallet and the lookups, and no purchase", async () => {
     const { key } = await access.anAccount({ permissions: ["identity"] });
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
     for (const route of [routes.listCatalog, routes.getWallet, routes.getTransaction, routes.listTransactions]) {
@@ -124,7 +124,7 @@ describe("the permissions of a key", () => {
     }
   });
 
-  test("can be empty: the catalog is allowed and a purchase is 403", async () => {
+  test("the permissions of a key can be empty: the catalog is allowed and a purchase is 403", async () => {
     const { key } = await access.anAccount({ permissions: [] });
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
     expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
@@ -132,7 +132,7 @@ describe("the permissions of a key", () => {
 });
 
 describe("the whitelist of an account", () => {
-  test("does not admit an address of another account's: 403 with a message that names the address", async () => {
+  test("an address that only another account's whitelist has is 403 with a message that names the address", async () => {
     const { key } = await access.anAccount();
     await access.anAccount({ whitelist: [NEIGHBOUR] });
     const admission = await access.withKey(key, { sourceIp: NEIGHBOUR });
@@ -143,25 +143,25 @@ describe("the whitelist of an account", () => {
     ]);
   });
 
-  test("admits no address if it is empty", async () => {
+  test("the whitelist of an account admits no address if it is empty", async () => {
     const { key } = await access.anAccount({ whitelist: [] });
     expect(await admissionCode(access.withKey(key))).toBe("ip_not_whitelisted");
   });
 
-  test("applies to test keys too", async () => {
+  test("the whitelist of an account applies to test keys too", async () => {
     const { key } = await access.anAccount({ mode: "test" });
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
     expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
   });
 
-  test("with an IPv6 address and a /64 admits neither the neighbouring address nor the neighbouring /64", async () => {
+  test("a whitelist with an IPv6 address and a /64 admits neither the neighbouring address nor the neighbouring /64", async () => {
     const { key } = await access.anAccount({ whitelist: ["2001:db8::1", "2001:db8:1:2::/64"] });
     const asked = ["2001:db8::1", "2001:db8::2", "2001:db8:1:2:ffff::1", "2001:db8:1:3::", "2001:db8:1:1:ffff::"];
     const codes = await Promise.all(asked.map((sourceIp) => admissionCode(access.withKey(key, { sourceIp }))));
     expect(codes).toEqual(["admitted", "ip_not_whitelisted", "admitted", "ip_not_whitelisted", "ip_not_whitelisted"]);
   });
 
-  test("ignores X-Forwarded-For, X-Real-IP and Forwarded", async () => {
+  test("the whitelist of an account ignores X-Forwarded-For, X-Real-IP and Forwarded", async () => {
     const { key } = await access.anAccount();
     const headers = {
       authorization: `Bearer ${key}`,

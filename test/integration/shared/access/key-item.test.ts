@@ -15,10 +15,10 @@ import {
   admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
-  NOON,
   OFFICE,
   openAccess,
 } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
@@ -57,7 +57,7 @@ describe("after a restore of the ledger and before a reconciliation", () => {
     await expect(rotateKey(access.store, accountId, keyId, 60 * MINUTE_MS)).rejects.toThrow(/keys reconcile/);
     expect((await access.keyItem(key)).expires_at).toBe(expiresAt);
     expect(await access.isAdmitted(key)).toBe(true);
-    access.nowMs = NOON + MINUTE_MS;
+    access.nowMs = NOON_MS + MINUTE_MS;
     expect(await access.isAdmitted(key)).toBe(false);
   });
 

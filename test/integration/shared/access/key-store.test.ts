@@ -8,11 +8,11 @@ import {
   admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
-  NOON,
   OFFICE,
   openAccess,
   remainingOf,
 } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** The routes of each rate group in the table. */
 const groups = Object.keys(rateGroups).map((group) => ({
@@ -28,21 +28,21 @@ beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
 describe("the rate of a key", () => {
-  test("is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {
+  test("the rate of a key is 60 purchases per minute: the 61st is 429 with the seconds to the next minute, which starts at 59 again", async () => {
     const { key } = await access.anAccount();
-    access.nowMs = NOON + 17_500;
+    access.nowMs = NOON_MS + 17_500;
     for (let left = 59; left >= 0; left -= 1) expect(await remainingOf(access.withKey(key))).toBe(left);
     const refused = await access.withKey(key);
     if (!("refusal" in refused)) expect.unreachable();
     expect(refused.rate).toEqual({ limit: 60, remaining: 0 });
     expect([refused.refusal.code, refused.refusal.details.retryAfterS]).toEqual(["rate_limited", 43]);
-    access.nowMs = NOON + 59_999;
+    access.nowMs = NOON_MS + 59_999;
     expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
-    access.nowMs = NOON + MINUTE_MS;
+    access.nowMs = NOON_MS + MINUTE_MS;
     expect(await remainingOf(access.withKey(key))).toBe(59);
   });
 
-  test("counts requests that are 403: after 3 of them and a good one 56 of 60 are left", async () => {
+  test("the rate of a key counts requests that are 403: after 3 of them and a good one 56 of 60 are left", async () => {
     const { key } = await access.anAccount();
     for (let request = 0; request < 3; request += 1) {
       expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("ip_not_whitelisted");
@@ -50,7 +50,7 @@ describe("the rate of a key", () => {
     expect(await remainingOf(access.withKey(key))).toBe(56);
   });
 
-  test("is separate for each group: after 61 purchases the first read leaves 119 of 120", async () => {
+  test("the rate of a key is separate for each group: after 61 purchases the first read leaves 119 of 120", async () => {
     const { key } = await access.anAccount();
     for (let request = 0; request < 61; request += 1) await access.withKey(key);
     expect(await admissionCode(access.withKey(key))).toBe("rate_limited");
@@ -60,7 +60,7 @@ describe("the rate of a key", () => {
     expect(await remainingOf(access.withKey(key, { route: routes.listCatalog }))).toBe(118);
   });
 
-  test("is separate for each key of an account, live and test", async () => {
+  test("the rate of a key is separate for each key of an account, live and test", async () => {
     const { key, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const probe = await createKey(access.store, accountId, { mode: "test" });
@@ -73,21 +73,21 @@ describe("the rate of a key", () => {
     });
   });
 
-  test("counts 25 simultaneous requests as 25: each sees another number, and 34 are left after the 26th", async () => {
+  test("the rate of a key counts 25 simultaneous requests as 25: each sees another number, and 34 are left after the 26th", async () => {
     const { key } = await access.anAccount();
     const left = await Promise.all(Array.from({ length: 25 }, () => remainingOf(access.withKey(key))));
     expect(left.toSorted((a, b) => b - a)).toEqual(Array.from({ length: 25 }, (_, index) => 59 - index));
     expect(await remainingOf(access.withKey(key))).toBe(34);
   });
 
-  test("admits 60 of 70 simultaneous requests", async () => {
+  test("the rate of a key admits 60 of 70 simultaneous requests", async () => {
     const { key } = await access.anAccount();
     const codes = await Promise.all(Array.from({ length: 70 }, () => admissionCode(access.withKey(key))));
     expect(codes.filter((code) => code === "admitted")).toHaveLength(60);
     expect(codes.filter((code) => code === "rate_limited")).toHaveLength(10);
   });
 
-  test("survives changes of the account: 57 are left after 3 requests, a status change and a whitelist change", async () => {
+  test("the rate of a key survives changes of the account: 57 are left after 3 requests, a status change and a whitelist change", async () => {
     const { key, accountId } = await access.anAccount();
     await access.withKey(key);
     await setAccountStatus(access.store, accountId, "active");
@@ -98,69 +98,69 @@ describe("the rate of a key", () => {
 });
 
 describe("the counters in a key's item", () => {
-  test.each(groups)("of the group $group are removed once stale", async ({ routesOf }) => {
+  test.each(groups)("a key's counters of the group $group are removed once stale", async ({ routesOf }) => {
     const [route] = routesOf;
     if (route === undefined) throw new Error("The group has no route");
     const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:retrieve"] });
     for (let visit = 0; visit < 9; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       expect(await admissionCode(access.withKey(key, { route }))).toBe("admitted");
     }
-    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON / MINUTE_MS + 16}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`${route.group}:${NOON_MS / MINUTE_MS + 16}`]: 1 });
   });
 
-  test("of a group that is no longer in the table are removed with the others, and no other attribute is", async () => {
+  test("a key's counters of a group that is no longer in the table are removed with the others, and no other attribute is", async () => {
     const { key } = await access.anAccount();
     const before = await access.keyItem(key);
     const { db, accessTable } = access.tables;
     const former = Object.fromEntries(Array.from({ length: 8 }, (_, minute) => [`former:${minute}`, 1]));
     await db.send(new PutCommand({ TableName: accessTable, Item: { ...before, ...former } }));
     await access.withKey(key);
-    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON / MINUTE_MS}`]: 1 });
+    expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON_MS / MINUTE_MS}`]: 1 });
   });
 
-  test("of the previous minute are removed in the same write: 10 consecutive minutes are 10 calls and 1 counter", async () => {
+  test("a key's counters of the previous minute are removed in the same write: 10 consecutive minutes are 10 calls and 1 counter", async () => {
     const { key } = await access.anAccount();
     for (let minute = 0; minute < 10; minute += 1) {
-      access.nowMs = NOON + minute * MINUTE_MS;
+      access.nowMs = NOON_MS + minute * MINUTE_MS;
       await access.withKey(key);
     }
-    expect(await access.countersOf(key)).toEqual({ [`vtu:${NOON / MINUTE_MS + 9}`]: 1 });
+    expect(await access.countersOf(key)).toEqual({ [`vtu:${NOON_MS / MINUTE_MS + 9}`]: 1 });
     expect(access.proxy.calls).toHaveLength(10);
   });
 
-  test("stay until 8 are stale, then 1 more update removes all 8 and keeps the current one", async () => {
+  test("a key's counters stay until 8 are stale, then 1 more update removes all 8 and keeps the current one", async () => {
     const { key } = await access.anAccount();
     const calls: number[] = [];
     for (let visit = 0; visit < 10; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       access.proxy.calls.length = 0;
       await access.withKey(key);
       calls.push(access.proxy.calls.length);
     }
     expect(calls).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
-    const minute = NOON / MINUTE_MS;
+    const minute = NOON_MS / MINUTE_MS;
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute + 16}`]: 1, [`vtu:${minute + 18}`]: 1 });
   });
 
-  test("of another group in the same minute stay when stale ones are removed", async () => {
+  test("a key's counters of another group in the same minute stay when stale ones are removed", async () => {
     const { key } = await access.anAccount();
     for (let visit = 0; visit < 9; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       if (visit === 8) await access.withKey(key, { route: routes.getWallet });
       await access.withKey(key);
     }
-    const minute = NOON / MINUTE_MS + 16;
+    const minute = NOON_MS / MINUTE_MS + 16;
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
   });
 
-  test("fit into 1 KB with 20 IPv6 entries and 3 permissions, so that a request costs 1 write unit", async () => {
+  test("a key's counters fit into 1 KB with 20 IPv6 entries and 3 permissions, so that a request costs 1 write unit", async () => {
     const whitelist = Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index + 1}`);
     const { key } = await access.anAccount({ whitelist, permissions: ["vtu", "identity", "identity:retrieve"] });
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
     let most = 0;
     for (let visit = 0; visit < 30; visit += 1) {
-      access.nowMs = NOON + visit * 2 * MINUTE_MS;
+      access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
       expect(await admissionCode(access.withKey(key, { sourceIp }))).toBe("admitted");
       expect(await admissionCode(access.withKey(key, { sourceIp, route: routes.getWallet }))).toBe("admitted");
       most = Math.max(most, Object.keys(await access.countersOf(key)).length);
@@ -174,10 +174,10 @@ describe("the counters in a key's item", () => {
 test("a request is admitted even if its key's stale counters cannot be removed", async () => {
   const { key } = await access.anAccount();
   for (let visit = 0; visit < 8; visit += 1) {
-    access.nowMs = NOON + visit * 2 * MINUTE_MS;
+    access.nowMs = NOON_MS + visit * 2 * MINUTE_MS;
     await access.withKey(key);
   }
-  access.nowMs = NOON + 16 * MINUTE_MS;
+  access.nowMs = NOON_MS + 16 * MINUTE_MS;
   access.proxy.fault = ({ body }) => (body.includes("#stale0") ? "throttled" : undefined);
   try {
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
@@ -186,20 +186,23 @@ test("a request is admitted even if its key's stale counters cannot be removed",
   }
 });
 
-describe("the count of a request while the account of its key changes", () => {
-  test.each(["conflict", "throttled"] as const)("is retried after %s until the change is written", async (fault) => {
-    const { key } = await access.anAccount();
-    let left = 4;
-    access.proxy.fault = ({ operation }) => {
-      if (operation !== "UpdateItem" || left === 0) return undefined;
-      left -= 1;
-      return fault;
-    };
-    expect(await remainingOf(access.withKey(key))).toBe(59);
-    expect(left).toBe(0);
-  });
+describe("the count of a request whose account is being changed", () => {
+  test.each(["conflict", "throttled"] as const)(
+    "the count of a request whose account is being changed is retried after %s until the change is written",
+    async (fault) => {
+      const { key } = await access.anAccount();
+      let left = 4;
+      access.proxy.fault = ({ operation }) => {
+        if (operation !== "UpdateItem" || left === 0) return undefined;
+        left -= 1;
+        return fault;
+      };
+      expect(await remainingOf(access.withKey(key))).toBe(59);
+      expect(left).toBe(0);
+    },
+  );
 
-  test("fails after 2 s if the change does not end, and the next request is counted as the first", async () => {
+  test("the count of a request whose account is being changed fails after 2 s if the change does not end, and the next request is counted as the first", async () => {
     const { key } = await access.anAccount();
     access.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "conflict" : undefined);
     const startMs = Date.now();

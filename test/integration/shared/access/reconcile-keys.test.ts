@@ -16,10 +16,10 @@ import {
   admissionCode,
   MINUTE_MS,
   NEIGHBOUR,
-  NOON,
   OFFICE,
   openAccess,
 } from "../../../builders/access.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * After a restore of the ledger or the access table no command admits what was refused. A test restores an item that it
@@ -32,21 +32,21 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON);
+const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS);
 const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
 /** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>
   findings.filter(({ account_id }) => account_id === accountId).map(({ found, result }) => [found, result]);
 
 describe("a reconciliation of the keys", () => {
-  test("finds and writes nothing if the tables agree", async () => {
+  test("a reconciliation of the keys finds and writes nothing if the tables agree", async () => {
     const { accountId } = await access.anAccount();
     const { version } = await access.account(accountId);
     expect(about(await reconcile(), accountId)).toEqual([]);
     expect((await access.account(accountId)).version).toBe(version);
   });
 
-  test("takes a revocation and an end that only the access table has into the ledger", async () => {
+  test("a reconciliation of the keys takes a revocation and an end that only the access table has into the ledger", async () => {
     const { keyId, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const restore = await access.rememberAccount(accountId);
@@ -68,7 +68,7 @@ describe("a reconciliation of the keys", () => {
     await access.allow(accountId, NEIGHBOUR);
   });
 
-  test("takes a revocation and an end that only the ledger has into the access table", async () => {
+  test("a reconciliation of the keys takes a revocation and an end that only the ledger has into the access table", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
     const [restoreFirst, restoreSecond] = [await access.rememberItem(key), await access.rememberItem(second.key)];
@@ -85,7 +85,7 @@ describe("a reconciliation of the keys", () => {
     expect(about(await reconcile(), accountId)).toEqual([]);
   });
 
-  test("restores the missing item of a listed key with its mode, permissions and addresses, except in a dry run", async () => {
+  test("a reconciliation of the keys restores the missing item of a listed key with its mode, permissions and addresses, except in a dry run", async () => {
     const { key, accountId } = await access.anAccount({ permissions: ["identity"], mode: "test" });
     const before = await access.keyItem(key);
     await access.deleteItem(key);
@@ -95,7 +95,7 @@ describe("a reconciliation of the keys", () => {
     expect(await access.keyItem(key)).toEqual(before);
   });
 
-  test("restricts the account in both tables if one has it restricted, and keeps only addresses that both allow", async () => {
+  test("a reconciliation of the keys restricts the account in both tables if one has it restricted, and keeps only addresses that both allow", async () => {
     const { key, accountId } = await access.anAccount({ whitelist: ["10.0.0.0/8", OFFICE] });
     const restore = await access.rememberAccount(accountId);
     await setAccountStatus(access.store, accountId, "restricted");
@@ -116,7 +116,7 @@ describe("a reconciliation of the keys", () => {
     expect(inside).toEqual([true, false, false]);
   });
 
-  test("revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {
+  test("a reconciliation of the keys revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const { db, ledgerTable } = access.tables;
     await db.send(new DeleteCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) } }));
@@ -125,12 +125,12 @@ describe("a reconciliation of the keys", () => {
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await access.isAdmitted(key)).toBe(false);
     expect(about(await reconcile(), accountId)).toEqual([]);
-    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON }, SERVICE);
+    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON_MS }, SERVICE);
     expect(audit).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
     expect((await access.keyItem(key)).key_id).toBe(keyId);
   });
 
-  test("activates no key that is revoked during the reconciliation", async () => {
+  test("a reconciliation of the keys activates no key that is revoked during the reconciliation", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     await access.deleteItem(key);
     const [findings] = await Promise.all([reconcile(), revokeKey(access.store, accountId, keyId)]);
@@ -139,7 +139,7 @@ describe("a reconciliation of the keys", () => {
     expect(await access.isAdmitted(key)).toBe(false);
   });
 
-  test("keeps the counters of a key that it restricts", async () => {
+  test("a reconciliation of the keys keeps the counters of a key that it restricts", async () => {
     const { key, accountId } = await access.anAccount();
     await access.isAdmitted(key);
     const counters = await access.countersOf(key);

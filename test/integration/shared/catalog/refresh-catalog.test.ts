@@ -15,10 +15,10 @@ import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const HOUR_MS = 3_600_000;
 
 /** The refresh between a simulator and the cache table, with a clock that only the test moves. */
@@ -27,7 +27,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   onTestFinished(() => simulator.stop());
   const { db, cacheTable } = await freshTables();
   const store = catalogStore(db, cacheTable);
-  const clock = { nowMs: NOON };
+  const clock = { nowMs: NOON_MS };
   const key = "key" in options ? options.key : KEY;
   const liveKey = { value: async () => key, refetch: async () => key };
   const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
@@ -57,10 +57,10 @@ describe("the table", () => {
   test("the table returns a snapshot byte by byte, with its tag and its time", async () => {
     const { store } = await aRefresh();
     expect(await store.read()).toBeUndefined();
-    const snapshot = snapshotOf(aCatalog(30), NOON + 7);
+    const snapshot = snapshotOf(aCatalog(30), NOON_MS + 7);
     await store.write(snapshot);
     const read = await store.read();
-    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON + 7 });
+    expect(read).toMatchObject({ etag: snapshot.etag, fetchedAtMs: NOON_MS + 7 });
     expect(Buffer.from(read?.gzip ?? []).equals(snapshot.gzip)).toBe(true);
     expect(documentText(read ?? snapshotOf(aCatalog(0), 0))).toBe(documentText(snapshot));
   });
@@ -115,13 +115,13 @@ describe("a filled table", () => {
     const { refresh, simulator, clock } = await aRefresh();
     await refresh();
     countReads(simulator);
-    clock.nowMs = NOON + HOUR_MS - 1;
+    clock.nowMs = NOON_MS + HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
     expect(reads(simulator)).toBe(0);
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
     expect(reads(simulator)).toBe(1);
-    clock.nowMs = NOON + 2 * HOUR_MS - 1;
+    clock.nowMs = NOON_MS + 2 * HOUR_MS - 1;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
   });
 
@@ -132,7 +132,7 @@ describe("a filled table", () => {
     const before = await store.read();
     const changed = [aPlan({ id: 101, price: 510 }), aPlan({ id: 102 }), aPlan({ id: 900 })];
     serve(aCatalog(0, { data_plans: changed }));
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 3 });
     expect((await stored())?.data_plans).toEqual(changed);
     expect((await store.read())?.etag).not.toBe(before?.etag);
@@ -142,9 +142,9 @@ describe("a filled table", () => {
     const { refresh, store, clock } = await aRefresh();
     await refresh();
     const before = await store.read();
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     await refresh();
-    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON + HOUR_MS });
+    expect(await store.read()).toMatchObject({ etag: before?.etag, fetchedAtMs: NOON_MS + HOUR_MS });
   });
 });
 
@@ -205,10 +205,10 @@ describe("a catalog that was refused as empty", () => {
 describe("a catalog with invalid plans", () => {
   const invalidPlan = (id: number) => aPlan({ id, name: "G".repeat(150) });
   const linesOf = async (work: () => Promise<unknown>) => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
     await work();
-    const lines = said.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
-    said.mockRestore();
+    const lines = log.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
+    log.mockRestore();
     return lines.filter(({ event }) => String(event).startsWith("catalog.entries_"));
   };
 
@@ -271,7 +271,7 @@ describe("a catalog with invalid plans", () => {
 
   test("an item of an earlier release is read as one without dropped entries", async () => {
     const { db, cacheTable, store } = await aRefresh();
-    const { gzip, etag } = snapshotOf(aCatalog(3), NOON);
+    const { gzip, etag } = snapshotOf(aCatalog(3), NOON_MS);
     await db.send(
       new PutCommand({
         TableName: cacheTable,
@@ -282,7 +282,7 @@ describe("a catalog with invalid plans", () => {
   });
 });
 
-describe("the old catalog stays when the new one", () => {
+describe("a refused catalog", () => {
   type Spoil = (setting: Awaited<ReturnType<typeof aRefresh>>) => void;
   const plans = (count: number) => aCatalog(count).data_plans;
   const spoilt: readonly (readonly [string, string, Spoil])[] = [
@@ -303,14 +303,14 @@ describe("the old catalog stays when the new one", () => {
     ["has no networks", "invalid", ({ serve }) => serve(aCatalog(10, { networks: [] }))],
     ["is an array", "invalid", ({ serve }) => serve([])],
     [
-      "says status false",
+      "has the status false",
       "invalid",
       ({ simulator }) => {
         simulator.state.catalogBody = { status: false, message: "OK", data: aCatalog(10) };
       },
     ],
     ["is HTML", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "html" })],
-    ["is nothing at all", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
+    ["is empty", "invalid", ({ simulator }) => simulator.state.faults.add({ kind: "empty" })],
     [
       "comes with 201",
       "unreachable",
@@ -324,7 +324,7 @@ describe("the old catalog stays when the new one", () => {
     ["is a 500", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 500 })],
     ["is a redirect", "unreachable", ({ simulator }) => simulator.state.faults.add({ kind: "status", status: 302 })],
     [
-      "is a 401 with the key that we have",
+      "is a 401 with the current key",
       "unreachable",
       ({ simulator }) => simulator.state.faults.add({ kind: "unauthorized" }),
     ],
@@ -348,13 +348,13 @@ describe("the old catalog stays when the new one", () => {
     ],
   ];
 
-  test.for(spoilt)("%s: %s", async ([, reason, spoil]) => {
+  test.for(spoilt)("the old catalog stays if the new one %s: %s", async ([, reason, spoil]) => {
     const setting = await aRefresh();
     setting.serve(aCatalog(10));
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 10 });
     const before = await setting.store.read();
     spoil(setting);
-    setting.clock.nowMs = NOON + HOUR_MS;
+    setting.clock.nowMs = NOON_MS + HOUR_MS;
     expect(await setting.refresh()).toEqual({ kind: "refused", reason });
     expect(await setting.store.read()).toEqual(before);
 
@@ -376,8 +376,8 @@ describe("the old catalog stays when the new one", () => {
 
   test("once there was a catalog, a refresh without a key is refused as unreachable and raises an alarm", async () => {
     const { refresh, simulator, store, clock } = await aRefresh({ key: undefined });
-    await store.write(snapshotOf(aCatalog(10), NOON));
-    clock.nowMs = NOON + HOUR_MS;
+    await store.write(snapshotOf(aCatalog(10), NOON_MS));
+    clock.nowMs = NOON_MS + HOUR_MS;
     countReads(simulator);
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => said.mockRestore());
@@ -394,13 +394,13 @@ test.for([
   [9, 4, "refused"],
   [1, 1, "replaced"],
 ] as const)(
-  "of %i plans before, %i are %s: less than half is an accident, half is not",
+  "a catalog that shrinks from %i plans to %i is %s: less than half is refused",
   async ([before, after, kind]) => {
     const { refresh, serve, clock } = await aRefresh();
     serve(aCatalog(before));
     await refresh();
     serve(aCatalog(after));
-    clock.nowMs = NOON + HOUR_MS;
+    clock.nowMs = NOON_MS + HOUR_MS;
     expect((await refresh()).kind).toBe(kind);
   },
 );

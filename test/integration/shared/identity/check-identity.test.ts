@@ -276,7 +276,7 @@ describe("a live check without a result is refunded", () => {
     ],
     ["more than the 5.5 MB that we can pass on", { kind: "huge", bytes: 6_000_000 }, 502, "delivery_failed"],
   ];
-  test.each(outcomes)("%s", async (_name, fault, status, code) => {
+  test.each(outcomes)("a live check without a result is refunded: %s", async (_name, fault, status, code) => {
     const { caller, answer, replay } = await service.verifyUnder({ ...fault, path: VERIFY_NIN }, { reference: "once" });
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-error-code")).toBe(code);

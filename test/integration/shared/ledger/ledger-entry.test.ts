@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
-import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { adjustWallet, fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { readStatement } from "../../../../shared/ledger/statement.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
 /** Goal: a funding or an adjustment changes its wallet once, or is refused, whatever its write meets. */
 let ledger: FaultyLedger;
@@ -76,5 +82,117 @@ describe("recordEntry", () => {
     expect(seen.writes).toBe(TRIES);
     ledger.proxy.fault = () => undefined;
     expect(await ledger.balanceOf(accountId)).toBe(100);
+  });
+});
+
+describe("concurrent entries", () => {
+  let operator: OperatorLedger;
+  beforeAll(async () => {
+    operator = await openOperatorLedger();
+  });
+
+  const adjust = (accountId: string, naira: number, adjustmentId: string) =>
+    adjustWallet(operator.ledgerAt(), { accountId, adjustmentId, amount_kobo: naira * 100, why: "ticket 88" });
+
+  test("of 10 concurrent adjustments with one id one changes the balance, and another amount under that id is refused", async () => {
+    const { accountId, balance, isReconciled } = await operator.anAccount();
+    const results = await Promise.all(Array.from({ length: 10 }, () => adjust(accountId, -300, "case-1")));
+    expect(results.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
+    expect(await adjust(accountId, -301, "case-1")).toMatchObject({
+      kind: "already_recorded",
+      entry: { amount_kobo: -300_00 },
+    });
+    expect(await balance()).toBe(700);
+    expect(await isReconciled()).toBe(true);
+  });
+
+  const fund = (accountId: string, fundingId: string, naira = 300) =>
+    fundWallet(operator.ledgerAt(), { accountId, fundingId, amountKobo: koboFromNaira(naira) });
+
+  test("a bank transfer is credited to one account only, by 10 operators at once and by one after the other", async () => {
+    const accounts = [await operator.anAccount(), await operator.anAccount()];
+    const id = `bank-${randomUUID()}`;
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => fund(accounts[index % 2]?.accountId ?? "", id)),
+    );
+    expect(results.filter(({ kind }) => kind === "recorded")).toHaveLength(1);
+    const balances = await Promise.all(accounts.map(({ balance }) => balance()));
+    expect(balances.toSorted((one, other) => one - other)).toEqual([1_000, 1_300]);
+    const [credited, other] = balances[0] === 1_300 ? accounts : accounts.toReversed();
+    expect(await fund(other?.accountId ?? "", id)).toMatchObject({
+      kind: "already_recorded",
+      entry: { account_id: credited?.accountId, amount_kobo: 300_00, created_at: isoTime(NOON_MS) },
+    });
+    for (const { isReconciled } of accounts) expect(await isReconciled()).toBe(true);
+  });
+
+  test("a bank transfer whose reference is typed in another case is the same transfer", async () => {
+    const { accountId, balance } = await operator.anAccount();
+    const id = `gtb-${randomUUID()}`;
+    expect(await fund(accountId, id)).toEqual({ kind: "recorded" });
+    expect(await fund(accountId, id.toUpperCase())).toMatchObject({
+      kind: "already_recorded",
+      entry: { entry_id: id },
+    });
+    expect(await balance()).toBe(1_300);
+  });
+
+  test("a funding that an earlier release recorded under its account's key is recorded for no other account and not again", async () => {
+    const [first, other] = [await operator.anAccount(), await operator.anAccount()];
+    const id = `bank-${randomUUID()}`;
+    const entry = { kind: "funding", account_id: first.accountId, entry_id: id, amount_kobo: 300_00 } as const;
+    const former = {
+      ...entry,
+      pk: `funding#${first.accountId}#${id}`,
+      owner: `${first.accountId}#entries`,
+      created_at: isoTime(NOON_MS - 60_000),
+    };
+    await operator.tables.db.send(new PutCommand({ TableName: operator.tables.ledgerTable, Item: former }));
+    for (const { accountId } of [first, other]) {
+      expect(await fund(accountId, id)).toMatchObject({ kind: "already_recorded", entry: former });
+    }
+    expect(await Promise.all([first.balance(), other.balance()])).toEqual([1_000, 1_000]);
+  });
+
+  test("an adjustment's id belongs to its account: the same id of another account is another adjustment", async () => {
+    const [one, other] = [await operator.anAccount(), await operator.anAccount()];
+    expect(await adjust(one.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
+    expect(await adjust(other.accountId, 50, "case-1")).toEqual({ kind: "recorded" });
+  });
+
+  test("of 3 concurrent adjustments of -600 to a balance of 1,000 one is recorded", async () => {
+    const { accountId, balance } = await operator.anAccount();
+    const results = await Promise.all(["a", "b", "c"].map((id) => adjust(accountId, -600, id)));
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual([
+      "insufficient_balance",
+      "insufficient_balance",
+      "recorded",
+    ]);
+    expect(await balance()).toBe(400);
+  });
+
+  test("a statement lists entries and transactions by time, and its closing sum is the balance", async () => {
+    const { accountId, balance } = await operator.anAccount();
+    const [bought, failed] = [await operator.openFor(accountId), await operator.openFor(accountId)];
+    await settleTransaction(operator.ledgerAt(), bought, { status: "success" }, deadlineIn(9_000));
+    await resolveTransaction(operator.ledgerAt(), failed, "failed", decision);
+    await adjust(accountId, 50, "case-1");
+    const statement = await readStatement(operator.ledgerAt(), accountId, { from: "0000", to: "9999" });
+    const lines = statement.lines.map(({ kind, status, effect_kobo }) => [kind, status, effect_kobo]);
+    expect(lines.slice(1, 3)).toEqual(
+      expect.arrayContaining([
+        ["data", "failed", 0],
+        ["data", "success", -500_00],
+      ]),
+    );
+    expect([lines[0], lines[3]]).toEqual([
+      ["funding", "booked", 1_000_00],
+      ["adjustment", "booked", 50_00],
+    ]);
+    expect(statement).toMatchObject({ opening_kobo: 0, closing_kobo: 550_00 });
+    expect(await balance()).toBe(550);
+
+    const later = await readStatement(operator.ledgerAt(), accountId, { from: isoTime(NOON_MS), to: "9999" });
+    expect(later).toMatchObject({ opening_kobo: 500_00, closing_kobo: 550_00, lines: [{ kind: "adjustment" }] });
   });
 });

@@ -4,7 +4,8 @@ import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-th
 import { getWallet } from "../../../../shared/ledger/read-account.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: an account sees its one wallet as it is, with the threshold that its operator set. */
 let ledger: FaultyLedger;

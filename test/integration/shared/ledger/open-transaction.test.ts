@@ -8,7 +8,8 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../builders/dynamodb-proxy.ts";
-import { type FaultyLedger, isWrite, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate. Method:
@@ -34,7 +35,7 @@ describe("openTransaction", () => {
   test("a debit takes the amount and puts the transaction and its records in one write", async () => {
     const accountId = await ledger.aWallet(700);
     const transaction = ledger.aTransaction(accountId);
-    const record = { pk: `consent#${randomUUID()}`, by: "somebody" };
+    const record = { pk: `consent#${randomUUID()}`, by: "ada" };
     expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);

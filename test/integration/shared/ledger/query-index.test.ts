@@ -10,11 +10,10 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: an index is read to its end, and its transactions are read strongly from the table. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const ALWAYS = { from: "0000", to: "9999" };
 let ledger: Ledger;
 let transactions: readonly Transaction[];

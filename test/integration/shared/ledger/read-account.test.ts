@@ -13,12 +13,11 @@ import { transactionOwner, transactionPk } from "../../../../shared/ledger/schem
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { startTestService, type TestService } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-/** Goal: an account finds all of its transactions and no others, however many they are. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const REFERENCE_KEY = "0123456789abcdef0123456789abcdef";
 
 let db: DynamoDBDocumentClient;

@@ -16,7 +16,8 @@ import {
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 

@@ -14,7 +14,8 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */

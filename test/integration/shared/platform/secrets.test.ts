@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { secret } from "../../../../shared/platform/secrets.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const FIVE_MINUTES_MS = 300_000;
 
 /** What Secrets Manager does when it is asked: gives the value, has none, fails, or never answers. */
@@ -12,7 +12,7 @@ type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" 
 /** A stub of Secrets Manager with one secret, and a clock that only the test moves. */
 const aSecret = async (value: string | undefined) => {
   const vault: Vault = { value, trouble: undefined, requests: [] };
-  const clock = { nowMs: NOON };
+  const clock = { nowMs: NOON_MS };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
@@ -55,9 +55,9 @@ describe("a cached secret", () => {
     const { value, vault, clock } = await aSecret("live_old");
     await value();
     vault.value = "live_new";
-    clock.nowMs = NOON + FIVE_MINUTES_MS - 1;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS - 1;
     expect(await value()).toBe("live_old");
-    clock.nowMs = NOON + FIVE_MINUTES_MS;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBe("live_new");
     expect(vault.requests).toHaveLength(2);
   });
@@ -87,10 +87,10 @@ describe("an absent secret", () => {
     const { value, vault, clock } = await aSecret(undefined);
     for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
     vault.value = "live_key";
-    clock.nowMs = NOON + 59_999;
+    clock.nowMs = NOON_MS + 59_999;
     expect(await value()).toBeUndefined();
     expect(vault.requests).toHaveLength(1);
-    clock.nowMs = NOON + 60_000;
+    clock.nowMs = NOON_MS + 60_000;
     expect(await value()).toBe("live_key");
     expect(vault.requests).toHaveLength(2);
   });
@@ -111,7 +111,7 @@ describe("an absent secret", () => {
     const { value, vault, clock } = await aSecret("live_key");
     await value();
     vault.value = undefined;
-    clock.nowMs = NOON + FIVE_MINUTES_MS;
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBeUndefined();
   });
 });
@@ -129,7 +129,7 @@ describe("an outage of Secrets Manager", () => {
       await value();
       vault.trouble = trouble;
       vault.value = "live_new";
-      clock.nowMs = NOON + 24 * 3_600_000;
+      clock.nowMs = NOON_MS + 24 * 3_600_000;
       for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_old");
       expect(vault.requests).toHaveLength(2);
       vault.trouble = undefined;
@@ -142,7 +142,7 @@ describe("an outage of Secrets Manager", () => {
     const { value, vault, clock } = await aSecret(undefined);
     await value();
     vault.trouble = trouble;
-    clock.nowMs = NOON + 24 * 3_600_000;
+    clock.nowMs = NOON_MS + 24 * 3_600_000;
     expect(await value()).toBeUndefined();
   });
 

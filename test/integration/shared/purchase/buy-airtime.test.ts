@@ -20,7 +20,7 @@ const anAirtimeOrder = (changes: Readonly<Record<string, unknown>> = {}) => ({
 const requestCount = (): number => service.simulator.state.requests.length;
 
 describe("a live airtime purchase", () => {
-  test("answers success, costs exactly its amount and sends one order", async () => {
+  test("a live airtime purchase answers success, costs exactly its amount and sends one order", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const before = requestCount();
     const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder() });
@@ -43,7 +43,7 @@ describe("a live airtime purchase", () => {
     });
   });
 
-  test("is read back with its network, number and type", async () => {
+  test("a live airtime purchase is read back with its network, number and type", async () => {
     const { key } = await service.newCaller();
     await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ reference: "shown" }) });
     const found = await service.call("GET", "/transactions/shown", { key });
@@ -54,7 +54,7 @@ describe("a live airtime purchase", () => {
 
   // Amounts whose product with 100 is no whole number in floating point are among them.
   test.each([50, 50.01, 64.1, 100.55, 128.56, 1_138.29, 4_035.3, 49_999.99, 50_000])(
-    "of %d NGN leaves the balance exact to the kobo, and the upstream gets the amount unchanged",
+    "a live airtime purchase of %d NGN leaves the balance exact to the kobo, and the upstream gets the amount unchanged",
     async (amount) => {
       const caller = await service.newCaller({ naira: 60_000.07 });
       const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: anAirtimeOrder({ amount }) });
@@ -69,21 +69,24 @@ describe("a live airtime purchase", () => {
     [54.019999999999996, 54.02],
     [100.1 + 200.2, 300.3],
     [49.99999999999999, 50],
-  ])("of %d NGN, a sum with floating-point noise, is one of %d NGN, and so is its replay", async (amount, naira) => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    const body = anAirtimeOrder({ amount, reference: "computed" });
-    const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
-    expect(transactionOf(first).amount).toBe(naira);
-    expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
-    const replay = await service.call("POST", BUY_AIRTIME, {
-      key: caller.key,
-      body: anAirtimeOrder({ amount: naira, reference: "computed" }),
-    });
-    expect(replay.body).toEqual(first.body);
-    expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
-  });
+  ])(
+    "a live airtime purchase of %d NGN, a sum with floating-point noise, is one of %d NGN, and so is its replay",
+    async (amount, naira) => {
+      const caller = await service.newCaller({ naira: 1_000 });
+      const body = anAirtimeOrder({ amount, reference: "computed" });
+      const first = await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+      expect(transactionOf(first).amount).toBe(naira);
+      expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ amount: naira });
+      const replay = await service.call("POST", BUY_AIRTIME, {
+        key: caller.key,
+        body: anAirtimeOrder({ amount: naira, reference: "computed" }),
+      });
+      expect(replay.body).toEqual(first.body);
+      expect(await caller.balance()).toBe(Math.round((1_000 - naira) * 100) / 100);
+    },
+  );
 
-  test("of 100.55 NGN is refused with a balance of 100.54 NGN, and leaves nothing of 100.55 NGN", async () => {
+  test("a live airtime purchase of 100.55 NGN is refused with a balance of 100.54 NGN, and takes all of 100.55 NGN", async () => {
     const poor = await service.newCaller({ naira: 100.54 });
     const body = anAirtimeOrder({ amount: 100.55 });
     const refused = await service.call("POST", BUY_AIRTIME, { key: poor.key, body });
@@ -111,14 +114,14 @@ describe("the network of an airtime purchase", () => {
     ["t2", "9mobile"],
     [" T2", "9mobile"],
   ];
-  test.each(spellings)("%j is sent upstream as %s", async (network, code) => {
+  test.each(spellings)("the network %j is sent upstream as %s", async (network, code) => {
     const { key } = await service.newCaller();
     const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder({ network }) });
     expect(answer.status).toBe(200);
     expect(service.simulator.state.requests.at(-1)?.body).toMatchObject({ network: code });
   });
 
-  test("does not follow from the number's prefix, because numbers are ported", async () => {
+  test("the network does not follow from the number's prefix, because numbers are ported", async () => {
     const { key } = await service.newCaller();
     const body = anAirtimeOrder({ network: "glo", phone_number: "08031234567" });
     const answer = await service.call("POST", BUY_AIRTIME, { key, body });
@@ -126,7 +129,7 @@ describe("the network of an airtime purchase", () => {
   });
 
   test.each([[""], ["   "], ["mtnn"], ["airte"], ["234"], ["m t n"], ["mtn,airtel"], ["__proto__"], ["constructor"]])(
-    "%j is answered 422 with the list of networks",
+    "the network %j is answered 422 with the list of networks",
     async (network) => {
       const caller = await service.newCaller({ naira: 1_000 });
       const before = requestCount();
@@ -168,7 +171,7 @@ describe("an invalid airtime purchase", () => {
     ["a reference with a slash", { reference: "a/b" }, 422, "reference"],
   ];
   test.each(cases)(
-    "with %s is refused about that field, and nothing is charged or sent",
+    "an airtime purchase with %s is refused about that field, and nothing is charged or sent",
     async (_name, changes, status, field) => {
       const caller = await service.newCaller({ naira: 100_000 });
       const before = requestCount();
@@ -184,7 +187,7 @@ describe("an invalid airtime purchase", () => {
 
   // In JSON text, because no JavaScript number has these values.
   test.each([["1e400"], ["100.0000000000000000001e999"], ["-1e999"]])(
-    "with amount %s is answered 422",
+    "an airtime purchase with amount %s is answered 422",
     async (amount) => {
       const caller = await service.newCaller({ naira: 1_000 });
       const raw = `{"network":"mtn","phone_number":"08031234567","amount":${amount}}`;
@@ -195,7 +198,7 @@ describe("an invalid airtime purchase", () => {
     },
   );
 
-  test("with a reference and another Idempotency-Key is answered 422 about the reference", async () => {
+  test("an airtime purchase with a reference and another Idempotency-Key is answered 422 about the reference", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const answer = await service.call("POST", BUY_AIRTIME, {
       key: caller.key,
@@ -207,7 +210,7 @@ describe("an invalid airtime purchase", () => {
     expect(await caller.balance()).toBe(1_000);
   });
 
-  test("with a key that may only check identities is answered 403 permission_denied", async () => {
+  test("an airtime purchase with a key that may only check identities is answered 403 permission_denied", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const key = await caller.newKey({ permissions: ["identity"] });
     const answer = await service.call("POST", BUY_AIRTIME, { key, body: anAirtimeOrder() });
@@ -218,7 +221,7 @@ describe("an invalid airtime purchase", () => {
 });
 
 describe("an airtime purchase with a used reference", () => {
-  test("is a replay however network and amount are written", async () => {
+  test("an airtime purchase with a used reference is a replay however network and amount are written", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const raw = (network: string, amount: string) =>
       `{"network":"${network}","amount":${amount},"phone_number":"08031234567","reference":"same"}`;
@@ -242,17 +245,20 @@ describe("an airtime purchase with a used reference", () => {
     ["amount", { amount: 100.01 }],
     ["network", { network: "airtel" }],
     ["number", { phone_number: "08031234568" }],
-  ])("and another %s is answered 422 about the reference, and changes nothing", async (_name, changes) => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    const body = anAirtimeOrder({ reference: "other" });
-    await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
-    const before = requestCount();
-    const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: { ...body, ...changes } });
-    expect(answer.status).toBe(422);
-    expect(answer.headers.get("x-error-code")).toBe("reference_reused");
-    expect(requestCount()).toBe(before);
-    expect(await caller.balance()).toBe(900);
-  });
+  ])(
+    "an airtime purchase with a used reference and another %s is answered 422 about the reference, and changes nothing",
+    async (_name, changes) => {
+      const caller = await service.newCaller({ naira: 1_000 });
+      const body = anAirtimeOrder({ reference: "other" });
+      await service.call("POST", BUY_AIRTIME, { key: caller.key, body });
+      const before = requestCount();
+      const answer = await service.call("POST", BUY_AIRTIME, { key: caller.key, body: { ...body, ...changes } });
+      expect(answer.status).toBe(422);
+      expect(answer.headers.get("x-error-code")).toBe("reference_reused");
+      expect(requestCount()).toBe(before);
+      expect(await caller.balance()).toBe(900);
+    },
+  );
 });
 
 describe("an airtime purchase whose upstream refuses", () => {
@@ -271,15 +277,18 @@ describe("an airtime purchase whose upstream refuses", () => {
     return answer;
   };
 
-  test.each(["network", "amount", "phone_number"])("its %s is refunded and answered 422 about it", async (field) => {
-    const answer = await buyUnder(blaming(field));
-    expect(answer.status).toBe(422);
-    expect(answer.headers.get("x-error-code")).toBe("validation_failed");
-    expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
-  });
+  test.each(["network", "amount", "phone_number"])(
+    "an airtime purchase whose %s the upstream refuses is refunded and answered 422 about it",
+    async (field) => {
+      const answer = await buyUnder(blaming(field));
+      expect(answer.status).toBe(422);
+      expect(answer.headers.get("x-error-code")).toBe("validation_failed");
+      expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+    },
+  );
 
   test.each(["plan_id", "network_id", "nin", "channel"])(
-    "%s, which an airtime order does not have, is refunded and answered with a documented code and without that field",
+    "an airtime purchase refused on %s, which it does not have, is refunded and answered without that field",
     async (field) => {
       const answer = await buyUnder(blaming(field));
       expect(answer.body.errors ?? {}).not.toHaveProperty(field);

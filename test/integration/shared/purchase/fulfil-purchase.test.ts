@@ -11,8 +11,8 @@ import {
 } from "../../../builders/service.ts";
 
 /**
- * Goal: caller, wallet and transaction agree on what became of an order, for each kind of answer of the upstream and each way over
- * the wire. test/unit/shared/upstream/classify.test.ts has every answer and what kind it is.
+ * Goal: caller, wallet and transaction agree on the outcome of an order, for each kind of answer of the upstream and
+ * each way over the wire. test/unit/shared/upstream/classify.test.ts has every answer and what kind it is.
  */
 let service: TestService;
 beforeAll(async () => {
@@ -171,7 +171,7 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   });
   afterAll(() => limited.stop());
 
-  test("has its purchase refunded and later ones refused before their debit, with Retry-After", async () => {
+  test("a 429 with a long Retry-After refunds its purchase, and later ones are refused before their debit with Retry-After", async () => {
     const first = await limited.call("POST", path, { key: caller.key, body: anOrder() });
     expect(first.status).toBe(502);
     expect(first.headers.get("x-error-code")).toBe("delivery_failed");

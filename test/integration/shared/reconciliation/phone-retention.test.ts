@@ -19,7 +19,8 @@ import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -248,7 +249,7 @@ describe("a masking pass", () => {
 
   describe.each(["never_arrives", "answer_lost", "throttled", "conflict"] as const)("a fault: %s", (fault) => {
     test.each(Array.from({ length: WRITES }, (_, index) => index + 1))(
-      "a pass that meets it at write %i masks everything by the end of the next run",
+      "a pass that meets a fault at write %i masks everything by the end of the next run",
       async (position) => {
         const transactions = await threeTransactions();
         let writes = 0;

@@ -8,13 +8,15 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /**
  * Goal: each run measures what is open, refunds abandoned checks, and reports the wallets that differ and no others.
  */
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 let proxy: DynamoDbProxy;
 let ledger: LedgerAtNoon;
 beforeAll(async () => {
@@ -33,6 +35,8 @@ const enough = (): Deadline => deadlineIn(120_000);
 
 const anAccount = () => ledger.anAccount(2_000);
 const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountId, "balance_kobo", kobo);
+/** As if another writer changed the wallet without an entry. */
+const raiseVersion = (accountId: string) => ledger.addToWallet(accountId, "version", 1);
 
 /** What a run returns, publishes as metrics, and logs. */
 const run = async (deadline: Deadline = enough()) => {
@@ -196,5 +200,90 @@ describe("reconcileLedger", () => {
     const accountId = await anAccount();
     expect((await run()).logged).toContain(broken);
     expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
+
+  test("a difference that grows is a warning in the first run and a mismatch in each later one", async () => {
+    const accountId = await anAccount();
+    const mismatches: unknown[] = [];
+    const logged: string[] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      ledger.nowMs += MINUTE_MS;
+      await addKobo(accountId, 50_000);
+      const { result, logged: lines } = await run();
+      mismatches.push(result.mismatches);
+      logged.push(lines);
+    }
+    expect(mismatches).toEqual([0, 1, 1, 1]);
+    expect(logged[0]).toContain('"level":"warn","event":"wallet.difference"');
+    expect(logged[0]).not.toContain("wallet.mismatch");
+    expect(logged[3]).toContain(`"event":"wallet.mismatch","account":"${accountId}","difference_kobo":200000`);
+  });
+
+  test("a wallet that differed and is too busy in the next run raises an alarm at once", async () => {
+    const accountId = await anAccount();
+    await addKobo(accountId, 1);
+    await run();
+    ledger.beforeEachWalletRead(raiseVersion);
+    ledger.nowMs += MINUTE_MS;
+    expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}","reason":"busy"`);
+  }, 30_000);
+
+  test("a wallet that was not reconciled for more than 25 hours raises an alarm in every run", async () => {
+    const accountId = await anAccount();
+    ledger.beforeEachWalletRead(raiseVersion);
+    ledger.nowMs += 25 * HOUR_MS;
+    expect((await run()).logged).not.toContain("wallet.not_reconciled");
+    ledger.nowMs += 1;
+    expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
+  }, 30_000);
+
+  test("a wallet whose time is up does not stop the run, which goes on with the next one", async () => {
+    const slow = await anAccount();
+    ledger.nowMs += 1;
+    const other = await anAccount();
+    ledger.beforeEachWalletRead(async (accountId) => {
+      if (accountId !== slow) return;
+      ledger.nowMs += 11_000;
+      await raiseVersion(slow);
+    });
+    await ledger.anOpenTransaction(slow);
+    ledger.nowMs = NOON_MS + HOUR_MS;
+    await run();
+    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
+
+  test("each minute's run begins with another wallet", async () => {
+    const begun: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      ledger.nowMs += 1;
+      await anAccount();
+    }
+    ledger.beforeEachWalletRead(async (accountId) => {
+      begun.push(accountId);
+      ledger.nowMs += 31_000;
+    });
+    for (let minute = 0; minute < 3; minute += 1) {
+      ledger.nowMs = NOON_MS + DAY_MS + minute * MINUTE_MS;
+      await run();
+    }
+    expect(new Set(begun).size).toBe(3);
+  });
+
+  test("a run that is killed during a reconciliation has published its metrics of open transactions", async () => {
+    const accountId = await anAccount();
+    await ledger.anOpenTransaction(accountId);
+    ledger.nowMs += HOUR_MS;
+    const logged: string[] = [];
+    vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+    const isReading = new Promise<void>((resolve) => {
+      ledger.beforeEachWalletRead(() => {
+        resolve();
+        return new Promise(() => {});
+      });
+    });
+    void reconcileLedger(ledger, enough());
+    await isReading;
+    expect(logged.join()).toContain('"OldestOpenSeconds":3600,"StuckTransactions":1,"OldestUnrefundedSeconds":0');
   });
 });

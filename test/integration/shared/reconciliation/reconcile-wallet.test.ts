@@ -1,20 +1,25 @@
-import { BatchGetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { entriesOwner } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
+import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import {
   confirmedReconciliation,
+  type Reconciliation,
   reconcileAndCheckpoint,
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
 const HOUR_MS = 3_600_000;
@@ -44,6 +49,33 @@ const addKobo = (accountId: string, kobo: number) => ledger.addToWallet(accountI
 const reconcile = async (accountId: string): Promise<void> => {
   const result = await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
   expect(result.kind).toBe("reconciled");
+};
+
+/** As if another writer changed the wallet so often, without an entry. */
+const raiseVersion = (accountId: string, by = 1) => ledger.addToWallet(accountId, "version", by);
+
+/** Transactions that failed and were refunded, as many for each millisecond from now on as `perMoment`. */
+const putRefunded = async (accountId: string, count: number, perMoment: number): Promise<void> => {
+  for (let index = 0; index < count; index += 1) {
+    if (index % perMoment === 0) ledger.nowMs += 1;
+    const { open: _open, ...Item } = ledger.aTransaction(accountId, { status: "failed" });
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  }
+  await raiseVersion(accountId, 2 * count);
+};
+
+/** The first `count` answers of the index lack these keys. */
+const hideFromIndex = (pks: readonly string[], count: number): void => {
+  const send = ledger.db.send.bind(ledger.db);
+  let answers = 0;
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+    const answer: unknown = await send(command);
+    if (!(command instanceof QueryCommand)) return answer;
+    const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
+    if (!Items.some(({ pk }) => pks.includes(pk))) return answer;
+    answers += 1;
+    return answers > count ? answer : { ...rest, Items: Items.filter(({ pk }) => !pks.includes(pk)) };
+  });
 };
 
 describe("reconcileWallet", () => {
@@ -93,6 +125,22 @@ describe("reconcileWallet", () => {
     expect(keysRead).toEqual([1, 100, 30, 2, 2]);
   });
 
+  test("a funding that another release stored under other names counts", async () => {
+    const accountId = await anAccount();
+    const { db, table: TableName } = ledger;
+    const Item = {
+      pk: `funding#${accountId}#early`,
+      owner: entriesOwner(accountId),
+      account_id: accountId,
+      funding_id: "early",
+      amount_kobo: 700,
+      created_at: isoTime(NOON_MS),
+    };
+    await db.send(new PutCommand({ TableName, Item }));
+    await addKobo(accountId, 700);
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ balance_kobo: 200_700, difference_kobo: 0 });
+  });
+
   test("the first reconciliation of a wallet starts from the beginning", async () => {
     const beginning = "1970-01-01T00:00:00.000Z";
     expect(await readCheckpoint(ledger, "acc_1")).toEqual({
@@ -106,6 +154,57 @@ describe("reconcileWallet", () => {
       difference_kobo: 0,
     });
   });
+});
+
+describe("reconcileWallet with an index that lags", () => {
+  test("a transaction that the index lacks causes no difference", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    const transaction = await ledger.anOpenTransaction(accountId);
+    hideFromIndex([transaction.pk], 2);
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+  });
+
+  test("a difference is not hidden by a debit of the same amount that the index lacks", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    const transaction = await ledger.anOpenTransaction(accountId);
+    await addKobo(accountId, 50_000);
+    hideFromIndex([transaction.pk], 2);
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 50_000 });
+  });
+
+  test("a wallet with 5 purchases a second has no difference while the index lags", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    const real: Ledger = { ...ledger, clock: () => ledger.nowMs + Math.floor(performance.now()) };
+    let isOver = false;
+    const lagMs = 60;
+    const made = new Map<string, number>();
+    const traffic = async () => {
+      while (!isOver) {
+        const transaction = { ...ledger.aTransaction(accountId), created_at: isoTime(real.clock()) };
+        await openTransaction(real, transaction, [], enough());
+        made.set(transaction.pk, performance.now());
+        await sleep(200);
+      }
+    };
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      const answer: unknown = await send(command);
+      if (!(command instanceof QueryCommand)) return answer;
+      const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
+      return { ...rest, Items: Items.filter(({ pk }) => performance.now() - (made.get(pk) ?? 0) > lagMs) };
+    });
+    const purchases = traffic();
+    const reconciliations: (Reconciliation | undefined)[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      // Each reconciliation begins when the index lacks the latest purchase.
+      const before = made.size;
+      await vi.waitFor(() => expect(made.size).toBeGreaterThan(before), { interval: 1 });
+      reconciliations.push(await reconcileWallet(real, accountId));
+    }
+    isOver = true;
+    await purchases;
+    expect(reconciliations.map((reconciliation) => reconciliation?.difference_kobo)).toEqual([0, 0, 0]);
+  }, 30_000);
 });
 
 describe("strong reads", () => {
@@ -194,8 +293,162 @@ describe("reconcileAndCheckpoint", () => {
   });
 });
 
-describe("an entry by a slow clock", () => {
-  test("an entry by a slow clock is dated after the checkpoint, and so is part of every later reconciliation", async () => {
+describe("a transaction that stays open", () => {
+  const keysReadBy = async (callback: () => Promise<unknown>): Promise<number> => {
+    let count = 0;
+    const send = ledger.db.send.bind(ledger.db);
+    const spy = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      if (command instanceof BatchGetCommand) {
+        count += command.input.RequestItems?.[ledger.table]?.Keys?.length ?? 0;
+      }
+      return send(command);
+    });
+    await callback();
+    spy.mockRestore();
+    return count;
+  };
+
+  test("a transaction that stays open does not make later reconciliations longer", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    const open = await ledger.anOpenTransaction(accountId);
+    const counts: number[] = [];
+    for (let day = 0; day < 3; day += 1) {
+      await putRefunded(accountId, 125, 25);
+      ledger.nowMs += DAY_MS;
+      counts.push(await keysReadBy(() => reconcile(accountId)));
+    }
+    // The day's transactions and the funding; the open one when it enters the checkpoint, and with the wallet.
+    expect(counts).toEqual([128, 127, 127]);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ open_keys: [open.pk], difference_kobo: 0 });
+    await settleTransaction(ledger, open, FAILED, enough());
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 10_000_000, difference_kobo: 0 });
+  });
+
+  test("the 101st open transaction of an account stops the checkpoint before its moment, until another one ends", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    const transactions: Transaction[] = [];
+    for (let count = 0; count < 102; count += 1) {
+      if (count < 101) ledger.nowMs += 1;
+      transactions.push(await ledger.anOpenTransaction(accountId));
+    }
+    ledger.nowMs += DAY_MS;
+    await reconcile(accountId);
+    const [first, last] = [transactions[0], transactions[99]];
+    const full = await readCheckpoint(ledger, accountId);
+    expect(full).toMatchObject({ sum_kobo: 5_000_000, up_to: last?.created_at, difference_kobo: 0 });
+    expect(full.open_keys).toHaveLength(100);
+    if (first === undefined) throw new Error("There is no transaction");
+    await settleTransaction(ledger, first, FAILED, enough());
+    ledger.nowMs += DAY_MS;
+    await reconcile(accountId);
+    // Two transactions have the next moment, and the checkpoint can list one more.
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 5_050_000, up_to: last?.created_at });
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+  });
+});
+
+describe("a reconciliation whose time is up", () => {
+  /** Leaves time so many times. */
+  const timeFor = (count: number): Deadline => {
+    let left = count;
+    return {
+      remainingMs: () => {
+        left -= 1;
+        return left >= 0 ? 20_000 : 0;
+      },
+    };
+  };
+
+  test("a reconciliation whose time is up stores its base, and the next one goes on from there to the right sum", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    // Two batches end between transactions of one moment.
+    await putRefunded(accountId, 250, 40);
+    ledger.nowMs += DAY_MS;
+    const first = await readCheckpoint(ledger, accountId);
+    expect(await reconcileAndCheckpoint(ledger, first, timeFor(2))).toMatchObject({ kind: "out_of_time" });
+    const reached = await readCheckpoint(ledger, accountId);
+    expect(reached).toMatchObject({ up_to: isoTime(NOON_MS + 4), version: 1 + 2 * 160, proved_at: first.proved_at });
+    expect(await reconcileAndCheckpoint(ledger, reached, enough())).toMatchObject({
+      kind: "reconciled",
+      reconciliation: { difference_kobo: 0 },
+    });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({
+      sum_kobo: 10_000_000,
+      version: 501,
+      proved_at: isoTime(ledger.nowMs),
+    });
+  });
+
+  test("a reconciliation whose time is up stores nothing while the wallet differs", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    await putRefunded(accountId, 250, 40);
+    await addKobo(accountId, 1);
+    ledger.nowMs += DAY_MS;
+    await reconcile(accountId);
+    const before = await readCheckpoint(ledger, accountId);
+    await reconcileAndCheckpoint(ledger, before, timeFor(2));
+    expect(await readCheckpoint(ledger, accountId)).toEqual(before);
+  });
+});
+
+describe("a checkpoint", () => {
+  test("a checkpoint of an earlier release, without a version, is summed up once more and gets its version", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    ledger.nowMs += 1;
+    await aDelivery(accountId);
+    const Item = {
+      pk: `proof#${accountId}`,
+      account_id: accountId,
+      sum_kobo: 10_000_000,
+      up_to: isoTime(NOON_MS),
+      proved_at: isoTime(ledger.nowMs - HOUR_MS),
+      difference_kobo: 0,
+    };
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 9_950_000, difference_kobo: 0 });
+    ledger.nowMs += DAY_MS;
+    await reconcile(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({
+      sum_kobo: 9_950_000,
+      version: 2,
+      open_keys: [],
+      proved_at: isoTime(ledger.nowMs),
+    });
+  });
+
+  test("a checkpoint that another run has replaced meanwhile is not overwritten", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    ledger.nowMs += DAY_MS;
+    const before = await readCheckpoint(ledger, accountId);
+    await reconcileAndCheckpoint(ledger, before, enough());
+    const moved = await readCheckpoint(ledger, accountId);
+    ledger.nowMs += 1;
+    await reconcileAndCheckpoint(ledger, before, enough());
+    expect(await readCheckpoint(ledger, accountId)).toEqual(moved);
+    await reconcileAndCheckpoint(ledger, moved, enough());
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.nowMs) });
+  });
+
+  test("a checkpoint takes over the version of a restored wallet once the wallet has been quiet", async () => {
+    const accountId = await ledger.anAccount(100_000);
+    await raiseVersion(accountId);
+    ledger.nowMs += DAY_MS;
+    await reconcile(accountId);
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ version: 2, difference_kobo: 0 });
+    // From now on the wallet is reconciled although it is never quiet.
+    const beforeRead = vi.fn(async () => {
+      await aDelivery(accountId);
+    });
+    ledger.beforeEachWalletRead(async () => {
+      if (beforeRead.mock.calls.length < 3) await beforeRead();
+    });
+    expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+    expect(beforeRead).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe("an entry of a slow clock", () => {
+  test("an entry of a machine whose clock is slow is dated after the checkpoint, so that later reconciliations read it", async () => {
     const accountId = await anAccount();
     ledger.nowMs += DAY_MS;
     await reconcile(accountId);
@@ -232,7 +485,7 @@ describe("confirmedReconciliation", () => {
 
   test("an index that lags in the first round causes no difference", async () => {
     const accountId = await anAccount();
-    // Of what is older than an hour, and of what is newer.
+    // One read of what is older than an hour, and one of what is newer.
     lag(accountId, 2);
     expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 }, pauses: 0 });
   });
@@ -247,16 +500,16 @@ describe("confirmedReconciliation", () => {
   test("a difference that grows between the two reconciliations is reported", async () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
-    const growing = vi.fn(() => addKobo(accountId, 1));
-    expect(await confirmedReconciliation(ledger, accountId, growing)).toMatchObject({ difference_kobo: 2 });
-    expect(growing).toHaveBeenCalledTimes(1);
+    const increase = vi.fn(() => addKobo(accountId, 1));
+    expect(await confirmedReconciliation(ledger, accountId, increase)).toMatchObject({ difference_kobo: 2 });
+    expect(increase).toHaveBeenCalledTimes(1);
   });
 
   test("a difference that the second reconciliation does not find is not reported", async () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
-    const mend = () => addKobo(accountId, -1);
-    expect(await confirmedReconciliation(ledger, accountId, mend)).toMatchObject({ difference_kobo: 0 });
+    const correct = () => addKobo(accountId, -1);
+    expect(await confirmedReconciliation(ledger, accountId, correct)).toMatchObject({ difference_kobo: 0 });
   });
 
   test("a mismatch is confirmed by reading everything, which resets a checkpoint that lacks an entry", async () => {

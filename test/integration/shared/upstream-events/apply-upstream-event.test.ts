@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
@@ -32,10 +33,13 @@ import {
   authenticated,
   keyedHashes,
 } from "../../../builders/event-message.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-/** Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored. */
+/**
+ * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
+ */
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
@@ -224,7 +228,11 @@ describe("authentication", () => {
     const order = await anOrder({ upstream_reference: event.reference });
     await apply(event);
     expect(await order.stored()).toMatchObject({ status: "processing" });
-    expect(await storedEvents(event.reference)).toMatchObject([{ reason: "unauthenticated" }]);
+    const [stored] = await storedEvents(event.reference);
+    expect(stored).toMatchObject({ reason: "unauthenticated" });
+    const Key = { pk: stored?.pk };
+    const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key, ConsistentRead: true }));
+    expect(Item).toMatchObject({ reason: "not_vouched_for" });
   });
 
   test("a failed refunds nothing if its MAC is absent, another event's, or made for other fields", async () => {

@@ -10,10 +10,13 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
-/** Goal: an event with an unknown reference settles at most the one order that it can be about, or goes to the operator. */
+/**
+ * Goal: an event with an unknown reference settles at most the one order that it can be about, or goes to the operator.
+ */
 const AGE_MS = 180_000;
 const MINUTE_MS = 60_000;
 let ledger: FaultyLedger;

@@ -11,7 +11,8 @@ import {
   storedEventId,
 } from "../../../../shared/upstream-events/stored-event.ts";
 import { anUnauthenticatedEvent } from "../../../builders/event-message.ts";
-import { type FaultyLedger, NOON_MS, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 /** Goal: an event for the operator is stored completely, once, and found by its id. */
 const REASON = "no_candidate";

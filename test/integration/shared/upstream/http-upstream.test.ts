@@ -106,7 +106,7 @@ describe("orders", () => {
     ["6", "unknown", 0],
     ["7", "unknown", 1],
     ["8", "delivered", 1],
-  ] as const)("for 0800000000%s is %s, with %i orders at the upstream", async ([digit, kind, orders]) => {
+  ] as const)("an order for 0800000000%s is %s, with %i orders at the upstream", async ([digit, kind, orders]) => {
     const { buy, state } = await aClient();
     expect((await buy({ phoneNumber: `0800000000${digit}` })).kind).toBe(kind);
     expect([state.purchases.length, state.requests.length]).toEqual([orders, 1]);
@@ -137,7 +137,7 @@ describe("orders", () => {
 
 describe("unknown outcomes, which are not sent again", () => {
   const faults: readonly (readonly [string, Fault])[] = [
-    ["its answer is dropped", { kind: "drop_after_order" }],
+    ["its response is dropped", { kind: "drop_after_order" }],
     ["the connection is dropped before it is read", { kind: "drop_before_reading" }],
     ["it is answered with 500", { kind: "status", status: 500 }],
     ["it is answered with 502", { kind: "status", status: 502 }],
@@ -156,13 +156,13 @@ describe("unknown outcomes, which are not sent again", () => {
     ["it is answered with nothing", { kind: "empty" }],
     ["it is answered with 2 MB", { kind: "huge", bytes: 2_097_152 }],
   ];
-  test.for(faults)("%s", async ([, fault]) => {
+  test.for(faults)("an order is unknown and not sent again if %s", async ([, fault]) => {
     const { buy, requestsOf } = await aClient({ faults: [{ ...fault, times: 5 }] });
     expect((await buy()).kind).toBe("unknown");
     expect(requestsOf(5)).toBe(1);
   });
 
-  test("with 7,000 ms left the upstream gets 1,000 ms, then the outcome is unknown, and the order is at the upstream", async () => {
+  test("an order with 7,000 ms left waits 1,000 ms for the upstream, which has the order, and is then unknown", async () => {
     const { buy, state } = await aClient({ faults: [{ kind: "delay", delay_ms: 4_000 }] });
     const { result, tookMs } = await timed(() => buy({}, 7_050));
     expect(result).toEqual({ kind: "unknown", reason: "timeout" });
@@ -190,7 +190,7 @@ describe("an unreachable upstream", () => {
 });
 
 describe("a 401", () => {
-  test("a 401 during a rotation keyReads the key once, and the order is sent again with the new one", async () => {
+  test("a 401 during a rotation reads the key once, and the order is sent again with the new one", async () => {
     const { buy, state, keyReads } = await aClient({ key: OLD_KEY, currentKey: KEY });
     expect((await buy()).kind).toBe("delivered");
     expect(keyReads.refetches).toBe(1);
@@ -269,7 +269,7 @@ describe("a 429", () => {
     [9_900, 1],
     [10_200, 2],
   ])(
-    "with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
+    "a 429 with Retry-After 3 and %i ms left comes to %i requests: the wait leaves the time for settling",
     async (leftMs, requests) => {
       const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 3, times: 5 }] });
       const deadline = deadlineIn(leftMs);
@@ -399,7 +399,7 @@ describe("nothing is sent", () => {
   test.for([
     ["a line break", "live_upstream_0123456789\nabcdefghijklmno"],
     ["an invisible letter", "live_upstream_0123456789\u200babcdefghijklmno"],
-  ] as const)("with a key that has %s in it: the order is ours, 0 requests, and no exception", async ([, key]) => {
+  ] as const)("an order with a key that has %s in it is an account_error without a request", async ([, key]) => {
     const { buy, requestsOf } = await aClient({ key, faults: [{ kind: "status", status: 500, times: 5 }] });
     expect((await buy()).kind).toBe("account_error");
     expect(requestsOf(5)).toBe(0);
@@ -437,7 +437,7 @@ describe("the catalog", () => {
     expect(requestsOf(5)).toBe(1);
   });
 
-  test("with Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {
+  test("with a 429 and Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {
     const { upstream, requestsOf } = await aClient({
       faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }],
     });

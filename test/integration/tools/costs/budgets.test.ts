@@ -61,15 +61,15 @@ const expectAnswered = async (budget: Budget, status: number, request: () => Pro
   return { ...response, lines };
 };
 
-describe("the budget holds for", () => {
-  test("a live purchase with the longest fields, whose log contains neither the phone number nor the key", async () => {
+describe("budgets", () => {
+  test("the budget holds for a live purchase with the longest fields, whose log contains neither the phone number nor the key", async () => {
     const { key } = await service.newCaller({ whitelist: longest.whitelist });
     const body = anOrder({ reference: longest.reference });
     const { lines } = await expectAnswered(budgets.purchase, 200, () => send("POST", BUY_DATA, { key, body }));
     expect(lines.join()).not.toMatch(/08031234567|live_/);
   });
 
-  test("a replay of a purchase", async () => {
+  test("the budget holds for a replay of a purchase", async () => {
     const { key } = await service.newCaller();
     const buy = () => send("POST", BUY_DATA, { key, body: anOrder({ reference: "replayed" }) });
     await buy();
@@ -77,26 +77,26 @@ describe("the budget holds for", () => {
     expect(headers["idempotent-replayed"]).toBe("true");
   });
 
-  test("a request over the rate limit", async () => {
+  test("the budget holds for a request over the rate limit", async () => {
     const { key } = await service.newCaller({ naira: 0 });
     const request = () => send("POST", BUY_DATA, { key, body: {} });
     await Promise.all(Array.from({ length: 130 }, request));
     await expectAnswered(budgets.overLimit, 429, request);
   });
 
-  test("a request with a malformed key", async () => {
+  test("the budget holds for a request with a malformed key", async () => {
     const request = () => send("POST", BUY_DATA, { key: "live_garbage", body: anOrder() });
     await expectAnswered(budgets.malformedKey, 401, request);
   });
 
-  test("an identity check with a stored result, whose log does not contain the NIN", async () => {
+  test("the budget holds for an identity check with a stored result, whose log does not contain the NIN", async () => {
     const { key } = await service.newCaller({ whitelist: longest.whitelist });
     const body = aNinCheck({ reference: longest.reference, purpose: "p".repeat(100) });
     const { lines } = await expectAnswered(budgets.identityCheck, 200, () => send("POST", VERIFY_NIN, { key, body }));
     expect(lines.join()).not.toContain(body.nin);
   });
 
-  test("the catalog, and an unchanged one (304), which has no body", async () => {
+  test("the budget holds for the catalog, and an unchanged one (304), which has no body", async () => {
     const { key } = await service.newCaller();
     const { headers } = await expectAnswered(budgets.catalog, 200, () => send("GET", "/vtu/data", { key }));
     expect(headers["content-encoding"]).toBe("gzip");
@@ -107,14 +107,14 @@ describe("the budget holds for", () => {
     expect(unchanged.bodyBytes).toBe(0);
   });
 
-  test("an upstream event and its duplicate", async () => {
+  test("the budget holds for an upstream event and its duplicate", async () => {
     const { url, headers, body } = await anUpstreamEvent(service);
     const sendEvent = () => weigh("POST", url, headers, body);
     await expectAnswered(budgets.upstreamEvent, 200, sendEvent);
     await expectAnswered(budgets.duplicateEvent, 200, sendEvent);
   });
 
-  test("a webhook", async () => {
+  test("the budget holds for a webhook", async () => {
     const receiver = await startReceiver();
     const enqueue = await aWebhookChange(service, receiver.url);
     await expectWithin(service.proxy, budgets.webhook, enqueue);
@@ -122,7 +122,7 @@ describe("the budget holds for", () => {
     await receiver.stop();
   });
 
-  test("a minute of the scheduled functions without any request", async () => {
+  test("the budget holds for a minute of the scheduled functions without any request", async () => {
     const tables = await freshTables();
     const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
     const db = emulatorClient(proxy.endpoint);

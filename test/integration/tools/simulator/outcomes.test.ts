@@ -4,7 +4,10 @@ import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { identityRoutes } from "../../../builders/identity.ts";
 import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
 
-/** The outcomes of the magic values with a live key, where the simulated upstream follows them. Source: docs/interface.md 3.D4. */
+/**
+ * The outcomes of the magic values with a live key, where the simulated upstream follows them. Source:
+ * docs/interface.md 3.D4.
+ */
 type Expected = {
   /** What the upstream does. */
   readonly upstream: string;
@@ -102,7 +105,7 @@ describe.each(cases)("$what for $number (upstream: $upstream)", (one) => {
     return found;
   };
 
-  test(`responds with ${one.status} ${one.code ?? one.transactionStatus}`, () => {
+  test(`${nameOf(one)} is answered with ${one.status} ${one.code ?? one.transactionStatus}`, () => {
     const { answer } = outcome();
     expect(answer.status).toBe(one.status);
     expect(answer.headers.get("x-error-code")).toBe(one.code);
@@ -114,7 +117,7 @@ describe.each(cases)("$what for $number (upstream: $upstream)", (one) => {
     if (one.status === 200) expect(answer.body.data).toMatchObject({ transaction: { status: one.transactionStatus } });
   });
 
-  test(`leaves the transaction as ${one.transactionStatus} and charges ${one.charged ? one.naira : 0} NGN`, () => {
+  test(`${nameOf(one)} is ${one.transactionStatus} and charges ${one.charged ? one.naira : 0} NGN`, () => {
     const { transaction, balance } = outcome();
     expect(transaction?.status).toBe(one.transactionStatus);
     expect(transaction?.open).toBe(one.transactionStatus === "processing" ? "live" : undefined);

@@ -56,6 +56,18 @@ describe("the egress network", () => {
     ]);
   });
 
+  test("the descriptions of the security group are those of release 0.1.0, because another one replaces the group", () => {
+    const own = templatesOf("prod", { webhookAllowedCidrs: ["10.1.0.0/16"] }).network;
+    const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
+    expect(group?.Properties).toMatchObject({
+      GroupDescription: "Functions that call out: HTTPS, and what the stage allows inside",
+      SecurityGroupEgress: [
+        { Description: "HTTPS to AWS, the provider and apps" },
+        { Description: "Apps inside, named in infra/stages.ts" },
+      ],
+    });
+  });
+
   test("a stage that names its elastic IPs uses them and allocates none", () => {
     const allocationIds = ["eipalloc-0aaa", "eipalloc-0bbb"];
     const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, allocationIds } }).network;

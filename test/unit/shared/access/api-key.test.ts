@@ -2,20 +2,20 @@ import { describe, expect, test } from "vitest";
 import { isWellFormedKey, keyHash, newApiKey } from "../../../../shared/access/api-key.ts";
 
 describe("a new key", () => {
-  test("begins with live_ or test_ by its mode and has 38 characters behind it", () => {
+  test("a new key begins with live_ or test_ by its mode and has 38 characters behind it", () => {
     expect(newApiKey("live")).toMatch(/^live_[A-Za-z0-9_-]{38}$/);
     expect(newApiKey("test")).toMatch(/^test_[A-Za-z0-9_-]{38}$/);
   });
 
-  test("is well-formed and unique in 200 of 200 tries", () => {
+  test("a new key is well-formed and unique in 200 of 200 tries", () => {
     const keys = Array.from({ length: 200 }, (_, index) => newApiKey(index % 2 === 0 ? "live" : "test"));
     expect(keys.filter(isWellFormedKey)).toHaveLength(200);
     expect(new Set(keys).size).toBe(200);
   });
 });
 
-describe("a key is not well-formed", () => {
-  test("if any of its 43 characters is changed", () => {
+describe("a malformed key", () => {
+  test("a key is not well-formed if any of its 43 characters is changed", () => {
     const key = newApiKey("live");
     const changed = [...key].map(
       (character, at) => `${key.slice(0, at)}${character === "A" ? "B" : "A"}${key.slice(at + 1)}`,
@@ -24,7 +24,7 @@ describe("a key is not well-formed", () => {
     expect(changed.filter(isWellFormedKey)).toEqual([]);
   });
 
-  test("if it is a test key with the prefix live_, because the checksum covers the prefix", () => {
+  test("a key is not well-formed if it is a test key with the prefix live_, because the checksum covers the prefix", () => {
     const key = newApiKey("test");
     expect(isWellFormedKey(key.replace("test_", "live_"))).toBe(false);
   });
@@ -34,11 +34,11 @@ describe("a key is not well-formed", () => {
     ["only a prefix", "live_"],
     ["of another prefix", "prod_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
     ["right in its form but not in its checksum", `live_${"a".repeat(38)}`],
-  ] as const)("if it is %s", ([, key]) => {
+  ] as const)("a key is not well-formed if it is %s", ([, key]) => {
     expect(isWellFormedKey(key)).toBe(false);
   });
 
-  test("if its checksum is right but its form is not: another prefix, 31 or 33 characters, a space", () => {
+  test("a key is not well-formed if its checksum is right but its form is not: another prefix, 31 or 33 characters, a space", () => {
     const a = (count: number): string => "a".repeat(count);
     const unchecked = [
       `prod_${a(32)}`,
@@ -53,7 +53,7 @@ describe("a key is not well-formed", () => {
     expect(keys.map(isWellFormedKey)).toEqual([true, false, false, false, false, false, false]);
   });
 
-  test("if it lacks 1 character or has 1 character, a space or a line break more", () => {
+  test("a key is not well-formed if it lacks a character, or has another character, a space or a line break at its end", () => {
     const key = newApiKey("live");
     const spoilt = [key.slice(0, -1), key.slice(1), `${key}a`, `${key} `, ` ${key}`, `${key}\n`, key.toUpperCase()];
     expect(spoilt.filter(isWellFormedKey)).toEqual([]);

@@ -11,16 +11,16 @@ import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const snapshot = snapshotOf(aCatalog(), NOON);
+const snapshot = snapshotOf(aCatalog(), NOON_MS);
 const WEAK = snapshot.etag;
 const STRONG = WEAK.replace("W/", "");
 
 type Ask = { readonly headers?: Readonly<Record<string, string>>; readonly mode?: Mode; readonly nowMs?: number };
 
 /** A request for a catalog that was fetched at noon, or never if undefined. */
-const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON }: Ask = {}) => {
+const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs = NOON_MS }: Ask = {}) => {
   const memory = catalogMemory({ read: async () => kept }, () => nowMs);
   return listCatalog(
     memory,
@@ -52,17 +52,20 @@ describe("If-None-Match", () => {
     ["the tag in a list without blanks", `"a",${STRONG}`],
     ["a star", "*"],
     ["blanks around the tag", `  ${WEAK} `],
-  ] as const)("with %s is 304 without a body, with the tag and the caching", async ([, tags]) => {
-    const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
-    expect(answer.statusCode).toBe(304);
-    expect(answer.body).toBeUndefined();
-    expect(answer.headers).toEqual({
-      etag: WEAK,
-      "cache-control": "private, max-age=3600",
-      vary: "accept-encoding",
-      age: "0",
-    });
-  });
+  ] as const)(
+    "a request with If-None-Match %s is 304 without a body, with the tag and the caching",
+    async ([, tags]) => {
+      const answer = await list(snapshot, { headers: { "if-none-match": tags, "accept-encoding": "gzip" } });
+      expect(answer.statusCode).toBe(304);
+      expect(answer.body).toBeUndefined();
+      expect(answer.headers).toEqual({
+        etag: WEAK,
+        "cache-control": "private, max-age=3600",
+        vary: "accept-encoding",
+        age: "0",
+      });
+    },
+  );
 
   test.for([
     ["another tag", '"a"'],
@@ -70,7 +73,7 @@ describe("If-None-Match", () => {
     ["a part of the tag", STRONG.replace(/.{3}"$/, '"')],
     ["the tag in another case", STRONG.toLowerCase() === STRONG ? STRONG.toUpperCase() : STRONG.toLowerCase()],
     ["nothing", ""],
-  ] as const)("with %s is 200 with the body", async ([, tags]) => {
+  ] as const)("a request with If-None-Match %s is 200 with the body", async ([, tags]) => {
     const answer = await list(snapshot, { headers: { "if-none-match": tags } });
     expect(answer.statusCode).toBe(200);
     expect(answer.body?.length).toBeGreaterThan(100);
@@ -79,7 +82,7 @@ describe("If-None-Match", () => {
 
 describe("Accept-Encoding", () => {
   test.for(["gzip", "GZIP", "gzip, deflate, br", "br;q=1.0, gzip;q=0.8, *;q=0.1", "deflate,gzip", "*", "gzip;q=0.001"])(
-    "%s gets gzip: the stored bytes, in base64",
+    "a request with Accept-Encoding %s gets gzip: the stored bytes, in base64",
     async (accepted) => {
       const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
       expect([isBase64Encoded, headers["content-encoding"], headers.vary]).toEqual([true, "gzip", "accept-encoding"]);
@@ -100,7 +103,7 @@ describe("Accept-Encoding", () => {
     "gzip;q=0, *;q=1",
     "*;q=0",
     "gzipped",
-  ])("%j gets the plain text", async (accepted) => {
+  ])("a request with Accept-Encoding %j gets the plain text", async (accepted) => {
     const { headers, body, isBase64Encoded } = await list(snapshot, { headers: { "accept-encoding": accepted } });
     expect([isBase64Encoded ?? false, headers["content-encoding"]]).toEqual([false, undefined]);
     expect(JSON.parse(body ?? "")).toMatchObject({ data: aCatalog() });
@@ -115,7 +118,7 @@ test.for([
   [90_000_000, "90000"],
   [-5_000, "0"],
 ] as const)("Age after %i ms is %s s; a stale catalog is served", async ([afterMs, age]) => {
-  const { statusCode, headers } = await list(snapshot, { nowMs: NOON + afterMs });
+  const { statusCode, headers } = await list(snapshot, { nowMs: NOON_MS + afterMs });
   expect([statusCode, headers.age]).toEqual([200, age]);
 });
 

@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
-const older = snapshotOf(aCatalog(1), NOON);
-const newer = snapshotOf(aCatalog(2), NOON + 3_600_000);
+const older = snapshotOf(aCatalog(1), NOON_MS);
+const newer = snapshotOf(aCatalog(2), NOON_MS + 3_600_000);
 
 /** A memory of a table that can be filled, emptied and made to fail, and that counts its reads. */
 const aMemory = (stored: Snapshot | undefined) => {
   const table = { stored, reads: 0, broken: false };
-  const clock = { nowMs: NOON };
+  const clock = { nowMs: NOON_MS };
   const read = async (): Promise<Snapshot | undefined> => {
     table.reads += 1;
     if (table.broken) throw new Error("The table cannot be read");
@@ -26,7 +26,7 @@ test("within 60 s the table is read once for 100 requests", async () => {
     expect((await plans())?.plans.size).toBe(1);
     clock.nowMs += 1_199;
   }
-  expect(clock.nowMs - NOON).toBeLessThan(60_000);
+  expect(clock.nowMs - NOON_MS).toBeLessThan(60_000);
   expect(table.reads).toBe(1);
 });
 
@@ -34,19 +34,19 @@ test("a new catalog is served after 60 s, in the snapshot and in the plans, and 
   const { snapshot, plans, table, clock } = aMemory(older);
   await snapshot();
   table.stored = newer;
-  clock.nowMs = NOON + 59_999;
+  clock.nowMs = NOON_MS + 59_999;
   expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
-  clock.nowMs = NOON + 60_000;
+  clock.nowMs = NOON_MS + 60_000;
   expect([await snapshot(), (await plans())?.plans.size]).toEqual([newer, 2]);
   expect(table.reads).toBe(2);
 });
 
 test("plans have the time of the last refresh, also of one that changed nothing", async () => {
   const { plans, table, clock } = aMemory(older);
-  expect((await plans())?.fetchedAtMs).toBe(NOON);
-  table.stored = snapshotOf(aCatalog(1), NOON + 7_000);
-  clock.nowMs = NOON + 60_000;
-  expect((await plans())?.fetchedAtMs).toBe(NOON + 7_000);
+  expect((await plans())?.fetchedAtMs).toBe(NOON_MS);
+  table.stored = snapshotOf(aCatalog(1), NOON_MS + 7_000);
+  clock.nowMs = NOON_MS + 60_000;
+  expect((await plans())?.fetchedAtMs).toBe(NOON_MS + 7_000);
 });
 
 describe("while the table cannot be read", () => {
@@ -55,7 +55,7 @@ describe("while the table cannot be read", () => {
     await snapshot();
     table.broken = true;
     table.stored = newer;
-    clock.nowMs = NOON + 5 * 3_600_000;
+    clock.nowMs = NOON_MS + 5 * 3_600_000;
     expect([await snapshot(), (await plans())?.plans.size]).toEqual([older, 1]);
     table.broken = false;
     expect(await snapshot()).toBe(newer);
@@ -83,6 +83,6 @@ test("a catalog that was deleted from the table stays in memory", async () => {
   const { snapshot, table, clock } = aMemory(older);
   await snapshot();
   table.stored = undefined;
-  clock.nowMs = NOON + 60_000;
+  clock.nowMs = NOON_MS + 60_000;
   expect(await snapshot()).toBe(older);
 });

@@ -74,7 +74,7 @@ test("the webhook-id of each example is the one that the service would send", ()
 describe.each(table)("the operation $id", ({ id, route }) => {
   const { responses, body, parameters, isPublic } = document.operation(id);
 
-  test("documents each error of its route under its status, in X-Error-Code and with an example, and no other", () => {
+  test(`${id} documents each error of its route under its status, in X-Error-Code and with an example, and no other`, () => {
     const documented = [...responses].flatMap(([status, response]) => {
       const codes = z.array(z.string()).parse(response.headers.get(headers.errorCode)?.schema.enum ?? []);
       expect([...response.examples.keys()].filter((name) => name !== "example")).toEqual(codes);
@@ -85,7 +85,7 @@ describe.each(table)("the operation $id", ({ id, route }) => {
     expect(new Set(documented)).toEqual(new Set(promised));
   });
 
-  test("has examples that fit their schemas", () => {
+  test(`the examples of ${id} fit their schemas`, () => {
     let examples = 0;
     for (const response of responses.values()) {
       for (const [name, example] of response.examples) {
@@ -97,13 +97,13 @@ describe.each(table)("the operation $id", ({ id, route }) => {
     expect(examples).toBeGreaterThanOrEqual(errorsOf(route).length);
   });
 
-  test("describes every field of its input, in the body or as a parameter", () => {
+  test(`${id} describes every field of its input, in the body or as a parameter`, () => {
     const properties = z.record(z.string(), z.unknown()).parse(body ? document.follow(body.schema).properties : {});
     const fields = [...Object.keys(properties), ...parameters.flatMap((one) => (one.in === "header" ? [] : one.name))];
     expect(new Set(fields)).toEqual(new Set(Object.keys(route.input.shape)));
   });
 
-  test("documents the rate headers and the request id on every response", () => {
+  test(`${id} documents the rate headers and the request id on every response`, () => {
     for (const [status, response] of responses) {
       for (const name of [headers.rateLimit, headers.rateRemaining, headers.requestId]) {
         expect(response.headers.get(name)?.required, `${status} ${name}`).toBe(true);
@@ -111,7 +111,7 @@ describe.each(table)("the operation $id", ({ id, route }) => {
     }
   });
 
-  test("needs a key unless it serves a document", () => {
+  test(`${id} needs a key unless it serves a document`, () => {
     expect(isPublic).toBe(route.document !== undefined);
   });
 });
@@ -197,7 +197,7 @@ const fieldsOf = (schema: unknown): string[] => {
 describe("the documentation page", () => {
   const html = documentText(docsPage());
 
-  test("has a content security policy that allows its own script only and no other host", () => {
+  test("the documentation page has a content security policy that allows its own script only and no other host", () => {
     const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html)?.[1] ?? "";
     const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) => script);
     expect(scripts).toHaveLength(1);
@@ -215,7 +215,7 @@ describe("the documentation page", () => {
     ]);
   });
 
-  test("loads no style, font, image or script from a URL", () => {
+  test("the documentation page loads no style, font, image or script from a URL", () => {
     const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "";
     expect(style.length).toBeGreaterThan(100_000);
     expect(style.match(/@import|url\((?!["']?data:)/g)).toBeNull();
@@ -223,11 +223,11 @@ describe("the documentation page", () => {
     expect(head.match(/\s(src|href)="(?!data:)/g)).toBeNull();
   });
 
-  test("loads the OpenAPI document from the same folder", () => {
+  test("the documentation page loads the OpenAPI document from the same folder", () => {
     expect(html).toContain('SwaggerUIBundle({ url: "openapi.json"');
   });
 
-  test("is smaller than a sixth of the largest response that Lambda allows", () => {
+  test("the documentation page is smaller than a sixth of the largest response that Lambda allows", () => {
     expect(Math.ceil(docsPage().gzip.length / 3) * 4).toBeLessThan(1_000_000);
   });
 });

@@ -66,7 +66,7 @@ describe("names of fields", () => {
     ["lgaOfOrigin", "Mock North", "lga_of_origin"],
     ["self_origin_lga", "Mock North", "lga_of_origin"],
   ];
-  test.each(advancedSpellings)("%s is read as %s", (sent, value, ours) => {
+  test.each(advancedSpellings)("the advanced field %s is read as %j", (sent, value, ours) => {
     const result = advanced({ [sent]: value });
     expect(result).toMatchObject({ [ours]: value });
     expect(result).not.toHaveProperty(sent);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dateShape, readDate } from "../../../../shared/identity/read-date.ts";
-
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+import { NOON_MS } from "../../../builders/noon.ts";
 
 describe("a date", () => {
   test.each([

@@ -42,7 +42,7 @@ const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
 const ask = (run?: Purchase, admit?: Admit) => purchaseHandler(run, admit)();
 
 describe("a successful response", () => {
-  test("is 200 with status, message and data, the rate of the key and the request's id", async () => {
+  test("a successful response is 200 with status, message and data, the rate of the key and the request's id", async () => {
     const { statusCode, headers, json } = await ask();
     expect(statusCode).toBe(200);
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
@@ -54,7 +54,7 @@ describe("a successful response", () => {
     });
   });
 
-  test("keeps the operation's own headers", async () => {
+  test("a successful response keeps the operation's own headers", async () => {
     const { headers } = await ask(async () => ({
       message: "Delivered",
       data: { transaction },
@@ -63,7 +63,7 @@ describe("a successful response", () => {
     expect(headers).toMatchObject({ "x-transaction-reference": "DATA_1", "x-ratelimit-remaining": "41" });
   });
 
-  test("comes from an operation that got the parsed input, the caller and the time that is left", async () => {
+  test("a successful response comes from an operation that got the parsed input, the caller and the time that is left", async () => {
     const calls: Parameters<Purchase>[0][] = [];
     await ask(async (call) => {
       calls.push(call);
@@ -75,13 +75,13 @@ describe("a successful response", () => {
     expect(calls[0]?.deadline.remainingMs()).toBe(29_000);
   });
 
-  test("holds no field that the route does not name", async () => {
+  test("a successful response holds no field that the route does not name", async () => {
     const leaky = { ...transaction, attempt: "secret" };
     const { json } = await ask(async () => ({ message: "Delivered", data: { transaction: leaky } }));
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
   });
 
-  test("of an order that breaks the route's schema is never sent: the invocation fails, because the order is charged", async () => {
+  test("an order's response that breaks the route's schema fails the invocation, because the order is charged", async () => {
     const response = ask(async () => ({
       message: "Delivered",
       data: { transaction: { ...transaction, amount: Number.NaN } },
@@ -106,22 +106,25 @@ test("a prepared response is sent as it is with its own and the common headers, 
   expect(unchanged.headers).toMatchObject({ "x-ratelimit-limit": "60", "x-request-id": "req-0001" });
 });
 
-describe("an error of the table that an operation throws becomes the error envelope with its code:", () => {
-  test.for(errorCodes)("%s", async (code) => {
-    const { statusCode, headers, json } = await ask(async () => {
-      throw new ServiceError(code);
-    });
-    expect(statusCode).toBe(errors[code].status);
-    expect([400, 401, 403, 404, 422, 429, 500, 502, 503, 504]).toContain(statusCode);
-    expect(errorEnvelope.parse(json())).toEqual({ status: false, message: errors[code].message });
-    expect(headers).toEqual({
-      "content-type": "application/json; charset=utf-8",
-      "x-error-code": code,
-      "x-ratelimit-limit": "60",
-      "x-ratelimit-remaining": "41",
-      "x-request-id": "req-0001",
-    });
-  });
+describe("an error of the table", () => {
+  test.for(errorCodes)(
+    "an error of the table that an operation throws becomes the error envelope with its code: %s",
+    async (code) => {
+      const { statusCode, headers, json } = await ask(async () => {
+        throw new ServiceError(code);
+      });
+      expect(statusCode).toBe(errors[code].status);
+      expect([400, 401, 403, 404, 422, 429, 500, 502, 503, 504]).toContain(statusCode);
+      expect(errorEnvelope.parse(json())).toEqual({ status: false, message: errors[code].message });
+      expect(headers).toEqual({
+        "content-type": "application/json; charset=utf-8",
+        "x-error-code": code,
+        "x-ratelimit-limit": "60",
+        "x-ratelimit-remaining": "41",
+        "x-request-id": "req-0001",
+      });
+    },
+  );
 });
 
 test("the details of an error become `errors`, Retry-After, X-Transaction-Reference and Idempotent-Replayed", async () => {
@@ -216,7 +219,7 @@ describe("an unexpected error", () => {
   };
 
   test.for(thrown)(
-    "that is %s is 500 internal_error, and its message is neither in the response nor in the log",
+    "an unexpected error (%s) is 500 internal_error, and its message is neither in the response nor in the log",
     async ([, error]) => {
       const logged = await linesOf(async () => {
         const { statusCode, headers, body } = await readWallet(async () => {
@@ -231,7 +234,7 @@ describe("an unexpected error", () => {
   );
 
   test.for(thrown)(
-    "that is %s fails the invocation of an order, and its message is neither in the error nor in the log",
+    "an unexpected error (%s) fails the invocation of an order, and its message is neither in the error nor in the log",
     async ([, error]) => {
       const logged = await linesOf(async () => {
         const response = ask(async () => {
@@ -247,7 +250,7 @@ describe("an unexpected error", () => {
     },
   );
 
-  test("of the admission is 500 too, and fails the invocation of an order", async () => {
+  test("an unexpected error of the admission is 500 too, and fails the invocation of an order", async () => {
     vi.spyOn(console, "log").mockImplementation(() => {});
     const failing: Admit = async () => {
       throw new Error("DynamoDB is unavailable");
@@ -257,7 +260,7 @@ describe("an unexpected error", () => {
     await expect(ask(bought, failing)).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 
-  test("of an order that the operation reports as internal_error is 500 and an alarm", async () => {
+  test("an unexpected error of an order that the operation reports as internal_error is 500 and an alarm", async () => {
     const logged = await linesOf(async () => {
       const { statusCode, headers } = await ask(async () => {
         throw new ServiceError("internal_error", {}, { cause: new Error(secret) });

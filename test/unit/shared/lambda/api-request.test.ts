@@ -55,7 +55,7 @@ test("a valid body becomes its 3 fields, and an unknown fourth is ignored", () =
   expect(parseOrder({ note: "for Ada" })).toEqual(order);
 });
 
-describe("invalid_json refuses a body that", () => {
+describe("invalid_json", () => {
   test.for([
     ["is absent", undefined],
     ["is empty", ""],
@@ -84,12 +84,12 @@ describe("invalid_json refuses a body that", () => {
     ["is nested 17 levels deep, the last of them empty", `{"network_id":1,"meta":${"[".repeat(16)}${"]".repeat(16)}}`],
     ["is nested 2,600 levels deep", `{"network_id":1,"meta":${nested(2_600)}}`],
     ["is an object in 8,000 arrays", `{"meta":${"[".repeat(8_000)}${"]".repeat(8_000)}}`],
-  ] as const)("%s", ([, body]) => {
+  ] as const)("invalid_json refuses a body that %s", ([, body]) => {
     expect(refusalOf(() => parseBody(body))).toMatchObject({ code: "invalid_json", fields: [] });
   });
 });
 
-describe("the parser accepts a body that", () => {
+describe("a body", () => {
   test.for([
     ["is of exactly 16 KB", bodyOfBytes(16_384)],
     ["is of exactly 16 KB in characters of 2 bytes", bodyOfBytes(16_384, "é")],
@@ -102,7 +102,7 @@ describe("the parser accepts a body that", () => {
     ["is JSON although its Content-Encoding says gzip", JSON.stringify(order), { "content-encoding": "gzip" }],
     ["has a field constructor", `${JSON.stringify(order).slice(0, -1)},"constructor":1,"toString":2}`],
     ["has blanks and line breaks around it", `\n ${JSON.stringify(order)} \r\n`],
-  ] as const)("%s", ([, body, headers = {}]) => {
+  ] as const)("the parser accepts a body that %s", ([, body, headers = {}]) => {
     expect(parseBody(body, { headers })).toEqual(order);
   });
 });
@@ -110,24 +110,24 @@ describe("the parser accepts a body that", () => {
 describe("a Base64 body", () => {
   const inBase64 = (text: string): string => Buffer.from(text).toString("base64");
 
-  test("is decoded", () => {
+  test("a Base64 body is decoded", () => {
     expect(parseBody(inBase64(JSON.stringify(order)), { isBase64Encoded: true })).toEqual(order);
   });
 
-  test("is measured decoded: 16 KB are accepted, and 1 byte more is refused", () => {
+  test("a Base64 body is measured decoded: 16 KB are accepted, and 1 byte more is refused", () => {
     expect(parseBody(inBase64(bodyOfBytes(16_384)), { isBase64Encoded: true })).toEqual(order);
     const parse = () => parseBody(inBase64(bodyOfBytes(16_385)), { isBase64Encoded: true });
     expect(refusalOf(parse).code).toBe("invalid_json");
   });
 
-  test("that does not decode to a JSON object is refused with invalid_json", () => {
+  test("a Base64 body that does not decode to a JSON object is refused with invalid_json", () => {
     for (const body of ["***", JSON.stringify(order), inBase64("{"), inBase64("[]"), ""]) {
       expect(refusalOf(() => parseBody(body, { isBase64Encoded: true })).code, body).toBe("invalid_json");
     }
   });
 });
 
-describe("a compressed body is refused with invalid_json and a message that says to send it uncompressed:", () => {
+describe("a compressed body", () => {
   const sentence = "The request body is compressed: send it uncompressed, without Content-Encoding";
   const zipped = gzipSync(JSON.stringify(order));
   test.for([
@@ -135,10 +135,13 @@ describe("a compressed body is refused with invalid_json and a message that says
     ["as text", { body: zipped.toString("utf8"), headers: { "content-encoding": "gzip" } }],
     ["as brotli", { body: "garbage", headers: { "content-encoding": "br" } }],
     ["without a Content-Encoding", { body: zipped.toString("base64"), isBase64Encoded: true }],
-  ] as const)("%s", ([, changes]) => {
-    const refusal = refusalOf(() => parseInput(dataPurchaseRequest, posted(changes)));
-    expect(refusal).toMatchObject({ code: "invalid_json", message: sentence });
-  });
+  ] as const)(
+    "a compressed body is invalid_json with a message that says to send it uncompressed: %s",
+    ([, changes]) => {
+      const refusal = refusalOf(() => parseInput(dataPurchaseRequest, posted(changes)));
+      expect(refusal).toMatchObject({ code: "invalid_json", message: sentence });
+    },
+  );
 
   test("a malformed body that is not compressed has another message", () => {
     const refusal = refusalOf(() => parseBody("{", { headers: { "content-encoding": "identity" } }));
@@ -151,15 +154,15 @@ test("the refusal of a body quotes nothing of it", () => {
   expect(message).not.toMatch(/1234|0803|nin|phone/);
 });
 
-describe("absent fields are 400 missing_parameter before wrong ones are 422:", () => {
-  test("an empty object lacks all 3, and all 3 are named", () => {
+describe("absent fields", () => {
+  test("a body without any of 3 required fields is missing_parameter, and names all 3", () => {
     expect(refusalOf(() => parseBody("{}"))).toMatchObject({
       code: "missing_parameter",
       fields: ["network_id", "plan_id", "phone_number"],
     });
   });
 
-  test("with 1 absent and 1 wrong field only the absent one is named", () => {
+  test("a body with an absent and a wrong field is missing_parameter, and names the absent one only", () => {
     expect(refusalOf(() => parseBody('{"network_id":"one","plan_id":101}'))).toMatchObject({
       code: "missing_parameter",
       fields: ["phone_number"],
@@ -167,7 +170,7 @@ describe("absent fields are 400 missing_parameter before wrong ones are 422:", (
   });
 });
 
-describe("a wrong value is 422 validation_failed on its field:", () => {
+describe("a wrong value", () => {
   const wrong: readonly (readonly [field: string, values: readonly unknown[]])[] = [
     ["network_id", ["1", "mtn", 1.5, 0, -1, true, null, [], [1], {}, 2 ** 53]],
     ["plan_id", ["101", 101.5, 0, -101, false, null, {}]],
@@ -182,7 +185,7 @@ describe("a wrong value is 422 validation_failed on its field:", () => {
     ["reference", ["", "a".repeat(101), "a b", "a/b", "a#b", "é", "order\n1", "<script>", 7, null, true, ["a"], {}]],
   ];
 
-  test.for(wrong)("%s", ([field, values]) => {
+  test.for(wrong)("a wrong value is 422 validation_failed on its field: %s", ([field, values]) => {
     expect(values.length).toBeGreaterThan(5);
     for (const value of values) {
       const refusal = refusalOf(() => parseOrder({ [field]: value }));
@@ -225,17 +228,17 @@ test.for(["a", "ORDER-1", "a.b_c:d-e", "0", "a".repeat(100)])("the reference %s 
 describe("the header Idempotency-Key", () => {
   const withKey = (key: string): ApiEventChanges => ({ headers: { "idempotency-key": key } });
 
-  test("alone is the reference", () => {
+  test("an Idempotency-Key alone is the reference", () => {
     expect(parseOrder({}, withKey("order-1")).reference).toBe("order-1");
   });
 
-  test("in quotation marks is 422 on reference with a message that says to send it without them", () => {
+  test("an Idempotency-Key in quotation marks is 422 on reference with a message that says to send it without them", () => {
     const parse = () => parseOrder({}, withKey('"order-1"'));
     expect(refusalOf(parse)).toMatchObject({ code: "validation_failed", fields: ["reference"] });
     expect(messagesOf(parse)).toEqual({ reference: ["Send the Idempotency-Key without quotation marks"] });
   });
 
-  test("may be sent with an equal reference", () => {
+  test("an Idempotency-Key may be sent with an equal reference", () => {
     expect(parseOrder({ reference: "order-1" }, withKey("order-1")).reference).toBe("order-1");
   });
 
@@ -244,7 +247,7 @@ describe("the header Idempotency-Key", () => {
     ["the same in another case", "ORDER-1"],
     ["an empty reference", ""],
     ["a reference that is null", null],
-  ] as const)("with %s in the body is 422 on reference", ([, reference]) => {
+  ] as const)("an Idempotency-Key with %s in the body is 422 on reference", ([, reference]) => {
     expect(refusalOf(() => parseOrder({ reference }, withKey("order-1")))).toMatchObject({
       code: "validation_failed",
       fields: ["reference"],
@@ -257,24 +260,24 @@ describe("the header Idempotency-Key", () => {
     ["with a space inside", "order 1"],
     ["sent twice, as API Gateway joins it", "order-1,order-1"],
     ["in quotes", '"order-1"'],
-  ] as const)("that is %s is 422 on reference", ([, key]) => {
+  ] as const)("an Idempotency-Key that is %s is 422 on reference", ([, key]) => {
     expect(refusalOf(() => parseOrder({}, withKey(key)))).toMatchObject({
       code: "validation_failed",
       fields: ["reference"],
     });
   });
 
-  test("that is wrong gives way to an absent field, which is 400", () => {
+  test("an Idempotency-Key that is wrong gives way to an absent field, which is 400", () => {
     const parse = () => parseBody('{"network_id":1,"plan_id":101,"reference":"b"}', withKey("a"));
     expect(refusalOf(parse)).toMatchObject({ code: "missing_parameter", fields: ["phone_number"] });
   });
 
-  test("is ignored by a route without a reference", () => {
+  test("an Idempotency-Key is ignored by a route without a reference", () => {
     const schema = z.object({ network_id: z.int() });
     expect(parseInput(schema, posted({ body: '{"network_id":1}', ...withKey("a b") }))).toEqual({ network_id: 1 });
   });
 
-  test("is ignored by a GET with a reference in its path", () => {
+  test("an Idempotency-Key is ignored by a GET with a reference in its path", () => {
     const request = apiEvent.parse(anApiEvent({ pathParameters: { reference: "order-2" }, ...withKey("order-1") }));
     expect(parseInput(transactionPath, request)).toEqual({ reference: "order-2" });
   });
@@ -284,12 +287,12 @@ describe("the parameters of a GET", () => {
   const parseQuery = (query: Record<string, string>) =>
     parseInput(transactionQuery, apiEvent.parse(anApiEvent({ query })));
 
-  test("are read from the query, and a body is ignored", () => {
+  test("parameters of a GET are read from the query, and a body is ignored", () => {
     const request = apiEvent.parse(anApiEvent({ query: { status: "failed" }, body: "{" }));
     expect(parseInput(transactionQuery, request)).toEqual({ status: "failed" });
   });
 
-  test("in the path have precedence over the query", () => {
+  test("parameters of a GET in the path have precedence over the query", () => {
     const request = apiEvent.parse(anApiEvent({ query: { reference: "b" }, pathParameters: { reference: "a" } }));
     expect(parseInput(transactionPath, request)).toEqual({ reference: "a" });
   });
@@ -302,11 +305,11 @@ describe("the parameters of a GET", () => {
     ["to", "21.11.2026"],
     ["to", "2026-11-21T09:30:00"],
     ["cursor", "a".repeat(401)],
-  ] as const)("%s=%s is 422 on that parameter", ([name, value]) => {
+  ] as const)("the query parameter %s=%s is 422 on that parameter", ([name, value]) => {
     expect(refusalOf(() => parseQuery({ [name]: value }))).toMatchObject({ code: "validation_failed", fields: [name] });
   });
 
-  test("can be a date, a time in UTC or a time with an offset", () => {
+  test("a time in a query can be a date, a time in UTC or a time with an offset", () => {
     for (const from of [
       "2026-11-21",
       "2026-11-21T09:30:00Z",
@@ -323,19 +326,19 @@ test("a query parameter without a value counts as absent", () => {
   expect(parseInput(transactionQuery, request)).toEqual({ type: "data" });
 });
 
-describe("a time whose + was not encoded, so that it arrived as a space,", () => {
+describe("a time whose + was not encoded", () => {
   const listed = (query: Readonly<Record<string, string>>) =>
     parseInput(transactionQuery, apiEvent.parse(anApiEvent({ query })));
 
   test.for(["2026-11-21T09:30:00 01:00", "2026-11-21T09:30 01:00", "2026-11-21T09:30:00.5 0100"])(
-    "is 422 with a message that says how to encode it: %s",
+    "a time whose + arrived as a space is 422 with a message that says how to encode it: %s",
     (moment) => {
       const message = "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00";
       expect(messagesOf(() => listed({ from: moment, to: moment }))).toEqual({ from: [message], to: [message] });
     },
   );
 
-  test("has another message than other text with a space", () => {
+  test("a time whose + arrived as a space has another message than other text with a space", () => {
     for (const moment of ["2026-11-21 09:30", "yesterday 01:00", " 01:00"]) {
       expect(JSON.stringify(messagesOf(() => listed({ from: moment })))).toContain("Must be a date such as");
     }

@@ -20,7 +20,7 @@ test("a success response is 200 with the success envelope and the operation's he
 });
 
 describe("an error response", () => {
-  test("without details has the error envelope and X-Error-Code only", () => {
+  test("an error response without details has the error envelope and X-Error-Code only", () => {
     expect(errorResponse(new ServiceError("rate_limited"))).toEqual({
       statusCode: 429,
       headers: { "content-type": "application/json; charset=utf-8", "x-error-code": "rate_limited" },
@@ -28,7 +28,7 @@ describe("an error response", () => {
     });
   });
 
-  test("that is no replay does not carry Idempotent-Replayed", () => {
+  test("an error response that is no replay does not carry Idempotent-Replayed", () => {
     const { headers } = errorResponse(new ServiceError("delivery_failed", { replayed: false, retryAfterS: 0 }));
     expect(headers["idempotent-replayed"]).toBeUndefined();
     expect(headers["retry-after"]).toBe("0");

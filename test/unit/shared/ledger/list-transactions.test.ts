@@ -37,7 +37,7 @@ describe("a text that is not a cursor", () => {
     ["of a number as key", encoded({ ...place, pk: 7 })],
     ["of a time that is none", encoded({ ...place, created_at: "yesterday" })],
     ["cut short", encodeCursor(place).slice(0, -8)],
-  ] as const)("not a cursor: %s", ([, text]) => {
+  ] as const)("a text that is no cursor is undefined: %s", ([, text]) => {
     expect(decodeCursor(text)).toBeUndefined();
   });
 });

@@ -67,12 +67,12 @@ test("an id is read back from the key that was made of it", () => {
 });
 
 describe("the owner", () => {
-  test("of a live transaction is not that of a test transaction of the same account", () => {
+  test("the owner of a live transaction is not that of a test transaction of the same account", () => {
     expect(transactionOwner("acc_1", "live")).toBe("acc_1#live");
     expect(transactionOwner("acc_1", "test")).toBe("acc_1#test");
   });
 
-  test("of every other kind of item is its own", () => {
+  test("the owner of every other kind of item is its own", () => {
     const owners = [entriesOwner("acc_1"), deliveriesOwner("acc_1"), auditOwner("acc_1"), ACCOUNTS_OWNER, EVENTS_OWNER];
     expect(owners).toEqual(["acc_1#entries", "acc_1#deliveries", "audit#acc_1", "accounts", "events"]);
   });

@@ -10,12 +10,12 @@ import {
   upstreamBudgetMs,
   withTimeout,
 } from "../../../../shared/platform/deadline.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const withLeft = (leftMs: number) => ({ remainingMs: () => leftMs });
 
 test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms after 101 ms", () => {
-  let nowMs = NOON;
+  let nowMs = NOON_MS;
   const deadline = deadlineIn(100, () => nowMs);
   nowMs += 60;
   expect(deadline.remainingMs()).toBe(40);
@@ -36,7 +36,7 @@ describe("the upstream's budget", () => {
     [7_000, 1_000],
     [6_000, 0],
     [5_000, -1_000],
-  ] as const)("with %i ms left is %i ms", ([leftMs, budgetMs]) => {
+  ] as const)("the upstream's budget with %i ms left is %i ms", ([leftMs, budgetMs]) => {
     expect(upstreamBudgetMs(withLeft(leftMs))).toBe(budgetMs);
   });
 });
@@ -53,7 +53,7 @@ test("a debit and a stored result leave 5 s, and a settlement leaves 3.5 s", () 
 });
 
 describe("work with a timeout", () => {
-  test("that ends in time resolves with its result, and its signal is not aborted", async () => {
+  test("work with a timeout that ends in time resolves with its result, and its signal is not aborted", async () => {
     const signals: AbortSignal[] = [];
     const result = await withTimeout(1_000, async (signal) => {
       signals.push(signal);
@@ -63,7 +63,7 @@ describe("work with a timeout", () => {
     expect(signals[0]?.aborted).toBe(false);
   });
 
-  test("that takes too long is rejected and aborted", async () => {
+  test("work with a timeout that takes too long is rejected and aborted", async () => {
     const signals: AbortSignal[] = [];
     const work = withTimeout(-5, (signal) => {
       signals.push(signal);

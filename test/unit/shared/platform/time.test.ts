@@ -1,17 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { isoTime, minuteOf, secondsToNextMinute } from "../../../../shared/platform/time.ts";
-
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
+import { NOON_MS } from "../../../builders/noon.ts";
 
 test("isoTime is UTC with 3 decimals, so that times sort as text", () => {
-  expect(isoTime(NOON)).toBe("2026-11-21T12:00:00.000Z");
-  expect(isoTime(NOON + 7)).toBe("2026-11-21T12:00:00.007Z");
+  expect(isoTime(NOON_MS)).toBe("2026-11-21T12:00:00.000Z");
+  expect(isoTime(NOON_MS + 7)).toBe("2026-11-21T12:00:00.007Z");
 });
 
 test("a minute lasts from :00.000 to :59.999", () => {
-  expect(minuteOf(NOON)).toBe(minuteOf(NOON + 59_999));
-  expect(minuteOf(NOON + 60_000)).toBe(minuteOf(NOON) + 1);
-  expect(minuteOf(NOON - 1)).toBe(minuteOf(NOON) - 1);
+  expect(minuteOf(NOON_MS)).toBe(minuteOf(NOON_MS + 59_999));
+  expect(minuteOf(NOON_MS + 60_000)).toBe(minuteOf(NOON_MS) + 1);
+  expect(minuteOf(NOON_MS - 1)).toBe(minuteOf(NOON_MS) - 1);
 });
 
 describe("secondsToNextMinute", () => {
@@ -24,13 +23,13 @@ describe("secondsToNextMinute", () => {
     [59_000, 1],
     [59_999, 1],
   ] as const)("%i ms into a minute, the next minute begins in %i s", ([intoMs, seconds]) => {
-    expect(secondsToNextMinute(NOON + intoMs)).toBe(seconds);
+    expect(secondsToNextMinute(NOON_MS + intoMs)).toBe(seconds);
   });
 });
 
 test("secondsToNextMinute reaches the next minute from 600 times of a minute", () => {
   const early: number[] = [];
-  for (let atMs = NOON; atMs < NOON + 60_000; atMs += 100) {
+  for (let atMs = NOON_MS; atMs < NOON_MS + 60_000; atMs += 100) {
     if (minuteOf(atMs + secondsToNextMinute(atMs) * 1_000) === minuteOf(atMs)) early.push(atMs);
   }
   expect(early).toEqual([]);

@@ -11,56 +11,56 @@ const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) 
 const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
 const FAILED = "delivery_failed";
 
-/** What the ledger is told once the provider has said this. */
-const toldOf = (outcome: Outcome, mode: Mode = "live") => {
-  const provider: Upstream = {
-    assertReady: () => Promise.reject(new Error("Was asked before the debit")),
+/** The fulfilment of an order for 500 NGN whose upstream reports this outcome. */
+const fulfil = (outcome: Outcome, mode: Mode = "live") => {
+  const upstream: Upstream = {
+    assertReady: () => Promise.reject(new Error("Not expected after the debit")),
     buy: async () => outcome,
-    check: () => Promise.reject(new Error("This is no check")),
+    check: () => Promise.reject(new Error("Not expected for a purchase")),
   };
-  return fulfilPurchase(provider, order, aTransaction({ mode }), deadlineIn(1_000));
+  return fulfilPurchase(upstream, order, aTransaction({ mode }), deadlineIn(1_000));
 };
 
-describe("what the provider said, and what the ledger is told", () => {
+describe("the settlement of a purchase", () => {
   test.each<readonly [string, Outcome, object]>([
     [
-      "delivered is success, with the upstream's facts",
+      "delivered settles as success with the upstream's facts",
       { kind: "delivered", ...facts },
       { status: "success", ...kept },
     ],
     [
-      "refused about no field of ours is a failed delivery",
+      "refused without a field settles as failed with delivery_failed",
       { kind: "refused", fields: [], ...facts },
       { status: "failed", failure: { code: FAILED }, ...kept },
     ],
     [
-      "refused about the plan is a plan that is not available",
+      "refused on the plan settles as failed with plan_unavailable",
       { kind: "refused", fields: ["phone_number", "plan_id"] },
       { status: "failed", failure: { code: "plan_unavailable", fields: ["phone_number", "plan_id"] } },
     ],
     [
-      "refused about another field is a field that is not valid",
+      "refused on another field settles as failed with validation_failed",
       { kind: "refused", fields: ["phone_number"] },
       { status: "failed", failure: { code: "validation_failed", fields: ["phone_number"] } },
     ],
     [
-      "trouble that is ours is a failed delivery: the reference is used up",
+      "account_error settles as failed with delivery_failed",
       { kind: "account_error", reason: "key", ...facts },
       { status: "failed", failure: { code: FAILED }, ...kept },
     ],
-  ])("%s", async (_name, outcome, settlement) => {
-    expect(await toldOf(outcome)).toEqual({ settlement });
+  ])("a purchase whose outcome is %s", async (_what, outcome, settlement) => {
+    expect(await fulfil(outcome)).toEqual({ settlement });
   });
 
-  test("an unknown outcome without a name teaches nothing", async () => {
-    expect(await toldOf({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
+  test("an unknown outcome without an upstream reference settles nothing, even if the amount is known", async () => {
+    expect(await fulfil({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
     expect(
-      await toldOf({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
+      await fulfil({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
     ).toStrictEqual({});
   });
 
-  test("an unknown outcome with a name stays processing under that name", async () => {
-    expect(await toldOf({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
+  test("an unknown outcome with an upstream reference leaves the order processing and records the reference", async () => {
+    expect(await fulfil({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
       settlement: { status: "processing", ...kept },
     });
   });
@@ -68,57 +68,54 @@ describe("what the provider said, and what the ledger is told", () => {
   test.each([
     ["success", { status: "success" }],
     ["failed", { status: "failed", failure: { code: FAILED } }],
-  ] as const)("a sandbox order that ends as %s later says so, and when", async (status, settlement) => {
+  ] as const)("a sandbox order that becomes %s later is settled after the delay", async (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
-    expect(await toldOf(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
+    expect(await fulfil(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
   });
 });
 
-describe("what the operator hears of it", () => {
-  const amounts: readonly (readonly [string, boolean, Outcome])[] = [
-    ["a delivery at less", true, { kind: "delivered", ...facts }],
-    ["a delivery at more", true, { kind: "delivered", upstreamAmountKobo: koboFromNaira(500.01) }],
-    ["a processing order at less", true, { kind: "unknown", reason: "processing", ...facts }],
-    ["a delivery at our amount", false, { kind: "delivered", upstreamAmountKobo: koboFromNaira(500) }],
-    ["a delivery whose amount is not stated", false, { kind: "delivered", upstreamReference: "U1" }],
-    ["a refusal that was not charged", false, { kind: "refused", fields: [], ...facts }],
-  ];
-  test.each(amounts)(
-    "of the amount of %s is an alarm: %s; in the sandbox it is none",
-    async (_name, rings, outcome) => {
-      expect((await saidOf(outcome)).includes("transaction.amount_differs")).toBe(rings);
-      expect(await saidOf(outcome, "test")).not.toContain("transaction.amount_differs");
-    },
-  );
-
-  const saidOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    await toldOf(outcome, mode);
-    const words = said.mock.calls.flat().map(String).join();
-    said.mockRestore();
-    return words;
+describe("the log of a purchase's outcome", () => {
+  /** The log lines of an order with this outcome. */
+  const logOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    await fulfil(outcome, mode);
+    const lines = log.mock.calls.flat().map(String).join();
+    log.mockRestore();
+    return lines;
   };
 
-  test("is an alarm where the trouble is ours, but not in the sandbox, where it is meant", async () => {
-    expect(await saidOf({ kind: "account_error", reason: "key" })).toContain("upstream.account_error");
-    expect(await saidOf({ kind: "account_error", reason: "key" }, "test")).toBe("");
+  test.each<readonly [string, Outcome]>([
+    ["is delivered for less", { kind: "delivered", ...facts }],
+    ["is delivered for more", { kind: "delivered", upstreamAmountKobo: koboFromNaira(500.01) }],
+    ["is processing for less", { kind: "unknown", reason: "processing", ...facts }],
+  ])("an order that %s than our price raises an alarm, except in the sandbox", async (_what, outcome) => {
+    expect(await logOf(outcome)).toContain("transaction.amount_differs");
+    expect(await logOf(outcome, "test")).toBe("");
   });
 
-  test("is a warning that is counted, and no alarm, where the upstream's rate limit refused the order", async () => {
-    const said = await saidOf({ kind: "account_error", reason: "rate_limited" });
-    expect(said).toContain('"level":"warn","event":"upstream.rate_limited"');
-    expect(said).toContain('"UpstreamRateLimited":1');
-    expect(said).not.toMatch(/trouble_is_ours|Alarms/);
-    expect(await saidOf({ kind: "account_error", reason: "rate_limited" }, "test")).toBe("");
+  test.each<readonly [string, Outcome]>([
+    ["is delivered at our price", { kind: "delivered", upstreamAmountKobo: koboFromNaira(500) }],
+    ["is delivered without an amount", { kind: "delivered", upstreamReference: "U1" }],
+    ["is refused, and so was not charged", { kind: "refused", fields: [], ...facts }],
+  ])("an order that %s logs nothing", async (_what, outcome) => {
+    expect(await logOf(outcome)).toBe("");
   });
 
-  test("is a line where the outcome is unknown, but not where it is under way", async () => {
-    expect(await saidOf({ kind: "unknown", reason: "timeout" })).toContain("upstream.outcome_unknown");
-    expect(await saidOf({ kind: "unknown", reason: "processing" })).toBe("");
+  test("an account_error raises an alarm, except in the sandbox", async () => {
+    expect(await logOf({ kind: "account_error", reason: "key" })).toContain("upstream.account_error");
+    expect(await logOf({ kind: "account_error", reason: "key" }, "test")).toBe("");
   });
 
-  test("is nothing where it was delivered or refused", async () => {
-    expect(await saidOf({ kind: "delivered" })).toBe("");
-    expect(await saidOf({ kind: "refused", fields: [] })).toBe("");
+  test("an order that the upstream's rate limit refuses logs a counted warning without an alarm", async () => {
+    const log = await logOf({ kind: "account_error", reason: "rate_limited" });
+    expect(log).toContain('"level":"warn","event":"upstream.rate_limited"');
+    expect(log).toContain('"UpstreamRateLimited":1');
+    expect(log).not.toMatch(/account_error|Alarms/);
+    expect(await logOf({ kind: "account_error", reason: "rate_limited" }, "test")).toBe("");
+  });
+
+  test("an unknown outcome is logged, and an order that is still processing is not", async () => {
+    expect(await logOf({ kind: "unknown", reason: "timeout" })).toContain("upstream.outcome_unknown");
+    expect(await logOf({ kind: "unknown", reason: "processing" })).toBe("");
   });
 });

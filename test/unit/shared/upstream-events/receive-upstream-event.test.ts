@@ -12,8 +12,8 @@ import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
@@ -93,7 +93,7 @@ describe("an event of the upstream", () => {
     1e22,
   ];
   test.for(wrongAmounts)(
-    "whose amount is %j, no whole number of kobo, is queued without an amount, and raises the alarm",
+    "an event whose amount is %j, not a whole number of kobo, is queued without an amount, and raises the alarm",
     async (amount) => {
       const alarms = logged();
       const { queued } = await update({ amount });
@@ -148,7 +148,7 @@ describe("an event of the upstream", () => {
   });
 
   test.each([undefined, null, "", 8_031_234_567, "x".repeat(21)])(
-    "whose phone number is %j is queued without one",
+    "an event whose phone number is %j is queued without one",
     async (phoneNumber) => {
       const { queued } = await update({ phone_number: phoneNumber });
       expect(queued).toHaveLength(1);
@@ -189,7 +189,7 @@ describe("an event of the upstream", () => {
     ["event Transaction.Reversed, status success", { event: "Transaction.Reversed", data }, "U-1"],
   ];
   test.each(unreadable)(
-    "that cannot be read (%s) is queued as such, and accepted",
+    "an event that cannot be read (%s) is queued as such, and accepted",
     async (problem, input, reference) => {
       const { answer, queued } = await receive(input);
       expect(answer.data).toEqual({ outcome: "accepted" });

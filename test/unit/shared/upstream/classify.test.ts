@@ -358,9 +358,9 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
   ],
 ];
 
-describe("a response whose body is", () => {
+describe("a response with a readable body", () => {
   test.for(rule)(
-    "%s has its outcome with each of the 400 statuses from 200 to 599",
+    "a response whose body is %s has its outcome with each of the 400 statuses from 200 to 599",
     ([, body, ok, refusing, key, limited]) => {
       const expected = new Map<number, Kind>([
         ...groups.ok.map((status): [number, Kind] => [status, ok]),
@@ -439,9 +439,9 @@ const unreadable: readonly (readonly [
   ["UTF-16", utf16, undefined, "unknown", "unknown"],
 ];
 
-describe("a response without a readable JSON object, whose body is", () => {
+describe("a response without a readable JSON object", () => {
   test.for(unreadable)(
-    "%s refuses an order only if the application never received it",
+    "a response whose unreadable body is %s refuses an order only if the application never received it",
     ([, body, type, byApplication, byGateway]) => {
       const expected = new Map<number, Kind>([
         ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
@@ -545,7 +545,7 @@ describe("the upstream's reference and amount", () => {
     ["a negative amount", { amount: -480 }, { upstreamReference: "DATA_UP1" }],
     ["an amount with half a kobo", { amount: 480.005 }, { upstreamReference: "DATA_UP1" }],
     ["an amount beyond counting", { amount: 1e300 }, { upstreamReference: "DATA_UP1" }],
-  ] as const)("is left out, and the order still delivered, where it is %s", ([, changes, kept]) => {
+  ] as const)("a delivered order with %s is delivered without that field", ([, changes, kept]) => {
     const body = { status: true, data: { transaction: { ...transaction("success").transaction, ...changes } } };
     expect(answer(200, body)).toEqual({ kind: "delivered", ...kept });
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
-const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): Exchange => ({
   kind: "answered",
   status,
@@ -21,16 +21,16 @@ const limitAt = (startMs: number) => {
   };
 };
 
-describe("the group may be used at once", () => {
+describe("a group that is not exhausted", () => {
   test.for([
-    ["nothing was asked yet", undefined],
+    ["no request was sent yet", undefined],
     ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
-    ["it says nothing of its limit", answered(200)],
-    ["it failed with 500", answered(500)],
-    ["nothing came back", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
-    ["nothing was sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
-  ] as const)("while %s", ([, result]) => {
-    const { record, waitS } = limitAt(NOON);
+    ["the upstream states no limit", answered(200)],
+    ["the upstream failed with 500", answered(500)],
+    ["no response came", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
+    ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
+  ] as const)("the group may be used at once while %s", ([, result]) => {
+    const { record, waitS } = limitAt(NOON_MS);
     if (result !== undefined) record("vtu", result);
     expect(waitS("vtu")).toBe(0);
   });
@@ -38,13 +38,13 @@ describe("the group may be used at once", () => {
 
 describe("an exhausted group", () => {
   test("after a success with 0 remaining at :20 the group waits 40 s, to the end of the minute", () => {
-    const { record, waitS } = limitAt(NOON + 20_000);
+    const { record, waitS } = limitAt(NOON_MS + 20_000);
     record("vtu", answered(200, { "x-ratelimit-remaining": "0" }));
     expect(waitS("vtu")).toBe(40);
   });
 
   test("after a 429 with Retry-After 7 the group waits 7 s", () => {
-    const { record, waitS, pass } = limitAt(NOON);
+    const { record, waitS, pass } = limitAt(NOON_MS);
     record("vtu", answered(429, { "retry-after": "7" }));
     expect(waitS("vtu")).toBe(7);
     pass(6_001);
@@ -56,20 +56,20 @@ describe("an exhausted group", () => {
   });
 
   test("after a 429 without Retry-After the group waits to the end of the minute", () => {
-    const { record, waitS } = limitAt(NOON + 55_000);
+    const { record, waitS } = limitAt(NOON_MS + 55_000);
     record("vtu", answered(429));
     expect(waitS("vtu")).toBe(5);
   });
 
   test("a group waits at most an hour", () => {
-    const { record, waitS } = limitAt(NOON);
+    const { record, waitS } = limitAt(NOON_MS);
     record("vtu", answered(429, { "retry-after": "99999" }));
     expect(waitS("vtu")).toBe(3_600);
   });
 });
 
 test("an exhausted catalog group does not delay purchases, nor the reverse", () => {
-  const { record, waitS } = limitAt(NOON);
+  const { record, waitS } = limitAt(NOON_MS);
   record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
 });
@@ -80,12 +80,12 @@ describe("Retry-After", () => {
     ["1", 1],
     ["120", 120],
     ["3601", 3_600],
-  ] as const)("%s is %i s", ([text, seconds]) => {
+  ] as const)("a Retry-After of %s is %i s", ([text, seconds]) => {
     expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
   });
 
   test.for(["", "-1", "1.5", "1e3", " 1", "soon", "999999", "Sat, 21 Nov 2026 12:00:10 GMT"])(
-    "%j says nothing that we could use",
+    "the Retry-After %j is ignored",
     (text) => {
       expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
     },

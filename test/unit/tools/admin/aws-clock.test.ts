@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { clockOffsetMs } from "../../../../tools/admin/aws-clock.ts";
-
-/** Goal: one AWS response, whose date has whole seconds, shows the offset of a wrong clock, and none of a right one. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
+import { NOON_MS } from "../../../builders/noon.ts";
 
 test.each([
   ["has the date of the second in which the request was sent", { sent: 100, received: 300, date: 0 }, 0],

@@ -3,13 +3,14 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/bundle.ts";
+import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { dollarsOf, type PriceName, priceNames, prices } from "../../../../tools/costs/prices.ts";
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
 describe("a price", () => {
-  test.each(priceNames)("of %s has a source with its date and the date of reading", (name) => {
+  test.each(priceNames)("the price of %s has a source with its date and the date of reading", (name) => {
     const { dollars, per, unit, source } = prices[name];
     expect(dollars).toBeGreaterThan(0);
     expect(per).toBeGreaterThan(0);
@@ -31,7 +32,7 @@ const budget: Budget = {
 };
 
 describe("a request", () => {
-  test("uses its budget, and what Lambda and API Gateway add", () => {
+  test("the usage of a request is its budget and what Lambda and API Gateway add", () => {
     expect(usageOf(budget)).toMatchObject({
       apiRequests: 1,
       lambdaRequests: 1,
@@ -49,7 +50,7 @@ describe("a request", () => {
     expect(usageOf(budget).logGb).toBeLessThan(0.000001);
   });
 
-  test("costs the sum of what each service charges", () => {
+  test("a request costs the sum of what each service charges", () => {
     for (const { dollars, total } of requestCosts()) {
       expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
     }
@@ -63,17 +64,17 @@ describe("a request", () => {
 describe("a stage at rest", () => {
   const [none, one, two, three] = restCosts();
 
-  test("pays for one NAT gateway and one address per zone", () => {
+  test("a stage at rest pays for one NAT gateway and one address per zone", () => {
     const zone = 730 * (0.045 + 0.005);
     expect(two && one && two.total - one.total).toBeCloseTo(zone, 9);
     expect(three && two && three.total - two.total).toBeCloseTo(zone, 9);
     expect(one && none && one.total - none.total).toBeCloseTo(zone, 9);
   });
 
-  test("pays for the secrets, alarms, custom metrics and the dashboard of its stacks", () => {
+  test("a stage at rest pays for the secrets, alarms, custom metrics and the dashboard of its stacks", () => {
     const used = (name: PriceName): number =>
       (none?.parts ?? []).reduce((sum, { usage }) => sum + (usage[name] ?? 0), 0);
-    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([6, 5, 1]);
+    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 5, 1]);
     expect(used("alarms")).toBeGreaterThan(60);
   });
 });
@@ -82,13 +83,13 @@ describe("npm run costs", () => {
   const run = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, ["tools/costs/print.ts", ...args], { cwd: projectRoot });
 
-  test("prints the tables of docs/deployment.md", async () => {
+  test("npm run costs prints the tables of docs/deployment.md", async () => {
     const { stdout } = await run();
     expect(stdout).toContain("| live purchase | 1.00 |");
     expect(stdout).toContain("| NAT gateways |");
   });
 
-  test("prints their data as JSON with --json", async () => {
+  test("npm run costs prints their data as JSON with --json", async () => {
     const { stdout } = await run("--json");
     const printed = z
       .object({
@@ -102,7 +103,7 @@ describe("npm run costs", () => {
     expect(Object.keys(printed.prices)).toEqual(priceNames);
   });
 
-  test("refuses another option with a message", async () => {
+  test("npm run costs refuses another option with a message", async () => {
     await expect(run("--yaml")).rejects.toMatchObject({
       code: 1,
       stderr: "The only option is --json: npm run costs -- --json.\n",

@@ -4,18 +4,18 @@ import { layeredFiles, layers, violationsIn } from "../../../../tools/docs/layer
 describe("the table of layers", () => {
   const files = layeredFiles();
 
-  test("contains every file", () => {
+  test("the table of layers contains every file", () => {
     const folders = Object.keys(layers);
     const outside = [...files.keys()].filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)));
     expect(outside).toEqual([]);
   });
 
-  test("allows every import", () => {
+  test("the table of layers allows every import", () => {
     expect(files.size).toBeGreaterThan(200);
     expect(violationsIn(files)).toEqual([]);
   });
 
-  test("forbids an import of a layer above, of an unlisted folder and of test/", () => {
+  test("the table of layers forbids an import of a layer above, of an unlisted folder and of test/", () => {
     const text = [
       'import { place } from "../orders/place-order.ts";',
       'import type { Money } from "../platform/money.ts";',

@@ -10,12 +10,12 @@ test.each(sectionNames)('the section "%s" of docs/ is up to date', { timeout: 60
 describe("a section of a document", () => {
   const document = "Before\n<!-- sizes: written by npm run tables -->\nold\n<!-- end of sizes -->\nAfter\n";
 
-  test("is rendered from its current text, and the rest of the document does not change", async () => {
+  test("a section of a document is rendered from its current text, and the rest of the document does not change", async () => {
     const written = await withSection(document, "sizes", (current) => `${current.trim()} and new`);
     expect(written).toBe(document.replace("old", "old and new"));
   });
 
-  test("without its marks is refused with a message", async () => {
+  test("a section of a document without its marks is refused with a message", async () => {
     await expect(withSection(document, "ages", () => "")).rejects.toThrow(
       "The marks of a section are missing: <!-- ages",
     );

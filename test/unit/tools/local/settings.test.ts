@@ -3,7 +3,7 @@ import { SettingsError } from "../../../../infra/settings-error.ts";
 import { parseSettings } from "../../../../tools/local/settings.ts";
 
 describe("the settings of npm start", () => {
-  test("have defaults, also where a variable is empty", () => {
+  test("the settings of npm start have defaults, also where a variable is empty", () => {
     expect(parseSettings([], { PORT: "", UPSTREAM_BASE_URL: " " })).toEqual({
       port: 4010,
       dataDir: ".local/data",
@@ -14,7 +14,7 @@ describe("the settings of npm start", () => {
     });
   });
 
-  test("come from options and environment, and trailing slashes of the upstream's URL are removed", () => {
+  test("the settings of npm start come from options and environment, and trailing slashes of the upstream's URL are removed", () => {
     const env = { PORT: "0", UPSTREAM_BASE_URL: "https://x.test/v1/", UPSTREAM_LIVE_KEY: "live_x", WORKERS: "off" };
     expect(parseSettings(["--fresh"], env)).toMatchObject({
       port: 0,
@@ -24,7 +24,7 @@ describe("the settings of npm start", () => {
     });
   });
 
-  test("are undefined with --help", () => {
+  test("the settings of npm start are undefined with --help", () => {
     expect(parseSettings(["--help"], {})).toBeUndefined();
   });
 

@@ -17,12 +17,11 @@ import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
+import { NOON_MS } from "../../../../builders/noon.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
 import { aTransaction } from "../../../../builders/transaction.ts";
 
-/** Goal: a carry-over completes a restored ledger whatever faults its calls meet. */
-const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 let proxy: DynamoDbProxy;
 /** The old ledger and the restored one, both without the proxy. */
 let old: Ledger;

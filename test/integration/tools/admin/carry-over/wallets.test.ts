@@ -15,7 +15,8 @@ import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.
 import { scanTable } from "../../../../../tools/admin/table-scan.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
-import { type LedgerAtNoon, NOON_MS, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../../builders/noon.ts";
 import { emulatorClient } from "../../../../builders/tables.ts";
 
 /** Goal: after a carry-over every balance equals its entries, and a wallet that changes meanwhile is left alone. */

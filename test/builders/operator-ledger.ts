@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { createAccount } from "../../shared/access/accounts.ts";
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { readWallet } from "../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
+import { NOON_MS } from "./noon.ts";
+import { freshTables } from "./tables.ts";
+import { aTransaction } from "./transaction.ts";
+
+export const decision = { by: "ada", why: "ticket 88" };
+
+/** The tables as an operator's command uses them, at a time that the test chooses. */
+export const openOperatorLedger = async () => {
+  const tables = await freshTables();
+  const ledgerAt = (nowMs = NOON_MS): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => nowMs });
+  const storeAt = (nowMs = NOON_MS) => ({ ...tables, clock: () => nowMs });
+
+  /** An account of 1,000 NGN. */
+  const anAccount = async () => {
+    const { account_id: accountId } = await createAccount(storeAt(), { name: "test", whitelist: [] });
+    await fundWallet(ledgerAt(NOON_MS - 3_600_000), {
+      accountId,
+      fundingId: `first-${accountId}`,
+      amountKobo: koboFromNaira(1_000),
+    });
+    const balance = async () => nairaFromKobo((await readWallet(ledgerAt(), accountId)).balance_kobo);
+    const isReconciled = async () => (await reconcileWallet(ledgerAt(), accountId))?.difference_kobo === 0;
+    return { accountId, balance, isReconciled };
+  };
+
+  /** An order of 500 NGN, open for a minute. */
+  const anOrder = async (changes: Partial<Transaction> = {}) => {
+    const account = await anAccount();
+    const transaction = await openFor(account.accountId, changes);
+    return { ...account, transaction, stored: () => readTransaction(ledgerAt(), transaction.pk) };
+  };
+
+  const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
+    const at = isoTime(NOON_MS - 60_000);
+    const transaction = aTransaction({
+      pk: transactionPk(randomUUID()),
+      owner: `${accountId}#${changes.mode ?? "live"}`,
+      account_id: accountId,
+      attempt: randomUUID(),
+      created_at: at,
+      updated_at: at,
+      ...changes,
+    });
+    expect(await openTransaction(ledgerAt(), transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+    return transaction;
+  };
+  return { tables, ledgerAt, storeAt, anAccount, anOrder, openFor };
+};
+export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>;

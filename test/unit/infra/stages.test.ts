@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { SettingsError } from "../../../infra/settings-error.ts";
+import { settingsOf, stages } from "../../../infra/stages.ts";
+
+const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
+
+describe("settingsOf", () => {
+  const sentenceFor = (changes: object): string => {
+    try {
+      settingsOf("prod", { prod: { ...stages.prod, ...changes } });
+    } catch (error) {
+      if (error instanceof SettingsError) return error.message;
+    }
+    return "";
+  };
+
+  test.each([
+    [
+      { identityPrices: { ...dear, nin: { basic: 150, advanced: 250, retrieve: 250 } } },
+      "A retrieval must cost more than a",
+    ],
+    [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
+    [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
+    [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
+    [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
+    [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
+    [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
+    [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
+    [{ upstreamDates: "year-first" }, "upstreamDates: "],
+    [{ alarmEmail: "nobody" }, "alarmEmail: "],
+    [{ alarmEmail: undefined }, "alarmEmail: A stage that sells needs the address of those who must receive"],
+    [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
+    [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
+    [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
+    [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
+  ])("a stage with %j fails with one sentence that says what is wrong", (changes, says) => {
+    const sentence = sentenceFor(changes);
+    expect(sentence).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
+    expect(sentence).toContain(says);
+  });
+
+  test("a stage without egress needs no alarmEmail, because it sells nothing", () => {
+    const settings = { ...stages.prod, egress: { kind: "none" as const }, alarmEmail: undefined };
+    expect(settingsOf("prod", { prod: settings })).toMatchObject({ maxConcurrency: { outcomes: 10, delivery: 20 } });
+  });
+
+  test("the settings of every stage are valid", () => {
+    for (const stage of Object.keys(stages)) expect(() => settingsOf(stage)).not.toThrow();
+  });
+});
