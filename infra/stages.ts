@@ -82,7 +82,7 @@ const stageSettings = z
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
-    /** Rate limit of the whole API; the limits of a key are lower. */
+    /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
     /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
     maxConcurrency: z

@@ -28,6 +28,8 @@ const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 
 /** The status of STS responses, and the number of requests. */
 const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
+/** The mapping that Lambda returns for each function. */
+const mapping = { State: "", LastProcessingResult: "" };
 /** The subscriptions of the alarms' topic: address and ARN, which is no ARN until the address is confirmed. */
 let subscriptions: readonly (readonly [address: string, arn: string])[] = [];
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
@@ -39,6 +41,7 @@ let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, requests: 0 });
   Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 120 });
+  Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
   subscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
@@ -61,6 +64,9 @@ beforeAll(async () => {
   sqs.destroy();
   aws = createServer(async (request, response) => {
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
+    if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
+      return void response.end(JSON.stringify({ EventSourceMappings: [mapping] }));
+    }
     const parameters = new URLSearchParams(await text(request));
     if (parameters.get("Action") === "GetCallerIdentity") {
       sts.requests += 1;
@@ -179,6 +185,18 @@ test.each([
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^alarms +${state} .*${says}`, "m"));
+});
+
+test.each([
+  ["Enabled", "No records processed", 0, "ok +all queues and the stream are read"],
+  ["Disabled", "OK", 1, "wrong +apply-upstream-event: its mapping is Disabled; deliver-webhook: "],
+  ["Enabled", "PROBLEM: Function call failed", 1, "wrong .*enqueue-webhooks: PROBLEM: Function call failed"],
+])("doctor of a stage whose mappings are %s and say %j exits with %i", async (...given) => {
+  const [State, LastProcessingResult, exitCode, says] = given;
+  Object.assign(mapping, { State, LastProcessingResult });
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^consumers +${says}`, "m"));
 });
 
 test.each([

@@ -1,8 +1,14 @@
-import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import {
+  type EventSourceMappingConfiguration,
+  GetAccountSettingsCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+} from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
 import * as z from "zod";
-import { QUEUE_CONCURRENCY_MIN } from "../../infra/queues.ts";
+import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
+import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 
@@ -67,6 +73,46 @@ const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
 };
 
 const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
+
+/** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
+export const consumers: DoctorCheck = async ({ target: { name, stage, environment } }) => {
+  if (stage === undefined) return skipped("the local service reads its queues and its stream itself");
+  const isQueueOff = environment.WORKERS === "off";
+  const all = [
+    ...Object.values(queues).map(({ consumer }) => ({ consumer, isOff: isQueueOff })),
+    ...Object.values(streams).map(({ consumer }) => ({ consumer, isOff: false })),
+  ];
+  const mappings = await mappingsOf(all.map(({ consumer }) => `${name}-airtime-${consumer}`));
+  const faults = all.flatMap(({ consumer, isOff }, position) => {
+    const fault = mappingFault(mappings[position] ?? [], isOff);
+    return fault === undefined ? [] : [`${consumer}: ${fault}`];
+  });
+  if (faults.length === 0)
+    return ok(isQueueOff ? "the stream is read, the queues are not" : "all queues and the stream are read");
+  return wrong(faults.join("; "), 'Follow "Messages that wait" in docs/runbook.md');
+};
+
+const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isOff: boolean): string | undefined => {
+  if (mapping === undefined) return "has no mapping";
+  const { State, LastProcessingResult = "" } = mapping;
+  if (isOff) return undefined;
+  if (State !== "Enabled") return `its mapping is ${State}`;
+  return LastProcessingResult.startsWith("PROBLEM") ? LastProcessingResult : undefined;
+};
+
+const mappingsOf = async (functions: readonly string[]): Promise<readonly EventSourceMappingConfiguration[][]> => {
+  const lambda = new LambdaClient({ maxAttempts: 2 });
+  try {
+    return await Promise.all(
+      functions.map(async (FunctionName) => {
+        const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }));
+        return EventSourceMappings;
+      }),
+    );
+  } finally {
+    lambda.destroy();
+  }
+};
 
 /** An alarm that nobody is told of is none: AWS sends nothing to an address that has not confirmed. */
 export const alarms: DoctorCheck = async ({ target: { stage } }) => {

@@ -16,7 +16,7 @@ import {
   signatureOf,
   type UpstreamSignature,
 } from "../../shared/upstream-events/upstream-signature.ts";
-import { alarms, limits } from "./account-checks.ts";
+import { alarms, consumers, limits } from "./account-checks.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import type { AdminContext } from "./context.ts";
 import type { Target } from "./target.ts";
@@ -216,6 +216,7 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck>> = {
   catalog,
   "upstream's webhook": webhook,
   limits,
+  consumers,
   alarms,
   "dead letters": deadLetters,
   "stuck transactions": stuck,

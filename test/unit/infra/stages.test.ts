@@ -28,7 +28,6 @@ describe("settingsOf", () => {
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
     [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
-    [{ alarmEmail: undefined }, "alarmEmail: A stage that sells needs the address of those who must receive"],
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
     [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
     [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
@@ -37,6 +36,13 @@ describe("settingsOf", () => {
     const sentence = sentenceFor(changes);
     expect(sentence).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
     expect(sentence).toContain(says);
+  });
+
+  test("a stage with egress and without alarmEmail fails with one sentence that asks for it", () => {
+    expect(sentenceFor({ alarmEmail: undefined })).toBe(
+      'Stage "prod" in infra/stages.ts is not valid: ' +
+        "alarmEmail: A stage that sells needs the address of those who must receive its alarms.",
+    );
   });
 
   test("a stage without egress needs no alarmEmail, because it sells nothing", () => {
