@@ -7,7 +7,7 @@ export const streams = {
   ledger: {
     consumer: "enqueue-webhooks",
     batchSize: 100,
-    // An hour less than DynamoDB keeps a change, so that Lambda can still write its dead letter.
+    // An hour less than DynamoDB keeps a change, so Lambda can still write its dead letter.
     recordAgeMaxS: 23 * 3_600,
     pattern: {
       dynamodb: {

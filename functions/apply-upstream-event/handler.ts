@@ -6,7 +6,7 @@ import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 
 const env = readEnv(functionEnvironments["apply-upstream-event"]);
 const deps = {
@@ -17,6 +17,6 @@ const deps = {
 /** Applies the messages of the outcomes queue to transactions. */
 export const handler = queueHandler(
   outcomeMessage,
-  applyOutcome(deps),
+  applyOutcomeMessage(deps),
   createPostpone(sqsClient(), env.OUTCOMES_QUEUE_URL),
 );

@@ -1,7 +1,7 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
-import { replayStore } from "../../shared/identity/replay.ts";
+import { replayStore } from "../../shared/identity/replay-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";

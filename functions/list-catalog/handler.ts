@@ -1,7 +1,7 @@
 import { createAdmission } from "../../shared/access/admission.ts";
+import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
-import { catalogMemory } from "../../shared/catalog/memory.ts";
-import { catalogStore } from "../../shared/catalog/store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";

@@ -1,6 +1,6 @@
 import { createAdmission } from "../../shared/access/admission.ts";
-import { catalogMemory } from "../../shared/catalog/memory.ts";
-import { catalogStore } from "../../shared/catalog/store.ts";
+import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";

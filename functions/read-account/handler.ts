@@ -1,6 +1,6 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
-import { getTransaction, getTransactions, getWallet } from "../../shared/ledger/read-account.ts";
+import { getTransaction, getWallet, listCallerTransactions } from "../../shared/ledger/read-account.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -16,5 +16,5 @@ const keyedHashes = loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SE
 export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {
   getWallet: getWallet(ledger),
   getTransaction: getTransaction(ledger, keyedHashes),
-  listTransactions: getTransactions(ledger),
+  listTransactions: listCallerTransactions(ledger),
 });

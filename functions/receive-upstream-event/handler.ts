@@ -8,7 +8,7 @@ import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { alarmIfNotJson, receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
-import { admitUpstream, authenticatesEvents } from "../../shared/upstream-events/upstream-gate.ts";
+import { authenticatesEvents, createUpstreamAdmission } from "../../shared/upstream-events/upstream-admission.ts";
 import { parseUpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
 
 const env = readEnv(functionEnvironments["receive-upstream-event"]);
@@ -16,7 +16,7 @@ const secrets = secretsClient();
 const rotatingSecretOf = (id: string) =>
   rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
 const scheme = parseUpstreamSignature(env.UPSTREAM_SIGNATURE);
-const gate = {
+const authentication = {
   pathToken: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
   ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
   ...(scheme && { signature: { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) } }),
@@ -24,11 +24,11 @@ const gate = {
 const deps = {
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
-  isAuthenticated: authenticatesEvents(gate),
+  isAuthenticated: authenticatesEvents(authentication),
   clock: systemClock,
 };
 
 /** Receives the upstream's events: refuses unauthenticated ones and queues the others. */
-export const handler = apiHandler("receive-upstream-event", admitUpstream(gate), {
+export const handler = apiHandler("receive-upstream-event", createUpstreamAdmission(authentication), {
   receiveUpstreamEvent: receiveUpstreamEvent(deps),
 }).use(alarmIfNotJson);

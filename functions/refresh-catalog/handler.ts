@@ -1,5 +1,5 @@
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
-import { catalogStore } from "../../shared/catalog/store.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";

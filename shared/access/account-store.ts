@@ -27,8 +27,8 @@ const webhookField = z.object({
 export type WebhookField = z.infer<typeof webhookField>;
 
 /**
- * An account's item in the ledger table. It lists its keys, so that a change of status or whitelist reaches all of them
- * in one transaction. `version` rises with every change; `owner` is the key of the index that lists accounts.
+ * An account's item in the ledger table. It lists its keys, so a change of status or whitelist reaches all of them in
+ * one transaction. `version` rises with every change; `owner` is the key of the index that lists accounts.
  */
 export const accountSchema = z.object({
   pk: z.string(),
@@ -157,7 +157,7 @@ const mismatchError = (accountId: string, keyId: string): AccountError =>
 /**
  * Changes an account, and in the same transaction its keys' items by the writes of `alongside`. `change` may be called
  * several times, each time with the current account; it returns undefined if there is nothing to change. Key writes
- * beyond KEY_WRITES_MAX follow one by one, so that the important ones must come first.
+ * beyond KEY_WRITES_MAX follow one by one, so the important ones must come first.
  */
 export const changeAccount = (
   store: AccountTable,

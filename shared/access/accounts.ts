@@ -14,13 +14,13 @@ import {
   changeAccount,
   requireAccount,
 } from "./account-store.ts";
-import { keyHash, newApiKey } from "./api-key.ts";
+import { hashApiKey, newApiKey } from "./api-key.ts";
 import {
+  type AccountKey,
   accountStatusUpdate,
   addAsRevoked,
   expiryUpdate,
   isInactive,
-  type Key,
   keyPut,
   revocation,
   type WhitelistChange,
@@ -203,7 +203,10 @@ const whitelistChange = (before: readonly IpRange[], after: readonly IpRange[]):
 };
 
 /** All keys of an account, the active ones first, each with whether it is active. */
-const keysToUpdate = (store: AccountStore, keys: readonly Key[]): readonly (readonly [Key, boolean])[] => {
+const keysToUpdate = (
+  store: AccountStore,
+  keys: readonly AccountKey[],
+): readonly (readonly [AccountKey, boolean])[] => {
   const nowMs = nowOf(store);
   const active = keys.filter((key) => !isInactive(key, nowMs));
   const inactive = keys.filter((key) => isInactive(key, nowMs));
@@ -212,7 +215,7 @@ const keysToUpdate = (store: AccountStore, keys: readonly Key[]): readonly (read
 
 const nowOf = ({ clock = systemClock }: AccountStore): number => clock();
 
-const requireKey = (account: Account, keyId: string): Key => {
+const requireKey = (account: Account, keyId: string): AccountKey => {
   const key = account.keys.find(({ key_id }) => key_id === keyId);
   if (key === undefined) throw new AccountError(`Account ${account.account_id} has no key ${keyId}`);
   return key;
@@ -220,9 +223,9 @@ const requireKey = (account: Account, keyId: string): Key => {
 
 const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) => {
   const key = newApiKey(mode);
-  const entry: Key = {
+  const entry: AccountKey = {
     key_id: newId("key"),
-    hash: keyHash(key),
+    hash: hashApiKey(key),
     mode,
     status: "active",
     permissions: [...permissions],
@@ -231,7 +234,7 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
   return { key, entry };
 };
 
-const withKey = (account: Account, entry: Key, nowMs: number): Account => {
+const withKey = (account: Account, entry: AccountKey, nowMs: number): Account => {
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(

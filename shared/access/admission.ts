@@ -7,18 +7,18 @@ import type { Admit } from "../lambda/api-handler.ts";
 import type { Rate } from "../lambda/api-response.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
-import { isWellFormedKey, keyHash } from "./api-key.ts";
+import { hashApiKey, isWellFormedKey } from "./api-key.ts";
 import { countRequest, type KeyItem } from "./key-store.ts";
 
 /**
  * Checks key (401), account, permission and IP address (403), and rate (429). One write reads and counts without a
- * cache, so that a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
+ * cache, so a revoked key or a restricted account is refused from the next request on. Source: docs/interface.md
  * section 2.
  */
 export const createAdmission =
   (db: DynamoDBDocumentClient, accessTable: string, clock: Clock = systemClock): Admit =>
   async (route, request) => {
-    const hash = keyHash(presentedKey(request.headers));
+    const hash = hashApiKey(presentedKey(request.headers));
     const nowMs = clock();
     const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(nowMs) });
     if (counted === undefined || hasEnded(counted.keyItem, nowMs)) throw new ServiceError("invalid_api_key");

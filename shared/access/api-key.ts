@@ -19,4 +19,4 @@ export const isWellFormedKey = (key: string): boolean =>
   KEY_FORM.test(key) && key.endsWith(checksum(key.slice(0, -CHECKSUM_LENGTH)));
 
 /** The key's id in the access table. 192 random bits need no salt and no slow hash. */
-export const keyHash = sha256;
+export const hashApiKey = sha256;

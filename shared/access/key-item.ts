@@ -3,19 +3,19 @@ import { isoTime } from "../platform/time.ts";
 import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
 import type { KeyItem } from "./key-store.ts";
 
-export type Key = Account["keys"][number];
+export type AccountKey = Account["keys"][number];
 
 /** The most entries of a whitelist that keep a key's item below one write unit. */
 const WHITELIST_ENTRIES_MAX = 20;
 
-/** A key past its end may still be admitted by a machine with another clock, so that it is updated for another day. */
+/** A key past its end may still be admitted by a machine with another clock, so it is updated for another day. */
 const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;
 
 /** Revoked, or past its end on every clock. */
-export const isInactive = ({ status, expires_at }: Key, nowMs: number): boolean =>
+export const isInactive = ({ status, expires_at }: AccountKey, nowMs: number): boolean =>
   status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCK_SKEW_MS_MAX);
 
-export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Key): KeyWrite => ({
+export const keyPut = ({ accessTable }: AccountStore, account: Account, key: AccountKey): KeyWrite => ({
   keyId: key.key_id,
   write: {
     Put: { TableName: accessTable, Item: newKeyItem(account, key), ConditionExpression: "attribute_not_exists(pk)" },
@@ -33,7 +33,7 @@ type KeyUpdate = {
 
 const keyUpdate = (
   { accessTable }: AccountStore,
-  { key_id: keyId, hash }: Pick<Key, "key_id" | "hash">,
+  { key_id: keyId, hash }: Pick<AccountKey, "key_id" | "hash">,
   { expression, condition, names, values }: KeyUpdate,
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite => ({
@@ -55,7 +55,7 @@ const keyUpdate = (
 /** The account's status on a key's item. */
 export const accountStatusUpdate = (
   store: AccountStore,
-  key: Key,
+  key: AccountKey,
   status: Account["status"],
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite =>
@@ -75,10 +75,10 @@ export type WhitelistChange =
   | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
   | { readonly kind: "none" };
 
-/** Adding or removing ranges leaves other ranges of the key's item unchanged, even if they differ from the account's. */
+/** Adding or removing ranges keeps all other ranges of the key's item, even those that differ from the account's. */
 export const whitelistUpdate = (
   store: AccountStore,
-  key: Key,
+  key: AccountKey,
   change: Exclude<WhitelistChange, { kind: "none" }>,
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite => {
@@ -96,7 +96,7 @@ export const whitelistUpdate = (
 };
 
 /** Revokes a key for good. */
-export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash">): KeyWrite =>
+export const revocation = (store: AccountStore, key: Pick<AccountKey, "key_id" | "hash">): KeyWrite =>
   keyUpdate(
     store,
     key,
@@ -105,7 +105,7 @@ export const revocation = (store: AccountStore, key: Pick<Key, "key_id" | "hash"
   );
 
 /** Sets a key's end, if its item is active and does not end earlier. */
-export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): KeyWrite =>
+export const expiryUpdate = (store: AccountStore, key: AccountKey, expiresAt: string): KeyWrite =>
   keyUpdate(
     store,
     key,
@@ -120,9 +120,9 @@ export const expiryUpdate = (store: AccountStore, key: Key, expiresAt: string): 
 
 /**
  * Sets the item of an active key to the result of a reconciliation. The reconciliation may have read an older state, so
- * that the item must still be active and must not end earlier.
+ * the item must still be active and must not end earlier.
  */
-export const keyRestriction = (store: AccountStore, account: Account, key: Key): KeyWrite => {
+export const keyRestriction = (store: AccountStore, account: Account, key: AccountKey): KeyWrite => {
   const { account_status, permissions, whitelist, expires_at } = newKeyItem(account, key);
   const sets = Object.entries({ account_status, permissions, whitelist });
   const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
@@ -163,7 +163,7 @@ export const orphanRevocation = (store: AccountStore, keyItem: KeyItem): KeyWrit
     "skip",
   );
 
-export const newKeyItem = (account: Account, key: Key): KeyItem => {
+export const newKeyItem = (account: Account, key: AccountKey): KeyItem => {
   const ranges = whitelistRanges(account.whitelist);
   return {
     pk: key.hash,
@@ -184,7 +184,7 @@ export const earlierExpiry = (one: string | undefined, other: string | undefined
   one !== undefined && (other === undefined || one < other) ? one : other;
 
 /** The account's keys with one that only the access table has, as revoked. */
-export const addAsRevoked = (keys: readonly Key[], keyItem: KeyItem, nowMs: number): Key[] => {
+export const addAsRevoked = (keys: readonly AccountKey[], keyItem: KeyItem, nowMs: number): AccountKey[] => {
   if (keys.some(({ hash }) => hash === keyItem.pk)) {
     return keys.map((key) => (key.hash === keyItem.pk ? { ...key, status: "revoked" } : key));
   }

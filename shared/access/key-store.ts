@@ -13,7 +13,7 @@ export const accountStatus = z.enum(["active", "restricted"]);
 
 /**
  * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate
- * group and minute. It stays below 1 KB, so that a request costs one write unit.
+ * group and minute. It stays below 1 KB, so a request costs one write unit.
  */
 export const keyItemSchema = z
   .object({
@@ -75,7 +75,7 @@ export const countRequest = async (
   }
 };
 
-/** A key that is used now and then leaves a counter each time. One more write removes them once there are many. */
+/** A key that is used now and then leaves a counter each time. Once there are many, one more write removes them. */
 const removeStaleCounters = async (
   db: DynamoDBDocumentClient,
   table: string,
@@ -91,6 +91,6 @@ const removeStaleCounters = async (
     ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
   });
-  // The request is counted and its key is known, so that it does not fail because of this. The next request retries.
+  // A failure here does not fail the request, which is counted already. The next request retries.
   await db.send(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
 };

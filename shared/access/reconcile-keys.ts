@@ -17,10 +17,10 @@ import {
   retryUntilDone,
 } from "./account-store.ts";
 import {
+  type AccountKey,
   addAsRevoked,
   earlierExpiry,
   isInactive,
-  type Key,
   keyPut,
   keyRestriction,
   newKeyItem,
@@ -100,7 +100,7 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
   return { account, keyWrites, findings };
 };
 
-const mergeKeyWithItem = (key: Key, item: KeyItem | undefined): Key => {
+const mergeKeyWithItem = (key: AccountKey, item: KeyItem | undefined): AccountKey => {
   if (item === undefined) return key;
   const expiresAt = earlierExpiry(key.expires_at, item.expires_at);
   return {
@@ -133,7 +133,7 @@ const sameMembers = (some: Iterable<string>, others: Iterable<string>): boolean 
 const keyWriteFor = (
   store: AccountStore,
   account: Account,
-  key: Key,
+  key: AccountKey,
   item: KeyItem | undefined,
 ): KeyWrite | undefined => {
   if (item === undefined) return keyPut(store, account, key);
@@ -150,9 +150,9 @@ const keyWriteFor = (
 };
 
 const differenceOf = (
-  key: Key,
+  key: AccountKey,
   item: KeyItem | undefined,
-  before: Key | undefined,
+  before: AccountKey | undefined,
   isWritten: boolean,
 ): KeyDifference["found"] | undefined => {
   if (before === undefined) return "key_not_listed";
@@ -163,10 +163,10 @@ const differenceOf = (
   return isWritten || before.permissions.length !== key.permissions.length ? "key_item_differs" : undefined;
 };
 
-const describeKey = ({ status, expires_at }: Key): string =>
+const describeKey = ({ status, expires_at }: AccountKey): string =>
   status === "revoked" ? "revoked" : expires_at === undefined ? "active" : `active until ${expires_at}`;
 
-/** Reconciles one account. It is planned again whenever another write came first. */
+/** Reconciles one account. If another write comes first, the reconciliation is planned again. */
 const reconcileAccount = (
   store: AccountStore,
   accountId: string,
@@ -179,7 +179,7 @@ const reconcileAccount = (
     const { account, keyWrites, findings } = planReconciliation(store, before, await readKeys(store, [...hashes]));
     if (isDryRun || findings.length === 0) return { kind: "done", result: findings };
     let version = before.version;
-    // Each part also writes the account, so that a concurrent change of it is noticed.
+    // Each part also writes the account, so a concurrent change of it is noticed.
     for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
       const part = keyWrites.slice(start, start + KEY_WRITES_MAX);
       const replaced = await replaceAccount(store, { ...account, version }, part);
@@ -228,7 +228,7 @@ export const reconcileKeys = async (
   }
   const findings: KeyDifference[] = [];
   for (const [account_id, keyItems] of keyItemsOf) {
-    // The index of accounts lags behind, so that the item itself is read.
+    // The index of accounts lags behind, so the item itself is read.
     if ((await findAccount(store, account_id)) !== undefined) {
       const hashes = keyItems.map(({ pk }) => pk);
       findings.push(...(await reconcileAccount(store, account_id, hashes, isDryRun)));

@@ -4,8 +4,8 @@ import type { Call } from "../lambda/api-handler.ts";
 import type { PreparedResponse } from "../lambda/api-response.ts";
 import { serveDocument } from "../lambda/prepared-document.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
-import { builtInSnapshot } from "./built-in.ts";
-import type { CatalogMemory } from "./memory.ts";
+import { builtInSnapshot } from "./built-in-catalog.ts";
+import type { CatalogMemory } from "./catalog-memory.ts";
 
 /** Until the first refresh succeeds, it runs each minute. */
 const RETRY_AFTER_S = 60;

@@ -4,13 +4,13 @@ import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import { type HttpUpstream, NO_UPSTREAM_KEY } from "../upstream/http-upstream.ts";
-import { catalogChanges, catalogOf, type Dropped, type Snapshot, snapshotOf } from "./snapshot.ts";
-import type { CatalogStore } from "./store.ts";
+import type { CatalogStore } from "./catalog-store.ts";
+import { catalogChanges, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
 const REFRESH_AFTER_MS = 3_600_000;
-/** A catalog with less than this share of the plans served before is taken for an error of the upstream. */
+/** A catalog with less than this share of the served plans counts as an error of the upstream. */
 const SHRINK_LIMIT = 0.5;
 /** Leaves room for the other attributes within DynamoDB's limit of 400 KB per item. */
 const GZIP_BYTES_MAX = 380_000;
@@ -20,7 +20,7 @@ export type RefreshResult =
   | { readonly kind: "replaced"; readonly plans: number }
   /** The upstream's key was never set: a new stage, or one for test keys only. */
   | { readonly kind: "not_set_up" }
-  /** The catalog before stays. */
+  /** The previous catalog is still served. */
   | { readonly kind: "refused"; readonly reason: "unreachable" | "invalid" | "empty" | "halved" | "too_large" };
 
 export type RefreshDeps = {
@@ -53,7 +53,7 @@ export const refreshCatalog = async (
   if (snapshot.gzip.length > GZIP_BYTES_MAX) return refuse("too_large", { bytes: snapshot.gzip.length });
   reportDropped(snapshot.dropped, before?.dropped);
   const plansBefore = before?.catalog.data_plans.length;
-  const suspicion = suspicionOf(plans, plansBefore);
+  const suspicion = acceptanceReasonOf(plans, plansBefore);
   if (suspicion !== undefined) {
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });
@@ -67,13 +67,13 @@ export const refreshCatalog = async (
  * Why a readable catalog needs an operator's acceptance. After an empty one was accepted, empty ones are not
  * suspicious.
  */
-const suspicionOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
+const acceptanceReasonOf = (plans: number, plansBefore: number | undefined): "empty" | "halved" | undefined => {
   if (plans === 0) return plansBefore === 0 ? undefined : "empty";
   return plansBefore !== undefined && plans < plansBefore * SHRINK_LIMIT ? "halved" : undefined;
 };
 
 /** Raises an alarm if other entries are dropped than before, and logs a warning if they are the same. */
-const reportDropped = (dropped: Dropped, before: Dropped | undefined): void => {
+const reportDropped = (dropped: DroppedEntries, before: DroppedEntries | undefined): void => {
   if (dropped.count === 0) return;
   const isKnown = JSON.stringify(dropped) === JSON.stringify(before);
   const fields = { dropped: listed(dropped.count, dropped.first.map(entryText)) };
@@ -84,7 +84,7 @@ const entryText = ({ kind, id, field }: DroppedEntry): string => `${kind} ${id} 
 
 type Details = Omit<LogFields<"catalog.refresh_failed">, "reason">;
 export type FetchedCatalog =
-  /** May be without plans. */
+  /** May have no plans. */
   | { readonly kind: "fetched"; readonly catalog: Catalog; readonly dropped: readonly DroppedEntry[] }
   | {
       readonly kind: "refused";
@@ -123,7 +123,7 @@ export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | un
   return catalogOf(candidate);
 };
 
-/** The catalog that is served; undefined if there is none that this version can read, so that it is replaced. */
+/** The catalog that is served; undefined if there is none that this version can read, so it is replaced. */
 const readServed = async (store: CatalogStore) => {
   try {
     const snapshot = await store.read();

@@ -2,8 +2,8 @@ import { ServiceError } from "../contract/errors.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
-import { builtInPlans } from "./built-in.ts";
-import type { CatalogMemory } from "./memory.ts";
+import { builtInPlans } from "./built-in-catalog.ts";
+import type { CatalogMemory } from "./catalog-memory.ts";
 import type { PlanIndex } from "./snapshot.ts";
 
 /** Nothing is sold from an older catalog. */

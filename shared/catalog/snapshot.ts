@@ -4,7 +4,7 @@ import { documentText, type PreparedDocument, prepareDocument } from "../lambda/
 import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** How many entries were dropped, and the first of them. */
-export type Dropped = { readonly count: number; readonly first: readonly DroppedEntry[] };
+export type DroppedEntries = { readonly count: number; readonly first: readonly DroppedEntry[] };
 /** Bounds the size of the stored item. */
 const DROPPED_LISTED_MAX = 50;
 
@@ -13,7 +13,7 @@ export type Snapshot = PreparedDocument & {
   /** When the upstream sent it. */
   readonly fetchedAtMs: number;
   /** Entries of the upstream's catalog that are not served. */
-  readonly dropped: Dropped;
+  readonly dropped: DroppedEntries;
 };
 
 /** Prepares the bytes of the response, with their `ETag`. */

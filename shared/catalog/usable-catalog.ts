@@ -52,8 +52,8 @@ const usableEntries = <Entry extends { readonly id: number }>(
   return { usable, dropped };
 };
 
-const ENTRY = "entry";
-const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? ENTRY);
+const WHOLE_ENTRY = "entry";
+const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? WHOLE_ENTRY);
 
 const anyId = z.object({ id: z.union([z.number(), z.string().regex(/^[\w.:-]{1,20}$/)]) });
 /** The entry's id, text in quotes; without a readable id its position in the list, from 1. */

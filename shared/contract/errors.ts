@@ -68,8 +68,8 @@ export class ServiceError extends Error {
 }
 
 /**
- * It is unknown whether this request, or an earlier one with its reference, was charged, so that a `ServiceError` would
- * be wrong. The invocation fails, and the caller gets the platform's own 5xx without `X-Error-Code` (docs/interface.md
+ * It is unknown whether this request, or an earlier one with its reference, was charged, so a `ServiceError` would be
+ * wrong. The invocation fails, and the caller gets the platform's own 5xx without `X-Error-Code` (docs/interface.md
  * 5.7).
  */
 export class OutcomeUnknown extends Error {

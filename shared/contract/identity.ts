@@ -41,45 +41,45 @@ export const bvnVerifyRequest = withoutOwnNumber(z.object({ bvn: bvnField, mode:
 /** POST /identity/nin/retrieve and POST /identity/bvn/retrieve. */
 export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNumberField, ...common }));
 
-const text = z.string().nullable();
+const nullableText = z.string().nullable();
 
 /** Fields of every result. A field that the upstream does not send is null. */
 const person = {
-  first_name: text,
-  last_name: text,
-  middle_name: text,
+  first_name: nullableText,
+  last_name: nullableText,
+  middle_name: nullableText,
   gender: z.enum(["M", "F"]).nullable(),
   date_of_birth: z.iso.date().nullable(),
 };
 const advancedPerson = {
   ...person,
-  photo: text,
-  phone_number: text,
-  email: text,
-  title: text,
-  marital_status: text,
-  nationality: text,
-  residential_address: text,
-  state_of_origin: text,
-  lga_of_origin: text,
+  photo: nullableText,
+  phone_number: nullableText,
+  email: nullableText,
+  title: nullableText,
+  marital_status: nullableText,
+  nationality: nullableText,
+  residential_address: nullableText,
+  state_of_origin: nullableText,
+  lga_of_origin: nullableText,
 };
 
 /** Exactly these five fields. Source: docs/interface.md 12.7. */
 export const ninBasicResult = z.object(person);
 /** Further fields of the upstream are passed on. Source: docs/interface.md 12.D5. */
 export const ninAdvancedResult = z.object({ nin: z.string(), ...advancedPerson }).loose();
-export const bvnBasicResult = z.object({ ...person, phone_number: text });
+export const bvnBasicResult = z.object({ ...person, phone_number: nullableText });
 export const bvnAdvancedResult = z
   .object({
     bvn: z.string(),
     ...advancedPerson,
-    enrollment_bank: text,
+    enrollment_bank: nullableText,
     registration_date: z.iso.date().nullable(),
     watch_listed: z.boolean().nullable(),
   })
   .loose();
-export const ninRetrieveResult = z.object({ nin: text, ...person, phone_number: text });
-export const bvnRetrieveResult = z.object({ bvn: text, ...person, phone_number: text });
+export const ninRetrieveResult = z.object({ nin: nullableText, ...person, phone_number: nullableText });
+export const bvnRetrieveResult = z.object({ bvn: nullableText, ...person, phone_number: nullableText });
 
 /** `data.transaction` of an identity response. Source: docs/interface.md 8.7. */
 export const identityTransaction = z.object({

@@ -5,8 +5,8 @@ const NOISE_KOBO_MAX = 1e-6;
 
 /**
  * NGN as whole kobo; undefined if it is not a whole number of kobo (docs/interface.md 4.D6). Above about 86,000,000 NGN
- * neighbouring doubles are further apart than the noise that is allowed, so that only the double nearest to a whole
- * kobo is accepted.
+ * neighbouring doubles are further apart than the noise that is allowed, so only the double nearest to a whole kobo is
+ * accepted.
  */
 export const wholeKobo = (naira: number): number | undefined => {
   const kobo = Math.round(naira * 100);

@@ -45,7 +45,7 @@ export const headerComponents = {
 } as const satisfies Record<string, JsonObject>;
 type HeaderName = keyof typeof headerComponents;
 
-const rateHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
+const rateHeaderNames = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
 const headerRefs = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
@@ -65,7 +65,7 @@ export const responsesOf = (route: Route): Record<string, JsonObject> => ({
 
 /** `components.responses`. */
 export const sharedResponses = (documented: readonly Route[]): Record<string, JsonObject> => ({
-  Unchanged: unchanged,
+  Unchanged: unchangedResponse,
   ...Object.fromEntries(
     documented.flatMap((route) =>
       failuresOf(route)
@@ -87,7 +87,7 @@ const sharedName = (route: Route, codes: readonly ErrorCode[]): string => {
 const success = (route: Route) => ({
   description: "Success.",
   headers: {
-    ...headerRefs(...rateHeaders),
+    ...headerRefs(...rateHeaderNames),
     ...(isOrder(route) && { ...required("X-Transaction-Reference"), ...headerRefs("Idempotent-Replayed") }),
     ...(route.path === routes.getTransaction.path && required("X-Transaction-Reference")),
     ...(route.hasEtag && headerRefs("ETag", "Cache-Control")),
@@ -111,9 +111,9 @@ const success = (route: Route) => ({
   },
 });
 
-const unchanged = {
+const unchangedResponse = {
   description: "The cached response is still valid. There is no body.",
-  headers: headerRefs(...rateHeaders, "ETag", "Cache-Control"),
+  headers: headerRefs(...rateHeaderNames, "ETag", "Cache-Control"),
 };
 
 /** Errors that always, or sometimes, follow a transaction. */
@@ -132,7 +132,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorSentence(code)}.`).join("\n\n"),
     headers: {
-      ...headerRefs(...rateHeaders),
+      ...headerRefs(...rateHeaderNames),
       "X-Error-Code": {
         description: "Code of the error. This request charged nothing and left no open transaction.",
         required: true,

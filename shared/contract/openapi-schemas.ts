@@ -19,7 +19,7 @@ import {
   ninVerifyResult,
   retrieveRequest,
 } from "./identity.ts";
-import { transactionUpdated, webhookTest } from "./openapi-event.ts";
+import { transactionUpdated, webhookTest } from "./openapi-webhooks.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { routes } from "./routes.ts";
 import {

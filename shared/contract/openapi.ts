@@ -1,13 +1,13 @@
 import type * as z from "zod";
 import { errorCodes, errors } from "./errors.ts";
 import { rateGroups } from "./limits.ts";
-import { webhooks } from "./openapi-event.ts";
 import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResponses } from "./openapi-responses.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
+import { webhooks } from "./openapi-webhooks.ts";
 import { appRoutes, isOrder, type Route } from "./routes.ts";
 
 /** The server URL, which the paths of the document leave out. */
-const PREFIX = "/v1";
+const BASE_PATH = "/v1";
 
 /** The OpenAPI 3.1 document, generated from routes, schemas, errors and limits. */
 export const openApiDocument = () => {
@@ -17,12 +17,12 @@ export const openApiDocument = () => {
   return {
     openapi: "3.1.1",
     info,
-    servers: [{ url: PREFIX }],
+    servers: [{ url: BASE_PATH }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags,
     paths: Object.fromEntries(
       Object.entries(appRoutes).map(([id, route]) => [
-        route.path.slice(PREFIX.length),
+        route.path.slice(BASE_PATH.length),
         { [route.method.toLowerCase()]: operation(id, route, schemas) },
       ]),
     ),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /** The numbers of a request, and its fields that are stored in clear text. */
-const checked = z.object({
+const numberFields = z.object({
   nin: z.string().optional(),
   bvn: z.string().optional(),
   phone_number: z.string().optional(),
@@ -11,12 +11,12 @@ const checked = z.object({
 
 /**
  * Refuses a request that contains its own number in a field that is stored in clear text: numbers are stored only as
- * keyed hashes. The digits of the field are joined first, and a phone number is sought without its leading 0. Source:
- * docs/interface.md 4.D7.
+ * keyed hashes. The digits of the field are joined first, and a phone number is searched for without its leading 0.
+ * Source: docs/interface.md 4.D7.
  */
 export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
-    const { nin, bvn, phone_number, ...kept } = checked.parse(value);
+    const { nin, bvn, phone_number, ...kept } = numberFields.parse(value);
     const numbers = [nin, bvn, phone_number]
       .filter((number) => number !== undefined)
       // Anything else is refused by its own field.

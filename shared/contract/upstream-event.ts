@@ -4,7 +4,7 @@ import * as z from "zod";
 export const TRANSACTION_UPDATED = "transaction.updated";
 
 /**
- * An event of the upstream: any JSON object. Its fields are parsed later, so that no event is lost (docs/interface.md
+ * An event of the upstream: any JSON object. Its fields are parsed later, so no event is lost (docs/interface.md
  * 17.D4).
  */
 export const upstreamEvent = z.object({ event: z.unknown().optional(), data: z.unknown().optional() });

@@ -26,7 +26,7 @@ import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../up
 import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
-import type { ReplayStore } from "./replay.ts";
+import type { ReplayStore } from "./replay-store.ts";
 
 export type IdentityDeps = OrderDeps & {
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
@@ -46,7 +46,7 @@ const products = {
     verify: { type: "bvn_verification", title: "BVN Verification" },
     retrieve: { type: "bvn_retrieval", title: "BVN Retrieval" },
   },
-} as const satisfies Record<IdentityCheck["subject"], Record<string, { type: TransactionType; title: string }>>;
+} as const satisfies Record<IdentityCheck["idType"], Record<string, { type: TransactionType; title: string }>>;
 
 type CommonInput = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
 type Verification = CommonInput & { readonly mode: IdentityMode };
@@ -90,26 +90,26 @@ type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
 
 const verification = (
   { prices }: IdentityDeps,
-  subject: IdentityCheck["subject"],
+  idType: IdentityCheck["idType"],
   number: string,
   mode: IdentityMode,
 ): IdentityRequestBase => ({
-  ...products[subject].verify,
+  ...products[idType].verify,
   extent: mode,
-  amountKobo: prices[subject][mode],
-  check: { kind: "identity", subject, by: { number, mode } },
-  person: { field: subject, number },
+  amountKobo: prices[idType][mode],
+  check: { kind: "identity", idType, by: { number, mode } },
+  person: { field: idType, number },
 });
 
 const retrieval = (
   { prices }: IdentityDeps,
-  subject: IdentityCheck["subject"],
+  idType: IdentityCheck["idType"],
   phoneNumber: string,
 ): IdentityRequestBase => ({
-  ...products[subject].retrieve,
+  ...products[idType].retrieve,
   extent: "retrieval",
-  amountKobo: prices[subject].retrieve,
-  check: { kind: "identity", subject, by: { phoneNumber } },
+  amountKobo: prices[idType].retrieve,
+  check: { kind: "identity", idType, by: { phoneNumber } },
   person: { field: "phone_number", number: phoneNumber },
 });
 
@@ -131,7 +131,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
     {
       caller,
       type: identityRequest.type,
-      reference: input.reference,
+      callerReference: input.reference,
       fields: [field, number, identityRequest.extent],
       quote: async () => {
         await upstream.assertReady(identityRequest.check, deadline);
@@ -156,7 +156,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
         );
         if (found === undefined || !fitsResponse(found)) return refund({ code: "delivery_failed" }, outcome);
         await storeForReplay(deps.replays, transaction, found, deadline);
-        return { settlement: { status: "success", ...factsOf(outcome) } };
+        return { settlement: { status: "success", ...settlementFactsOf(outcome) } };
       },
     },
     deadline,
@@ -244,13 +244,13 @@ const storeForReplay = async (
   }
 };
 
-const factsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
+const settlementFactsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
   upstream_reference: upstreamReference,
   upstream_amount_kobo: upstreamAmountKobo,
 });
 
 const refund = (failure: Failure, facts: UpstreamFacts): Fulfilment => ({
-  settlement: { status: "failed", failure, ...factsOf(facts) },
+  settlement: { status: "failed", failure, ...settlementFactsOf(facts) },
 });
 
 const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure => {

@@ -38,19 +38,19 @@ const date: Reader = (value, { order, nowMs }) => {
 };
 
 type Field = { readonly aliases: readonly string[]; readonly read: Reader };
-const field = (read: Reader, ...aliases: readonly string[]): Field => ({ read, aliases });
+const recordField = (read: Reader, ...aliases: readonly string[]): Field => ({ read, aliases });
 
 /** Our fields, and the names that upstreams use for them: lower-case, without separators. */
-const fields = {
-  nin: field(text, "nin", "ninnumber", "nationalidentitynumber"),
-  bvn: field(text, "bvn", "bvnnumber", "bankverificationnumber"),
-  first_name: field(text, "firstname", "givenname", "fname"),
-  last_name: field(text, "lastname", "surname", "familyname", "lname"),
-  middle_name: field(text, "middlename", "othername", "othernames", "mname"),
-  gender: field(gender, "gender", "sex"),
-  date_of_birth: field(date, "dateofbirth", "birthdate", "dob"),
-  photo: field(photo, "photo", "image", "base64image", "picture", "photograph"),
-  phone_number: field(
+const recordFields = {
+  nin: recordField(text, "nin", "ninnumber", "nationalidentitynumber"),
+  bvn: recordField(text, "bvn", "bvnnumber", "bankverificationnumber"),
+  first_name: recordField(text, "firstname", "givenname", "fname"),
+  last_name: recordField(text, "lastname", "surname", "familyname", "lname"),
+  middle_name: recordField(text, "middlename", "othername", "othernames", "mname"),
+  gender: recordField(gender, "gender", "sex"),
+  date_of_birth: recordField(date, "dateofbirth", "birthdate", "dob"),
+  photo: recordField(photo, "photo", "image", "base64image", "picture", "photograph"),
+  phone_number: recordField(
     text,
     "phonenumber",
     "phone",
@@ -60,16 +60,16 @@ const fields = {
     "mobilenumber",
     "phonenumber1",
   ),
-  email: field(text, "email", "emailaddress"),
-  title: field(text, "title"),
-  marital_status: field(text, "maritalstatus"),
-  nationality: field(text, "nationality", "country"),
-  residential_address: field(text, "residentialaddress", "residenceaddress", "address"),
-  state_of_origin: field(text, "stateoforigin", "selforiginstate", "originstate"),
-  lga_of_origin: field(text, "lgaoforigin", "selforiginlga", "originlga"),
-  enrollment_bank: field(text, "enrollmentbank", "enrolmentbank"),
-  registration_date: field(date, "registrationdate"),
-  watch_listed: field(flag, "watchlisted"),
+  email: recordField(text, "email", "emailaddress"),
+  title: recordField(text, "title"),
+  marital_status: recordField(text, "maritalstatus"),
+  nationality: recordField(text, "nationality", "country"),
+  residential_address: recordField(text, "residentialaddress", "residenceaddress", "address"),
+  state_of_origin: recordField(text, "stateoforigin", "selforiginstate", "originstate"),
+  lga_of_origin: recordField(text, "lgaoforigin", "selforiginlga", "originlga"),
+  enrollment_bank: recordField(text, "enrollmentbank", "enrolmentbank"),
+  registration_date: recordField(date, "registrationdate"),
+  watch_listed: recordField(flag, "watchlisted"),
 } as const satisfies Record<string, Field>;
 
 /**
@@ -99,6 +99,6 @@ export const normaliseRecord = <Result extends z.ZodObject>(
   return schema.safeParse(Object.fromEntries([...others, ...fieldsFound])).data;
 };
 
-const fieldOf = (name: string): Field => (isFieldName(name) ? fields[name] : field(text, plainName(name)));
-const isFieldName = (name: string): name is keyof typeof fields => Object.hasOwn(fields, name);
+const fieldOf = (name: string): Field => (isFieldName(name) ? recordFields[name] : recordField(text, plainName(name)));
+const isFieldName = (name: string): name is keyof typeof recordFields => Object.hasOwn(recordFields, name);
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");

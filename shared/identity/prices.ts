@@ -4,7 +4,7 @@ import { koboFromNaira } from "../platform/money.ts";
 
 const priceField = nairaField.positive().max(100_000).transform(koboFromNaira);
 
-const subjectPrices = z
+const idTypePrices = z
   .object({ basic: priceField, advanced: priceField, retrieve: priceField })
   .refine(({ basic, advanced, retrieve }) => retrieve > basic && retrieve > advanced, {
     error: "A retrieval must cost more than a verification",
@@ -15,7 +15,7 @@ const subjectPrices = z
  * Prices of identity requests: NGN in the setting, kobo in the code. A retrieval must cost more than a verification;
  * other settings are refused at synth and at start. Source: docs/interface.md 12.5, 12.D14.
  */
-export const identityPrices = z.object({ nin: subjectPrices, bvn: subjectPrices });
+export const identityPrices = z.object({ nin: idTypePrices, bvn: idTypePrices });
 export type IdentityPrices = z.output<typeof identityPrices>;
 
 /** Parses the setting; throws if it is not valid. */

@@ -62,14 +62,14 @@ export const admitPublic: Admit = async ({ group }) => ({
 });
 
 /** What is known of the request so far: it completes the response and the log line. */
-type Progress = {
+type RequestProgress = {
   readonly startedAtMs: number;
   readonly requestId: string;
   rate: Rate;
   route?: Route;
   caller?: Caller;
 };
-type ApiContext = Context & { progress?: Progress };
+type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
 
 /**
@@ -85,7 +85,7 @@ export const apiHandler = <Function extends string>(
   const byRouteKey = new Map(names.map((name) => [routeKey(routes[name]), serve(name, operations[name])]));
   // middy's own early time-out would respond with an error while a purchase may be in progress.
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
-    .use(responding)
+    .use(responseMiddleware)
     .handler(async (event: unknown, context: ApiContext): Promise<ApiResponse> => {
       const request = apiEvent.parse(event);
       const progress = begin(context, request);
@@ -121,7 +121,7 @@ const serve = <Name extends RouteName>(name: Name, run: OperationOf<Name>): Serv
   };
 };
 
-const begin = (context: ApiContext, request: ApiRequest): Progress => {
+const begin = (context: ApiContext, request: ApiRequest): RequestProgress => {
   context.progress = {
     startedAtMs: Date.now(),
     requestId: request.requestContext.requestId,
@@ -131,7 +131,7 @@ const begin = (context: ApiContext, request: ApiRequest): Progress => {
 };
 
 /** Turns errors into responses, adds the common headers and writes the request's one log line. */
-const responding: ApiMiddleware = {
+const responseMiddleware: ApiMiddleware = {
   after: ({ response, context }) => {
     if (response) complete(response, context.progress);
   },
@@ -139,7 +139,7 @@ const responding: ApiMiddleware = {
     const { progress } = request.context;
     const error = publicError(request.error, progress);
     if (error instanceof OutcomeUnknown) {
-      // The invocation fails, so that the caller gets the platform's own 5xx.
+      // The invocation fails, so the caller gets the platform's own 5xx.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
       log.warn("request.outcome_unknown", fields);
@@ -153,9 +153,9 @@ const responding: ApiMiddleware = {
 
 /**
  * The error that the caller gets. An unexpected one is `internal_error`, except for an order: it, or an earlier one
- * with its reference, may have been charged, so that its outcome is unknown.
+ * with its reference, may have been charged, so its outcome is unknown.
  */
-const publicError = (error: unknown, progress: Progress | undefined): ServiceError | OutcomeUnknown => {
+const publicError = (error: unknown, progress: RequestProgress | undefined): ServiceError | OutcomeUnknown => {
   if (error instanceof OutcomeUnknown) return error;
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
@@ -165,7 +165,7 @@ const publicError = (error: unknown, progress: Progress | undefined): ServiceErr
   return new ServiceError("internal_error");
 };
 
-const complete = (response: ApiResponse, progress: Progress | undefined, error?: ServiceError): void => {
+const complete = (response: ApiResponse, progress: RequestProgress | undefined, error?: ServiceError): void => {
   if (progress === undefined) return;
   Object.assign(response.headers, commonHeaders(progress.rate, progress.requestId));
   log.info("request.answered", {

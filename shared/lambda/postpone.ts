@@ -3,7 +3,7 @@ import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-
 /** The longest that SQS hides a message from the moment it was received: 12 hours. */
 const POSTPONE_S_MAX = 43_200;
 
-/** Hides a received message for so many seconds. When its failure is reported too, it returns after them. */
+/** Hides a received message for `afterS` seconds. If its failure is reported too, it is received again after that. */
 export type Postpone = (receiptHandle: string, afterS: number) => Promise<void>;
 
 export const createPostpone =

@@ -31,7 +31,7 @@ export const serveDocument = (
     vary: "accept-encoding",
     ...(ageS !== undefined && { age: String(ageS) }),
   };
-  if (matches(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
+  if (matchesEtag(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
   const typed = { ...headers, "content-type": contentType };
   if (!acceptsGzip(sent["accept-encoding"])) return { statusCode: 200, headers: typed, body: documentText(document) };
   return {
@@ -52,7 +52,7 @@ export const documentOperation = (make: () => PreparedDocument, caching: Caching
 };
 
 /** RFC 9110, 13.1.2: weak comparison with each tag of the list; `*` matches any. */
-const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
+const matchesEtag = (ifNoneMatch: string | undefined, etag: string): boolean => {
   const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
   return ifNoneMatch?.split(",").some((tag) => tag.trim() === "*" || opaque(tag) === opaque(etag)) ?? false;
 };

@@ -16,8 +16,8 @@ const queueEvent = z.object({
 });
 
 /**
- * The handler of a function that reads a queue. Each message succeeds or fails by itself, so that a bad one does not
- * hold back its batch. `postpone` is required when `apply` returns `afterS`.
+ * The handler of a function that reads a queue. Each message succeeds or fails by itself, so a bad one does not hold
+ * back its batch. `postpone` is required when `apply` returns `afterS`.
  */
 export const queueHandler =
   <Message extends z.ZodType>(
@@ -30,7 +30,7 @@ export const queueHandler =
     const { Records } = queueEvent.parse(event);
     const results = await Promise.all(
       Records.map(async ({ messageId, receiptHandle, body }) => {
-        const result = await resultOf(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
+        const result = await applySafely(() => apply(messageSchema.parse(JSON.parse(body)), deadline));
         if (result.kind === "retry" && result.afterS !== undefined) {
           await postponeSafely(postpone, receiptHandle, result.afterS);
         }
@@ -46,7 +46,7 @@ const resultFields = (result: MessageResult): Omit<LogFields<"message.handled">,
   result.kind === "done" ? result : { kind: result.kind, reason: result.reason, after_s: result.afterS };
 
 /** A message that cannot be parsed or applied is retried. */
-const resultOf = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
+const applySafely = async (apply: () => Promise<MessageResult>): Promise<MessageResult> => {
   try {
     return await apply();
   } catch (error) {

@@ -26,8 +26,8 @@ const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(im
 
 /**
  * The handler of a function that reads a table's stream. After a failure the stream repeats from the first failed
- * change until that is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only for
- * what a retry can mend.
+ * change until that is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only
+ * errors that a retry can resolve.
  */
 export const streamHandler =
   (apply: (change: Change, deadline: Deadline) => Promise<string>) =>

@@ -8,8 +8,8 @@ import type { Ledger } from "./ledger.ts";
 import { checkpointPk } from "./schema.ts";
 
 /**
- * The sum of everything that was created in a wallet's history up to a moment, so that a reconciliation reads only what
- * is newer. What has ended never changes; what was open is listed by its key, and read again each time.
+ * The sum of everything that was created in a wallet's history up to a moment, so a reconciliation reads only what is
+ * newer. Settled transactions never change; open ones are listed by their keys and read again each time.
  */
 const checkpointSchema = z.object({
   pk: z.string(),
@@ -17,7 +17,7 @@ const checkpointSchema = z.object({
   /** An open transaction counts as debited. */
   sum_kobo: z.int(),
   up_to: z.iso.datetime(),
-  /** The wallet's version if only this sum had changed it. An earlier release did not store it. */
+  /** The version of the wallet after the changes in this sum. An earlier release did not store it. */
   version: z.int().optional(),
   /** The transactions in this sum that were open when they were last read. */
   open_keys: z.array(z.string()).default([]),
@@ -49,7 +49,7 @@ export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpo
   await retryContention(() => db.send(put));
 };
 
-/** Writes nothing where another run has replaced `before` meanwhile. */
+/** Writes nothing if another run has replaced `before` meanwhile. */
 export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
   try {
     const put = new PutCommand({

@@ -28,9 +28,9 @@ export const findByCallerReference = (
   owner: Owner,
   callerReference: string,
 ): Promise<Transaction | undefined> =>
-  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, reference: callerReference })));
+  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, callerReference })));
 
-/** By our reference. A text that only has its form finds none. */
+/** Finds a transaction by our reference, which must be equal as a whole. */
 export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<Transaction | undefined> => {
   const pk = pkOfReference(reference);
   const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
@@ -50,7 +50,7 @@ export const findTransaction = async (
     : findByCallerReference(ledger, keyedHashes, owner, reference);
 };
 
-/** What the index by upstream reference has of a transaction. */
+/** The attributes that the index by upstream reference has of a transaction. */
 const indexedTransactionSchema = transactionSchema.pick({
   pk: true,
   status: true,
@@ -79,8 +79,8 @@ export const findByUpstreamReference = async (
 };
 
 /**
- * The live transactions that are `processing`, oldest first, read strongly: one that the index still has may have
- * ended.
+ * The live transactions that are `processing`, oldest first, read strongly, because the index may still list settled
+ * ones.
  */
 export const openTransactions = async (ledger: Ledger, range: TimeRange): Promise<readonly Transaction[]> => {
   const transactions = await readTransactions(ledger, await openKeys(ledger, range));

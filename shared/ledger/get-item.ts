@@ -5,9 +5,9 @@ import { deadlineIn } from "../platform/deadline.ts";
 import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 
-type Key = { readonly pk: string };
+type ItemKey = { readonly pk: string };
 
-/** The item with this key, read strongly; undefined where there is none. */
+/** The item with this key, read strongly; undefined if there is none. */
 export const getItem = async <Item>(
   { db, table }: Table,
   pk: string,
@@ -31,9 +31,9 @@ export class UnprocessedKeysError extends Error {
 export const BATCH_KEYS_MAX = 100;
 
 /** The items of these keys, read strongly, in the keys' order; a key without an item is left out. */
-export const getItems = async <Item extends Key>(
+export const getItems = async <Item extends ItemKey>(
   table: Table,
-  keys: readonly Key[],
+  keys: readonly ItemKey[],
   schema: z.ZodType<Item>,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
@@ -43,17 +43,17 @@ export const getItems = async <Item extends Key>(
   return items;
 };
 
-const getBatch = async <Item extends Key>(
+const getBatch = async <Item extends ItemKey>(
   { db, table }: Table,
-  keys: readonly Key[],
+  keys: readonly ItemKey[],
   schema: z.ZodType<Item>,
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
-  let unread: readonly Key[] = keys.map(({ pk }) => ({ pk }));
+  let unread: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
   const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
   for (;;) {
     const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...unread], ConsistentRead: true } } });
-    // DynamoDB throttles the call where it can read none of the keys; otherwise it returns those that it left out.
+    // DynamoDB throttles the call if it can read none of the keys; otherwise it returns those that it left out.
     const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_READ_RETRY_MS_MAX);
     for (const response of Responses?.[table] ?? []) {
       const item = schema.parse(response);

@@ -61,16 +61,16 @@ export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: Audit
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const existing = hasFailed(error, ENTRY) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
+    const existing = hasFailed(error, ENTRY_POSITION) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
-    if (hasFailed(error, WALLET) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
+    if (hasFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
     throw error;
   }
 };
 
 /**
- * The present, but after the wallet's checkpoint: a slow clock would date the entry before it, where no later
- * reconciliation would read it.
+ * The current time, but always after the wallet's checkpoint: no later reconciliation would read an entry that a slow
+ * clock had dated before it.
  */
 const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => {
   const { up_to } = await readCheckpoint(ledger, accountId);
@@ -78,8 +78,8 @@ const entryTime = async (ledger: Ledger, accountId: string): Promise<string> => 
 };
 
 /** Positions in the write above; the cancellation reasons have this order. */
-const ENTRY = 0;
-const WALLET = 1;
+const ENTRY_POSITION = 0;
+const WALLET_POSITION = 1;
 
 const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&
@@ -87,7 +87,7 @@ const hasFailed = (error: unknown, position: number): boolean =>
 
 /**
  * The funding that an earlier release recorded for this bank transfer; its key held the account too. No such item is
- * created any more, so that a strong read before the write is enough.
+ * created any more, so a strong read before the write is enough.
  */
 const findEarlierReleaseFunding = async (
   ledger: Ledger,
@@ -99,7 +99,7 @@ const findEarlierReleaseFunding = async (
   return found;
 };
 
-/** Credits a bank transfer, once, to whichever account it is credited first. */
+/** Credits a bank transfer. A transfer is credited once, whatever the account. */
 export const fundWallet = (
   ledger: Ledger,
   funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },
@@ -111,8 +111,8 @@ export const fundWallet = (
 };
 
 /**
- * Corrects a wallet by a signed amount, once per id within the account, and never below zero. No final status changes
- * by it.
+ * Corrects a wallet by a signed amount, once per id within the account, and never below zero. No transaction's status
+ * changes.
  */
 export const adjustWallet = (
   ledger: Ledger,

@@ -13,7 +13,7 @@ type Cursor = z.infer<typeof cursorSchema>;
 export const encodeCursor = ({ pk, created_at }: Cursor): string =>
   Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
 
-/** Undefined where the text is not a cursor. */
+/** Undefined if the text is not a cursor. */
 export const decodeCursor = (text: string): Cursor | undefined => {
   try {
     return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
@@ -22,10 +22,10 @@ export const decodeCursor = (text: string): Cursor | undefined => {
   }
 };
 
-/** Keys read for one page, so that a filter that matches little does not read a whole ledger in one request. */
+/** Keys read for one page, so a filter that matches little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
-/** The range of a list. A date alone means that whole day, in UTC. Undefined where `to` is before `from`. */
+/** The range of a list. A date alone means that whole day, in UTC. Undefined if `to` is before `from`. */
 export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): TimeRange | undefined => {
   const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
   const range = {

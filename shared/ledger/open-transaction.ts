@@ -19,8 +19,8 @@ export type OpenResult =
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
   /**
-   * The write may have arrived, or may yet arrive: the order must not be sent upstream. `mayBeReplay` where no strong
-   * read has ruled out that another transaction has the reference.
+   * The write may have arrived, or may yet arrive: the order must not be sent upstream. `mayBeReplay` is true unless a
+   * strong read has ruled out that another transaction has the reference.
    */
   | { readonly kind: "indeterminate"; readonly mayBeReplay: boolean };
 
@@ -28,8 +28,8 @@ export type OpenResult =
  * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction changes no
  * wallet.
  *
- * The write is built once, because its retries have to be the same request. Where two attempts got no answer a strong
- * read decides: the write token shows whether the item under this key is this request's own.
+ * The write is built once, because its retries must be the same request. If two attempts got no response, a strong read
+ * decides: the write token shows whether the item under this key is this request's own.
  */
 export const openTransaction = async (
   ledger: Ledger,

@@ -4,7 +4,7 @@ import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes } from "./schema.ts";
 
-/** What the indexes by time have of an item. */
+/** The attributes that the indexes by time have of an item. */
 export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
@@ -17,8 +17,8 @@ type Selection = { readonly owner: string } | { readonly open: "live" };
 type Page = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
 
 /**
- * One page of an index by time: all that fits in one, oldest first, or the `newest` so many. Indexes lag behind the
- * table by moments.
+ * One page of an index by time: as many items as DynamoDB returns, oldest first; or the newest ones, as many as
+ * `newest`. Indexes lag behind the table by moments.
  */
 export const queryPage = async (
   { db, table }: Table,
@@ -69,7 +69,7 @@ const queryAll = async (table: Table, selection: Selection, range: TimeRange): P
 export const ownedKeys = (table: Table, owner: string, range: TimeRange): Promise<readonly IndexKey[]> =>
   queryAll(table, { owner }, range);
 
-/** The same in batches that can be read at once. */
+/** The same keys, in batches that one read can take. */
 export async function* ownedKeyBatches(
   table: Table,
   owner: string,

@@ -45,7 +45,7 @@ export const getTransaction =
   };
 
 /** GET /transactions. */
-export const getTransactions =
+export const listCallerTransactions =
   (ledger: Ledger) =>
   async ({ input, caller }: Pick<Call<TransactionQuery>, "input" | "caller">) => {
     const range = timeRange(input);

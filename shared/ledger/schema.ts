@@ -4,7 +4,7 @@ import type { Mode } from "../contract/transaction.ts";
  * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's
  * shape. Everything here is stored: a change of it would lose items.
  */
-export const itemKinds = [
+const itemKinds = [
   "account", // shared/access/account-store.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts
@@ -41,7 +41,7 @@ export const transactionIdOf = ({ pk }: { readonly pk: string }): string => rest
 export const upstreamReferencePk = (upstreamReference: string): string => pkOf("name", upstreamReference);
 
 /**
- * A bank transfer is credited once in the whole ledger, so that a funding's key is the bank's reference alone; in upper
+ * A bank transfer is credited once in the whole ledger, so a funding's key is the bank's reference alone; in upper
  * case, because two people may type it differently.
  */
 export const fundingPk = (bankReference: string): string => pkOf("funding", bankReference.toUpperCase());
@@ -69,7 +69,7 @@ export const deliveryPk = (event: {
   return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
 };
 
-/** `owner` is that of the items whose masking it keeps; empty for the whole pass. */
+/** The progress of masking the items of `owner`; an empty `owner` stands for all owners. */
 export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
 
 /** The attribute `owner` groups items that are listed by time. */

@@ -12,19 +12,19 @@ import { classifyWriteError, type WriteFailure, type Writes } from "./transact.t
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
 import { walletCredit } from "./wallet.ts";
 
-const upstreamFacts = {
+const upstreamFactFields = {
   upstream_reference: z.string().min(1).max(100).optional(),
   upstream_amount_kobo: koboSchema.optional(),
 };
 
 /**
- * What the ledger does with an outcome: ends the transaction, or records what the upstream said of it. `failed`
+ * What the ledger does with an outcome: sets the final status, or records the upstream's reference and amount. `failed`
  * refunds.
  */
 export const settlementSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("success"), ...upstreamFacts }),
-  z.object({ status: z.literal("processing"), ...upstreamFacts }),
-  z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFacts }),
+  z.object({ status: z.literal("success"), ...upstreamFactFields }),
+  z.object({ status: z.literal("processing"), ...upstreamFactFields }),
+  z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFactFields }),
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
 
@@ -32,15 +32,15 @@ export type SettlementResult =
   | { readonly kind: "applied" }
   /** Nothing was written: this is the stored transaction, which has a final status or is another request's. */
   | { readonly kind: "already_settled"; readonly transaction: Transaction }
-  /** No attempt before the deadline got an answer that decides, or there is no wallet to refund. */
+  /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
 
-/** What settling needs of a transaction. */
+/** The attributes of a transaction that a settlement needs. */
 export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo">;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
- * may come more than once and in any order: the first that ends the transaction counts.
+ * may arrive more than once and in any order: the first one with a final status counts.
  */
 export const settleTransaction = async (
   ledger: Ledger,
@@ -48,7 +48,12 @@ export const settleTransaction = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "any"), deadline);
+  const result = await writeUntilDeadline(
+    ledger,
+    target,
+    settlementWrites(ledger, target, settlement, "any"),
+    deadline,
+  );
   if (result.kind !== "condition_failed") return result;
   return result.transaction === undefined
     ? { kind: "indeterminate" }
@@ -56,8 +61,8 @@ export const settleTransaction = async (
 };
 
 /**
- * The same for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet:
- * the others would be cancelled, and charged for.
+ * `settleTransaction` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds
+ * the wallet: the others would be cancelled, and charged for.
  */
 export const createSequentialSettle = (): typeof settleTransaction => {
   const inSequence = keyedMutex();
@@ -70,8 +75,8 @@ export const createSequentialSettle = (): typeof settleTransaction => {
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference, or
- * the reference another transaction. True if the settlement is known to be applied.
+ * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference
+ * already, or if another transaction has claimed this one. True if the settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -79,7 +84,12 @@ export const settleByHeuristicMatch = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<boolean> => {
-  const result = await write(ledger, target, settlementWrites(ledger, target, settlement, "absent"), deadline);
+  const result = await writeUntilDeadline(
+    ledger,
+    target,
+    settlementWrites(ledger, target, settlement, "absent"),
+    deadline,
+  );
   return result.kind === "applied";
 };
 
@@ -98,7 +108,7 @@ type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transacti
  * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the
  * condition on the transaction makes a second copy harmless.
  */
-const write = async (
+const writeUntilDeadline = async (
   ledger: Ledger,
   { attempt }: SettleTarget,
   writes: SettlementWrites,
@@ -153,8 +163,8 @@ export const settlementWrites = (
 };
 
 /**
- * An upstream reference belongs to one transaction. The index lags and is read before the write, so that two
- * simultaneous events about the same order could otherwise be matched to two transactions.
+ * An upstream reference belongs to one transaction. The index lags and is read before the write, so two simultaneous
+ * events about the same order could otherwise be matched to two transactions.
  */
 const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, upstreamReference: string) => ({
   Put: {

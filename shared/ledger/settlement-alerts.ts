@@ -4,8 +4,8 @@ import type { Settlement } from "./settle-transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
- * Raises an alarm when a settlement has another final status than its transaction. Final statuses never change, so that
- * the alarm is the settlement's only record: it has what an operator needs to ask the upstream. Returns whether it was
+ * Raises an alarm when a settlement has another final status than its transaction. Final statuses never change, so the
+ * alarm is the settlement's only record: it has what an operator needs to ask the upstream. Returns whether it was
  * raised.
  */
 export const alertIfContradicted = (

@@ -24,7 +24,7 @@ export type WriteFailure =
   | { readonly kind: "conflict" }
   /** An earlier copy of the same request, under the same token, is still in progress. */
   | { readonly kind: "in_progress" }
-  /** No answer states whether it was written. */
+  /** No response states whether it was written. */
   | { readonly kind: "indeterminate"; readonly error: unknown };
 
 /**
@@ -56,12 +56,12 @@ export type WriteResult =
   | { readonly kind: "written" }
   | (WriteFailure & {
       readonly error: unknown;
-      /** False where a copy of the request got no answer: it may have been carried out, or may yet be. */
+      /** False if a copy of the request got no response: it may have been carried out, or may yet be. */
       readonly isCertain: boolean;
     });
 
 /**
- * Sends the writes once. The SDK may try twice, and then the second answer does not tell whether the first copy was
+ * Sends the writes once. The SDK may try twice, and then the second response does not show whether the first copy was
  * carried out.
  */
 export const transactOnce = async (
@@ -81,8 +81,7 @@ export const transactOnce = async (
         throw error;
       }
     },
-    // Behind the SDK's own retries, so that each attempt passes here. The document client adds a command's middleware
-    // twice.
+    // Behind the SDK's own retries, so each attempt passes here. The document client adds a command's middleware twice.
     { step: "finalizeRequest", priority: "low", name: "noteUnansweredAttempts", override: true },
   );
   try {
@@ -99,7 +98,7 @@ const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminat
 /**
  * Retries the writes until they are made, a condition fails, too many attempts are indeterminate, or the time is up.
  *
- * After an attempt without an answer the same request is sent under the same token, so that it has one effect. After a
+ * After an attempt without a response the same request is sent under the same token, so it has one effect. After a
  * cancellation it gets a new token: AWS does not document whether a cancelled request binds its token to its
  * parameters. The conditions of the writes keep a late first copy from having a second effect.
  */

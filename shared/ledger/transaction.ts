@@ -16,7 +16,7 @@ import { transactionIdOf, transactionPk } from "./schema.ts";
 
 /**
  * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction
- * that is `processing`, and everything else asks here.
+ * that is `processing`; all other code calls this function.
  */
 export const isFinalStatus = (status: TransactionStatus): boolean => status !== "processing";
 
@@ -28,9 +28,7 @@ export const failureSchema = z.object({
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/**
- * A transaction's item. It stays below 1 KB, so that each write of it costs one unit (two in a transaction of writes).
- */
+/** A transaction's item. It stays below 1 KB, so each write of it costs one unit (two in a transaction of writes). */
 export const transactionSchema = z.object({
   pk: z.string(),
   /** Account and mode: `acc_1#live`. */
@@ -40,7 +38,7 @@ export const transactionSchema = z.object({
   mode: modeSchema,
   type: transactionType,
   status: transactionStatus,
-  /** The write token: random, and by it a request whose write lost its answer recognises its own item. */
+  /** The write token, random: a request whose write got no response recognises its own item by it. */
   attempt: z.string(),
   /** HMAC over the order's normalised fields: distinguishes a replay from another order with the same reference. */
   fingerprint: z.string(),
@@ -54,14 +52,14 @@ export const transactionSchema = z.object({
   /** What the upstream charged us. */
   upstream_amount_kobo: koboSchema.optional(),
   failure: failureSchema.optional(),
-  /** Only on a live transaction that is `processing`: puts it into the index of these. */
+  /** Only on a live transaction that is `processing`: the key of the index of open transactions. */
   open: z.literal("live").optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 export type Transaction = z.infer<typeof transactionSchema>;
 
-/** Unlike a purchase, an identity check is worth nothing once its request has ended without a result. */
+/** Unlike a purchase, an identity check has no value once its request has ended without a result. */
 export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => type !== "data" && type !== "airtime";
 
 /** By how much a transaction has changed its wallet so far. */
@@ -70,12 +68,12 @@ export const signedKobo = ({ status, amount_kobo }: Pick<Transaction, "status" |
 
 const prefixOf = (type: TransactionType, mode: Mode): string => (mode === "test" ? TEST_PREFIX : livePrefixes[type]);
 
-/** Our reference. It contains the item's key, so that a lookup needs no index. */
+/** Our reference. It contains the item's key, so a lookup needs no index. */
 export const referenceOf = (transaction: Transaction): string =>
   `${prefixOf(transaction.type, transaction.mode)}${transactionIdOf(transaction)}`;
 
 const REFERENCE = /^[A-Z]+_([0-9A-Z]{26})$/;
-/** The key within our reference; undefined where the text does not have the form of one. */
+/** The key within our reference; undefined if the text does not have the form of one. */
 export const pkOfReference = (reference: string): string | undefined => {
   const id = REFERENCE.exec(reference)?.[1];
   return id && transactionPk(id);

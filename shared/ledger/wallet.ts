@@ -6,8 +6,8 @@ import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";
 
 /**
- * An account's wallet. `version` counts the changes of the balance, so that a reconciliation knows whether it has found
- * them all.
+ * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
+ * all.
  */
 export const walletSchema = z.object({
   pk: z.string(),
@@ -28,7 +28,7 @@ export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
   updated_at: isoTime(nowMs),
 });
 
-/** The wallet, read strongly: a caller who just bought sees the new balance. Throws where the account has none. */
+/** The wallet, read strongly: a caller who just bought sees the new balance. Throws if the account has none. */
 export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wallet> => {
   const wallet = await getItem(ledger, walletPk(accountId), walletSchema);
   if (wallet === undefined) throw new Error("The account has no wallet");

@@ -4,7 +4,7 @@ import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
 import { type CheckOutcome, type Outcome, RATE_LIMITED, UNRECOGNIZED_404 } from "../upstream/upstream.ts";
 
-/** Logs an outcome that an operator has to know of: an error of the upstream, or an amount that differs. */
+/** Logs an outcome that an operator must know: an error of the upstream, or an amount that differs. */
 export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
   if (transaction.mode === "test") return;
   const mayBeCharged = outcome.kind === "delivered" || outcome.kind === "found" || outcome.kind === "unknown";

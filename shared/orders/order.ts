@@ -21,10 +21,10 @@ export type OrderRequest<Priced extends Quote = Quote> = {
   readonly caller: Caller;
   readonly type: TransactionType;
   /** The caller's own. */
-  readonly reference: string | undefined;
+  readonly callerReference: string | undefined;
   /** The normalised fields of the request: a replay has the same. */
   readonly fields: readonly string[];
-  /** Prices the order. A ServiceError refuses it; nothing has happened then. */
+  /** Prices the order; throws a ServiceError to refuse it before the debit. */
   readonly quote: () => Promise<Priced>;
   /** Further items for the debit's write. */
   readonly records?: (transaction: Transaction, keyedHashes: KeyedHashes) => readonly RecordItem[];

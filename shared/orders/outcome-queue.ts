@@ -4,12 +4,12 @@ import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
-import { ANSWER_RESERVE_MS } from "../platform/time-budgets.ts";
+import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it
- * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so that
- * somebody who can only write to the queue cannot forge one.
+ * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so somebody
+ * who can only write to the queue cannot forge one.
  */
 const settlementMessage = z.object({
   kind: z.literal("settlement"),
@@ -25,18 +25,20 @@ const eventMessage = z.object({
   /** Set by the receiver, not read from the event. */
   mode: z.literal("live"),
   received_at: z.iso.datetime(),
-  /** Only where an address list or a signature authenticates the event, beside the secret path; see event-mac.ts. */
+  /**
+   * Set only if an address list or a signature authenticates the event in addition to the path token; see event-mac.ts.
+   */
   mac: z.string().max(100).optional(),
   reference: z.string(),
   status: z.enum(["success", "failed"]),
-  /** Absent where none was sent, or one that is not a whole number of kobo. */
+  /** Absent if none was sent, or if it is not a whole number of kobo. */
   amount_kobo: koboSchema.optional(),
   type: z.string().optional(),
   phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
 });
 export type EventMessage = z.infer<typeof eventMessage>;
 
-/** An upstream event that cannot be read. It is stored for an operator and moves no money, so that it has no MAC. */
+/** An upstream event that cannot be read. It is stored for an operator and moves no money, so it has no MAC. */
 const unreadableMessage = z.object({
   kind: z.literal("unreadable_event"),
   mode: z.literal("live"),
@@ -67,6 +69,6 @@ export const outcomeQueue = (sqs: SQSClient, queueUrl: string): OutcomeQueue => 
       MessageBody: JSON.stringify(message),
       DelaySeconds: delayS,
     });
-    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - ANSWER_RESERVE_MS) });
+    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
   },
 });

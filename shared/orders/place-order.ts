@@ -39,7 +39,7 @@ export const placeOrder = async <Priced extends Quote>(
   switch (opened.kind) {
     case "opened":
       return {
-        ...(await fulfil(deps, () => order.fulfil(transaction, quote), transaction, deadline)),
+        ...(await fulfilAndSettle(deps, () => order.fulfil(transaction, quote), transaction, deadline)),
         replayed: false,
       };
     case "exists":
@@ -50,7 +50,7 @@ export const placeOrder = async <Priced extends Quote>(
       return replayOr(new ServiceError("provider_unavailable", { retryAfterS: 1 }));
     case "indeterminate":
       await enqueueRefund(deps.outcomeQueue, transaction, deadline);
-      if (order.reference !== undefined && opened.mayBeReplay) {
+      if (order.callerReference !== undefined && opened.mayBeReplay) {
         // The first order may have been delivered: an error would say that it was not.
         throw new OutcomeUnknown("An indeterminate debit, and another transaction may have its reference");
       }
@@ -65,12 +65,12 @@ export const placeOrder = async <Priced extends Quote>(
 /** Without the reference key no replay is recognised. */
 const hashesFor = async (
   { keyedHashes }: OrderDeps,
-  { reference }: Pick<OrderRequest, "reference">,
+  { callerReference }: Pick<OrderRequest, "callerReference">,
 ): Promise<KeyedHashes> => {
   try {
     return await keyedHashes();
   } catch (cause) {
-    if (reference === undefined) throw failedBeforeDebit(cause);
+    if (callerReference === undefined) throw failedBeforeDebit(cause);
     throw new OutcomeUnknown("The reference key cannot be read: the order may be a replay", { cause });
   }
 };
@@ -92,19 +92,21 @@ const quoteOrRefusal = async <Priced extends Quote>(
 
 /**
  * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the
- * first order. Where the ledger cannot be read, no error may be sent. A wrong value (422) goes before a conflict.
+ * first order. If the ledger cannot be read, no error may be sent. A wrong value (422) has precedence over a conflict.
  */
 const replayOrThrow = async (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
-  { caller, reference }: Pick<OrderRequest, "caller" | "reference">,
+  { caller, callerReference }: Pick<OrderRequest, "caller" | "callerReference">,
   fingerprint: string,
   refusal: ServiceError,
 ): Promise<PlacedOrder> => {
-  if (reference === undefined) throw refusal;
-  const transaction = await findByCallerReference(ledger, keyedHashes, caller, reference).catch((cause: unknown) => {
-    throw new OutcomeUnknown("The ledger cannot be read: the order may be a replay", { cause });
-  });
+  if (callerReference === undefined) throw refusal;
+  const transaction = await findByCallerReference(ledger, keyedHashes, caller, callerReference).catch(
+    (cause: unknown) => {
+      throw new OutcomeUnknown("The ledger cannot be read: the order may be a replay", { cause });
+    },
+  );
   const isWrongValue = errors[refusal.code].status === 422;
   if (transaction === undefined || (isWrongValue && transaction.fingerprint !== fingerprint)) throw refusal;
   return replayOrConflict(transaction, fingerprint);
@@ -120,13 +122,15 @@ const replayOrConflict = (transaction: Transaction, fingerprint: string): Placed
 const newTransaction = (
   { clock }: Ledger,
   keyedHashes: KeyedHashes,
-  { caller, type, reference }: Pick<OrderRequest, "caller" | "type" | "reference">,
+  { caller, type, callerReference }: Pick<OrderRequest, "caller" | "type" | "callerReference">,
   { amountKobo, description, network, phoneNumber }: Quote,
   fingerprint: string,
 ): Transaction => {
   const now = isoTime(clock());
   return {
-    pk: transactionPk(keyedHashes.transactionId({ ...caller, ...(reference !== undefined && { reference }) })),
+    pk: transactionPk(
+      keyedHashes.transactionId({ ...caller, ...(callerReference !== undefined && { callerReference }) }),
+    ),
     owner: transactionOwner(caller.accountId, caller.mode),
     account_id: caller.accountId,
     key_id: caller.keyId,
@@ -135,7 +139,7 @@ const newTransaction = (
     status: "processing",
     attempt: randomUUID(),
     fingerprint,
-    ...(reference !== undefined && { caller_reference: reference }),
+    ...(callerReference !== undefined && { caller_reference: callerReference }),
     amount_kobo: amountKobo,
     description,
     ...(network !== undefined && { network }),
@@ -147,7 +151,7 @@ const newTransaction = (
 };
 
 /** Sends the order upstream and settles it. It throws nothing: after the debit no error may be sent. */
-const fulfil = async (
+const fulfilAndSettle = async (
   { ledger, outcomeQueue }: OrderDeps,
   sendUpstream: () => Promise<Fulfilment>,
   transaction: Transaction,
@@ -174,10 +178,13 @@ const fulfil = async (
   }
 };
 
-/** By then a debit that was in flight has arrived. */
+/** A debit in flight has arrived by then. */
 const UNSENT_REFUND_DELAY_S = 60;
 
-/** Refunds an indeterminate debit, should it arrive. Only once the refund is queued may an error be sent. */
+/**
+ * Queues the refund of an indeterminate debit; without the debit it has no effect. An error may be sent only once the
+ * refund is queued.
+ */
 const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, deadline: Deadline): Promise<void> => {
   const settlement: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
   try {

@@ -4,7 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { AWS_ATTEMPTS_MAX, AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "./time-budgets.ts";
 
-/** A call that hangs must not use up the time in which its request could still be answered. */
+/** A call that hangs must not use up the time that its request needs for a response. */
 const timeouts = {
   maxAttempts: AWS_ATTEMPTS_MAX,
   requestHandler: {

@@ -12,7 +12,7 @@ export type NextAttempt = () => Promise<boolean>;
 
 /**
  * Exponential backoff with decorrelated jitter: each wait is random, between the base and three times the previous
- * wait, so that contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ * wait, so contenders spread out. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
 export const backoff = (remainingMs: () => number): NextAttempt => {
   let waitMs = BASE_MS;

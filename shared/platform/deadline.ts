@@ -7,7 +7,7 @@ import {
   UPSTREAM_SHARE_MS,
 } from "./time-budgets.ts";
 
-/** The moment by which this invocation must have answered, from Lambda's context. */
+/** The moment by which this invocation must have responded, from Lambda's context. */
 export type Deadline = { readonly remainingMs: () => number };
 
 /** A deadline `budgetMs` from now. */
@@ -43,11 +43,11 @@ export const withTimeout = async <Result>(
   }
 };
 
-export const soonest = (one: Deadline, other: Deadline): Deadline => ({
+export const earlierDeadline = (one: Deadline, other: Deadline): Deadline => ({
   remainingMs: () => Math.min(one.remainingMs(), other.remainingMs()),
 });
 
-/** What the upstream gets of the time that is left. */
+/** How long the upstream may take. */
 export const upstreamBudgetMs = (deadline: Deadline): number =>
   Math.min(UPSTREAM_MS_MAX, deadline.remainingMs() - UPSTREAM_RESERVE_MS);
 
@@ -55,11 +55,11 @@ export const upstreamBudgetMs = (deadline: Deadline): number =>
 export const debitRetryMs = (deadline: Deadline): number =>
   deadline.remainingMs() - UPSTREAM_RESERVE_MS - UPSTREAM_SHARE_MS;
 
-/** What a settling write gets, or the read that finds an indeterminate debit. */
+/** How long a settling write may take, or the read that resolves an indeterminate debit. */
 export const settleBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - QUEUE_RESERVE_MS;
 
-/** What storing a result for replays gets: it must not delay the settlement. */
+/** How long storing a result for replays may take: it must not delay the settlement. */
 export const replayBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - SETTLE_RESERVE_MS;
 
-/** What a debit gets, its retries included. */
+/** How long a debit may take, including its retries. */
 export const debitBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - SETTLE_RESERVE_MS;

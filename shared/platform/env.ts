@@ -33,7 +33,7 @@ export const environment = z.object({
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
-  /** `off` answers every order with 503 before the debit; for restoring the ledger. */
+  /** `off` refuses every order with 503 before the debit; for restoring the ledger. */
   PURCHASES: z.enum(["on", "off"]),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),

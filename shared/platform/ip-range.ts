@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 
 /**
  * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at
- * most 340 bytes, so that a key's item stays below one write unit.
+ * most 340 bytes, so a key's item stays below one write unit.
  */
 export type IpRange = Uint8Array<ArrayBuffer>;
 
@@ -41,7 +41,7 @@ const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...ou
   innerBits >= outerBits &&
   outer.every((byte, index) => ((inner[index] ?? 0) & mask(outerBits, index)) === byte);
 
-/** The intersection of two lists. Two ranges overlap only if one contains the other, so that no new range is needed. */
+/** The intersection of two lists. Two ranges overlap only if one contains the other, so no new range is needed. */
 export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[]): readonly IpRange[] => {
   const common = [
     ...some.filter((range) => others.some((other) => isRangeWithin(range, other))),
@@ -70,7 +70,7 @@ const mask = (prefixBits: number, byteIndex: number): number => {
 
 /**
  * Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`, and no IPv4
- * address in IPv6 form, for such a caller is seen under the IPv4 address.
+ * address in IPv6 form, because such a caller appears with its IPv4 address.
  */
 const isPlainAddress = (address: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(address) ||

@@ -10,7 +10,7 @@ export type KeyedHashes = {
   readonly transactionId: (order: {
     readonly accountId: string;
     readonly mode: Mode;
-    readonly reference?: string;
+    readonly callerReference?: string;
   }) => string;
   /** A hash of the order's fields, which distinguishes a replay from a conflict. */
   readonly fingerprint: (fields: readonly string[]) => string;
@@ -37,11 +37,11 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
       .update(lengthPrefixed([purpose, ...fields]))
       .digest();
   return {
-    transactionId: ({ accountId, mode, reference }) =>
+    transactionId: ({ accountId, mode, callerReference }) =>
       base32(
-        reference === undefined
+        callerReference === undefined
           ? randomBytes(ID_BYTES)
-          : hmac("id", [accountId, mode, reference]).subarray(0, ID_BYTES),
+          : hmac("id", [accountId, mode, callerReference]).subarray(0, ID_BYTES),
       ),
     hashSubject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
     messageMac: (fields) => hmac("message", fields).toString("base64url"),
@@ -49,11 +49,11 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
   };
 };
 
-/** The lengths keep `a`, `bc` and `ab`, `c` apart. */
+/** The lengths distinguish the lists `a`, `bc` and `ab`, `c`. */
 const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");
 
-/** Crockford's Base32: upper case without I, L, O and U, so that a reference can be read out by phone. */
+/** Crockford's Base32: upper case without I, L, O and U, so a reference can be read out by phone. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** 16 bytes as 26 characters. */

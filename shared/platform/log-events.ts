@@ -4,8 +4,8 @@ const thrown = { error: "string", at: "string?" } as const;
 
 /**
  * Every event that a function logs. `meaning` begins with what a customer loses, where one does; both texts become the
- * event's alarm and its line in docs/operations.md. Functions import types of this module only, so that no text of it
- * is in a bundle.
+ * event's alarm and its line in docs/operations.md. Functions import types of this module only, so no text of it is in
+ * a bundle.
  */
 export const logEvents = {
   "request.answered": {

@@ -3,9 +3,9 @@ import type { LogEvents } from "./log-events.ts";
 type FieldTypes = { readonly string: string; readonly number: number; readonly boolean: boolean };
 type FieldType = keyof FieldTypes;
 
-/** What there is to know of an event. A field whose type ends in `?` may be absent. */
+/** The description of a log event. A field whose type ends in `?` may be absent. */
 export type LogEventSpec = {
-  /** `alarm` is an error that an operator must hear of: its lines count for the alarm of its event. */
+  /** `alarm` is an error that raises the alarm of its event. */
   readonly level: "info" | "warn" | "error" | "alarm";
   /** Ids, codes and counts. Never a body, a header, a key, or a person's number. */
   readonly fields: Readonly<Record<string, FieldType | `${FieldType}?`>>;
@@ -38,18 +38,18 @@ export type Log<Catalog extends LogCatalog> = {
 export type LogEvent<Level extends LogEventSpec["level"]> = EventAt<LogEvents, Level>;
 export type LogFields<Event extends keyof LogEvents> = FieldsOf<LogEvents[Event]["fields"]>;
 
-const write = (level: "info" | "warn" | "error", event: string, fields: object, metrics?: object): void => {
+const writeLine = (level: "info" | "warn" | "error", event: string, fields: object, metrics?: object): void => {
   console.log(JSON.stringify({ level, event, ...fields, ...metrics }));
 };
 
 /** A log whose lines are one JSON object each. */
 export const createLog = <Catalog extends LogCatalog>(): Log<Catalog> => ({
-  info: (event, fields) => write("info", event, fields),
-  warn: (event, fields) => write("warn", event, fields),
-  error: (event, fields) => write("error", event, fields),
+  info: (event, fields) => writeLine("info", event, fields),
+  warn: (event, fields) => writeLine("warn", event, fields),
+  error: (event, fields) => writeLine("error", event, fields),
   alarm: (event, fields) => {
     const metrics = metricsHead(Date.now(), ["Alarms"], ["Stage", "Event"]);
-    write("error", event, { ...fields, Alarms: 1, Stage: stage(), Event: event }, metrics);
+    writeLine("error", event, { ...fields, Alarms: 1, Stage: stage(), Event: event }, metrics);
   },
 });
 

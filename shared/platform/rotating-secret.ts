@@ -7,7 +7,7 @@ import { JOIN_MS_MAX } from "./time-budgets.ts";
  */
 const REFRESH_INTERVAL_MS = 5_000;
 
-/** A secret that the upstream presents. Its previous version is accepted too, so that a rotation rejects no request. */
+/** A secret that the upstream presents. Its previous version is accepted too, so a rotation rejects no request. */
 export type RotatingSecret = {
   readonly current: () => Promise<string | undefined>;
   /** Whether the test holds for the current or the previous version. A rotation takes effect within 5 seconds. */

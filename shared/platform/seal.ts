@@ -11,9 +11,7 @@ export const sealingKey = async (secret: Secret): Promise<Buffer> => {
   return createHash("sha256").update(value).digest();
 };
 
-/**
- * AES-256-GCM: nonce, tag, ciphertext. The owner is authenticated, so that a sealed value cannot move to another owner.
- */
+/** AES-256-GCM: nonce, tag, ciphertext. The owner is authenticated, so a sealed value cannot move to another owner. */
 export const seal = (key: Buffer, owner: string, plain: Buffer): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(owner));

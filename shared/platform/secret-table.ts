@@ -21,7 +21,7 @@ type SecretSpec = {
 
 /**
  * Every secret, by its name in commands and in the local service. The stacks, grants, local runner and operator's
- * commands are made from this table. Functions import types of this module only, so that nothing of it is in a bundle.
+ * commands are made from this table. Functions import types of this module only, so nothing of it is in a bundle.
  */
 export const secretTable = {
   "upstream-key": {

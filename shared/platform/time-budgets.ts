@@ -3,7 +3,7 @@
  * test/unit/shared/platform/time-budgets.test.ts asserts how they relate; docs/reliability.md has the table.
  */
 
-/** API Gateway answers 503 by itself after this. Source: AWS, "Quotas for configuring and running an HTTP API". */
+/** After this API Gateway itself responds with 503. Source: AWS, "Quotas for configuring and running an HTTP API". */
 export const API_GATEWAY_TIMEOUT_S = 30;
 /** Longest that a function with an API route runs. */
 export const API_FUNCTION_TIMEOUT_S = 29;
@@ -11,27 +11,27 @@ export const QUEUE_FUNCTION_TIMEOUT_S = 30;
 export const REFRESH_FUNCTION_TIMEOUT_S = 60;
 export const RECONCILE_FUNCTION_TIMEOUT_S = 300;
 
-/** One call of the AWS SDK. Its own default is to wait for ever. */
+/** One call of the AWS SDK, which by default has no time-out. */
 export const AWS_ATTEMPTS_MAX = 2;
 export const AWS_CONNECT_MS_MAX = 1_000;
 export const AWS_RESPONSE_MS_MAX = 2_000;
 
-/** Left for writing the answer, once the outcomes queue has the message. */
-export const ANSWER_RESERVE_MS = 500;
-/** Left for queueing an outcome that could not be written, and for the answer: one attempt of the SDK. */
-export const QUEUE_RESERVE_MS = 3_000 + ANSWER_RESERVE_MS;
-/** Left for one write or read of the transaction, and for the queue that may be needed after it. */
+/** Reserved for the response, once the outcomes queue has the message. */
+export const RESPONSE_RESERVE_MS = 500;
+/** Reserved for queueing an outcome that could not be written (one attempt of the SDK) and for the response. */
+export const QUEUE_RESERVE_MS = 3_000 + RESPONSE_RESERVE_MS;
+/** Reserved for one write or read of the transaction, and for the queue that may be needed after it. */
 export const SETTLE_RESERVE_MS = 1_500 + QUEUE_RESERVE_MS;
-/** Left by the upstream: a settlement, and an identity result that is stored for replays before it. */
+/** Reserved after the upstream's response: for storing an identity result for replays, then for the settlement. */
 export const UPSTREAM_RESERVE_MS = 1_000 + SETTLE_RESERVE_MS;
 
-/** Longest wait for the upstream's answer. */
+/** Longest wait for the upstream's response. */
 export const UPSTREAM_MS_MAX = 20_000;
 /** Part of it in which the connection must be established. */
 export const UPSTREAM_CONNECT_MS_MAX = 5_000;
-/** With less than this no order is sent. */
+/** No order is sent with less time than this. */
 export const UPSTREAM_MS_MIN = 1_000;
-/** Kept for the upstream while a debit waits for a busy wallet: it answers most orders within a few seconds. */
+/** Reserved for the upstream while a debit waits for a busy wallet: it responds to most orders within a few seconds. */
 export const UPSTREAM_SHARE_MS = 10_000;
 
 /** Grace period in which an order's own request may still settle it. An operator's clock may be off by some 2 s. */
@@ -39,7 +39,7 @@ export const ORDER_GRACE_MS = (API_FUNCTION_TIMEOUT_S + 3) * 1_000;
 
 /** How long a key's request counter is retried: a change of the account holds the key's item for milliseconds. */
 export const RATE_COUNT_RETRY_MS_MAX = 2_000;
-/** How long keys that DynamoDB leaves out of a batch, or all of them, are read again. */
+/** How long a batch read is retried for the keys that DynamoDB left out. */
 export const BATCH_READ_RETRY_MS_MAX = 3_000;
 /** How long a write of one item is retried while another transaction holds the item. */
 export const CONTENTION_RETRY_MS_MAX = 5_000;
@@ -64,9 +64,9 @@ export const SCHEDULE_MS = 60_000;
  */
 export const RECONCILE_WALLETS_MS_MAX = 30_000;
 export const MASK_PHONES_MS_MAX = 30_000;
-/** One large wallet must not take the others' time: the next run goes on where this one stopped. */
+/** One large wallet must not take the others' time: the next run continues where this one stopped. */
 export const RECONCILE_WALLET_MS_MAX = 10_000;
-/** One refund that cannot be written must not take the others' time: 3 s of attempts, and what settling keeps back. */
+/** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
-/** Left to a run for its end. */
+/** Reserved for the end of a run. */
 export const RUN_RESERVE_MS = 10_000;

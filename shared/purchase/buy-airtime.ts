@@ -24,7 +24,7 @@ export const buyAirtime =
       {
         caller,
         type: "airtime",
-        reference,
+        callerReference: reference,
         fields: [namesOf(input.network).join(), String(amountKobo), phoneNumber],
         quote: async (): Promise<OrderQuote> => {
           assertAllowed(amountKobo, deps.airtimeKoboMax);

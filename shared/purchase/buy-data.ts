@@ -1,4 +1,4 @@
-import type { CatalogMemory } from "../catalog/memory.ts";
+import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { DataPlan, Network } from "../contract/catalog.ts";
@@ -22,7 +22,7 @@ export type PurchaseDeps = OrderDeps & {
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };
 
-/** A price, with the order that it is of. */
+/** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
 /** POST /vtu/data/purchase. */
@@ -36,7 +36,7 @@ export const buyData =
       {
         caller,
         type: "data",
-        reference,
+        callerReference: reference,
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
           const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
@@ -68,7 +68,7 @@ const quoteData = (
   };
 };
 
-/** Network and plan; the plan alone where its name begins with its network's, as a word. */
+/** The names of network and plan; the plan's alone if it begins with the network's as a whole word. */
 const bundleName = ({ name: network }: Network, { name: plan }: DataPlan): string => {
   const namesNetwork = plan.toLowerCase().startsWith(network.toLowerCase());
   const isWhole = !/^[\p{L}\p{N}]/u.test(plan.slice(network.length));

@@ -51,33 +51,31 @@ const progressSchema = z.object({
   pk: z.string(),
   /** The next run begins here. */
   position: z.iso.datetime(),
-  /** The first item of this pass that keeps its number for now: the next pass begins with it. */
+  /** The oldest item that keeps its number for now: the next pass begins with it. */
   oldest_waiting: z.iso.datetime().optional(),
   /** The last complete pass masked everything that was created before this moment. */
   finished_before: z.iso.datetime(),
 });
-type Progress = z.infer<typeof progressSchema>;
+type MaskingProgress = z.infer<typeof progressSchema>;
 
 /** The owner of the item that records whether today's pass is complete. */
 const ALL_OWNERS = "";
 
 /** Not read strongly: an older state only repeats a part of the work. */
-const readProgress = async ({ db, table }: Ledger, owner: string): Promise<Progress> => {
+const readProgress = async ({ db, table }: Ledger, owner: string): Promise<MaskingProgress> => {
   const pk = phoneRetentionPk(owner);
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
   return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressSchema.parse(Item);
 };
 
-const writeProgress = async ({ db, table }: Ledger, Item: Progress): Promise<void> => {
+const writeProgress = async ({ db, table }: Ledger, Item: MaskingProgress): Promise<void> => {
   await db.send(new PutCommand({ TableName: table, Item }));
 };
 
 /** Attributes with their stored and their masked values. */
 type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
 
-/**
- * An item to mask: `change` is empty where there is no number left to mask, `waits` where the number is kept for now.
- */
+/** An item to mask: `change` is empty if no number is left to mask; `waits` is true if the number is kept for now. */
 type Maskable = {
   readonly pk: string;
   readonly created_at: string;
@@ -147,7 +145,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
       progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
       await writeProgress(ledger, progress);
     }
-    // An owner without old items has no progress to keep.
+    // For an owner without old items no progress is stored.
     if (progress.position === EPOCH) return { masked: count, isComplete: true };
     const { oldest_waiting: position = before, ...rest } = progress;
     await writeProgress(ledger, { ...rest, position, finished_before: before });
@@ -172,7 +170,7 @@ const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<numb
   return count;
 };
 
-/** False where another run has masked the item since it was read. */
+/** False if another run has masked the item since it was read. */
 const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promise<boolean> => {
   const changes = Object.entries(change);
   try {

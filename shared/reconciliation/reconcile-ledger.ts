@@ -4,7 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
 import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
-import { type Deadline, deadlineIn, soonest } from "../platform/deadline.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
 import {
@@ -20,7 +20,7 @@ export const STUCK_MS = 15 * 60_000;
 /** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const RECONCILE_EVERY_MS = 24 * 3_600_000;
-/** A wallet that was not reconciled for so long raises an alarm. */
+/** A wallet that was not reconciled for this long raises an alarm. */
 const OVERDUE_MS = 25 * 3_600_000;
 
 /** Measures what is open, refunds abandoned checks, and reconciles the wallets that are due. */
@@ -29,7 +29,7 @@ export const reconcileLedger = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
   const nowMs = ledger.clock();
-  const reconcileDeadline = soonest(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
+  const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
@@ -40,7 +40,7 @@ export const reconcileLedger = async (
   const abandoned = open.filter(
     (transaction) => isIdentityCheck(transaction) && ageMs(transaction) > CHECK_OPEN_MS_MAX,
   );
-  // Published before the work, so that a run that is cut short has measured.
+  // Published before the work, so even a run that is cut short publishes them.
   putMetrics(
     {
       OldestOpenSeconds: oldestS(open),
@@ -61,7 +61,7 @@ const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadlin
   let refunded = 0;
   for (const check of checks) {
     try {
-      const checkDeadline = soonest(deadline, deadlineIn(REFUND_MS_MAX));
+      const checkDeadline = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
       if (kind !== "indeterminate") continue;
@@ -77,13 +77,13 @@ const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadlin
 const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   const accounts: IndexedAccount[] = [];
   for await (const account of indexedAccounts(ledger)) accounts.push(account);
-  // Each run begins with another wallet, so that a few that take all of the time do not keep it from the others.
+  // Each run begins with another wallet, so a few slow ones cannot take the time of the others.
   const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
   const results: DueResult[] = [];
   for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
     if (deadline.remainingMs() <= 0) break;
     try {
-      const walletDeadline = soonest(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
+      const walletDeadline = earlierDeadline(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
       results.push(await reconcileIfDue(ledger, account, walletDeadline));
     } catch (error) {
       log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
@@ -96,7 +96,7 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
 };
 
 /** `difference`: found for the first time, and confirmed or refuted by the next run. */
-type DueResult = "right" | "difference" | "mismatch" | "not_reconciled";
+type DueResult = "balanced" | "difference" | "mismatch" | "not_reconciled";
 
 const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline: Deadline): Promise<DueResult> => {
   const { account_id: accountId } = account;
@@ -112,7 +112,7 @@ const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline:
     return "not_reconciled";
   }
   const { difference_kobo } = result.reconciliation;
-  if (difference_kobo === 0) return "right";
+  if (difference_kobo === 0) return "balanced";
   if (isMismatch(before, result.reconciliation)) {
     log.error("wallet.mismatch", { account: accountId, difference_kobo });
     return "mismatch";

@@ -21,13 +21,13 @@ import { advanceBase, baseOf, type ReconciliationBase } from "./reconciliation-b
 export type Reconciliation = {
   readonly balance_kobo: number;
   readonly expected_kobo: number;
-  /** What the balance exceeds the expected one by; 0 in a wallet that is right. */
+  /** The balance minus the expected balance. */
   readonly difference_kobo: number;
 };
 
-/** What is older is in the index: a request ends after 29 s, and the index lags by moments. */
+/** Items older than this are in the index: a request ends after 29 s, and the index lags by moments. */
 const INDEXED_AGE_MS = 120_000;
-/** What is older is added to the base of later reconciliations. */
+/** Items older than this are added to the base of later reconciliations. */
 const SETTLED_AGE_MS = 3_600_000;
 const ROUNDS_MAX = 12;
 /** After so many rounds without a change of the wallet, about a second, the index has caught up with it. */
@@ -68,7 +68,7 @@ export const confirmedReconciliation = async (
 
 /**
  * Reconciles one wallet and stores the result in its checkpoint. Without a result it stores how far the base came, so
- * that the next run goes on from there.
+ * the next run continues from there.
  */
 export const reconcileAndCheckpoint = async (
   ledger: Ledger,

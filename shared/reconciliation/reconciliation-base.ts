@@ -12,15 +12,15 @@ export type ReconciliationBase = Required<Pick<Checkpoint, "sum_kobo" | "up_to" 
 /** Open transactions in a base: they are one batch to read, and 4 KB of the checkpoint. */
 const OPEN_KEYS_MAX = 100;
 
-/** Where an earlier release did not store the version, everything is read again, once. */
+/** If an earlier release stored no version, everything is read again, once. */
 export const baseOf = ({ account_id, sum_kobo, up_to, version, open_keys }: Checkpoint): ReconciliationBase => {
   if (version !== undefined) return { sum_kobo, up_to, version, open_keys };
   return baseOf(firstCheckpoint(account_id));
 };
 
 /**
- * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops before the
- * open transaction that would be one too many; and when the time is up, with `isInTime` false.
+ * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops when the
+ * base is full of open transactions; and when the time is up, with `isInTime` false.
  */
 export const advanceBase = async (
   ledger: Ledger,

@@ -19,7 +19,7 @@ import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
-import { hasOwnMac } from "./event-mac.ts";
+import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
 import { type EventReason, recordEvent, recordUnreadable } from "./stored-event.ts";
 
@@ -32,7 +32,7 @@ type SettlingDeps = ApplyDeps & { readonly settle: typeof settleTransaction };
 /**
  * Applies one message by one conditional write. A duplicate, or a settlement of a final transaction, changes nothing.
  */
-export const applyOutcome = (deps: ApplyDeps) => {
+export const applyOutcomeMessage = (deps: ApplyDeps) => {
   const settlingDeps: SettlingDeps = { ...deps, settle: createSequentialSettle() };
   return (message: OutcomeMessage, deadline: Deadline): Promise<MessageResult> => {
     switch (message.kind) {
@@ -97,7 +97,7 @@ const settleByReference = async (
   if (mode !== event.mode) return escalate(deps, event, "no_candidate");
   await checkAmount(deps, transaction, event);
   if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
-  if (event.status === "failed" && !hasOwnMac(await deps.keyedHashes(), event)) {
+  if (event.status === "failed" && !hasValidMac(await deps.keyedHashes(), event)) {
     return escalate(deps, event, "unauthenticated", pk);
   }
   const result = await deps.settle(deps.ledger, transaction, settlement, deadline);

@@ -6,19 +6,19 @@ export type UnsignedEvent = Omit<EventMessage, "mac">;
 
 /**
  * The mark of an authenticated event, set by receive-upstream-event. It needs the reference key and covers every field,
- * so that write access to the queue alone cannot forge one.
+ * so write access to the queue alone cannot forge one.
  */
-export const eventMac = ({ messageMac }: KeyedHashes, event: UnsignedEvent): string => messageMac(fieldsOf(event));
+export const eventMac = ({ messageMac }: KeyedHashes, event: UnsignedEvent): string => messageMac(macFieldsOf(event));
 
 /** Whether the event is authenticated: its MAC is present and matches its fields. */
-export const hasOwnMac = (keyedHashes: KeyedHashes, { mac, ...event }: EventMessage): boolean => {
+export const hasValidMac = (keyedHashes: KeyedHashes, { mac, ...event }: EventMessage): boolean => {
   if (mac === undefined) return false;
   const [presented, expected] = [Buffer.from(mac), Buffer.from(eventMac(keyedHashes, event))];
   return presented.length === expected.length && timingSafeEqual(presented, expected);
 };
 
 /** Every field, in a fixed order. A field of the message that is missing here does not compile. */
-const fieldsOf = (event: UnsignedEvent): readonly string[] => {
+const macFieldsOf = (event: UnsignedEvent): readonly string[] => {
   const { kind, mode, received_at, reference, status, amount_kobo, type, phone, ...others } = event;
   others satisfies Record<string, never>;
   const values = [kind, mode, received_at, reference, status, amount_kobo, type, phone?.hmac, phone?.masked];

@@ -35,7 +35,7 @@ export const resolveTransaction = async (
   }
   const action = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
-  await settle(ledger, transaction, settlementOf(status), "any", [audit]);
+  await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
 };
 
 /**
@@ -68,8 +68,8 @@ export const matchEvent = async (
     assertNoDifferences(transaction, differences);
   }
   const settlement = {
-    ...settlementOf(event.says),
-    ...upstreamFacts(event),
+    ...settlementWithStatus(event.says),
+    ...upstreamFactsOf(event),
     ...(hasOwnReference && { upstream_reference: undefined }),
   };
   const action = {
@@ -143,16 +143,16 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
     details: { event: storedEventId(event), says: eventSummary(event) },
   };
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
-  const result = await write(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
+  const result = await writeOrRefuse(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
   if (result.kind === "condition_failed") {
     throw new OperatorError(`${storedEventId(event)} was matched or discarded by another operator meanwhile`);
   }
 };
 
-const settlementOf = (status: "success" | "failed"): Settlement =>
+const settlementWithStatus = (status: "success" | "failed"): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
 
-const upstreamFacts = ({ reference, amount_kobo }: ReadableEvent) => ({
+const upstreamFactsOf = ({ reference, amount_kobo }: ReadableEvent) => ({
   upstream_reference: reference,
   ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
 });
@@ -206,7 +206,10 @@ const settle = async (
   condition: ReferenceCondition,
   otherWrites: Writes,
 ): Promise<void> => {
-  const result = await write(ledger, [...settlementWrites(ledger, transaction, settlement, condition), ...otherWrites]);
+  const result = await writeOrRefuse(ledger, [
+    ...settlementWrites(ledger, transaction, settlement, condition),
+    ...otherWrites,
+  ]);
   if (result.kind === "done") return;
   if (result.transaction === undefined) {
     throw new OperatorError("The event was matched or discarded meanwhile, or a copy of it was matched elsewhere");
@@ -217,7 +220,7 @@ const settle = async (
   );
 };
 
-const write = async (
+const writeOrRefuse = async (
   ledger: Ledger,
   writes: Writes,
 ): Promise<{ readonly kind: "done" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>> => {

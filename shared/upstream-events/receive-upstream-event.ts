@@ -12,12 +12,12 @@ import { parseEvent } from "./parse-event.ts";
 export type ReceiveDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
-  /** Whether the gate checks more than the path token. */
+  /** Whether the admission checks more than the path token. */
   readonly isAuthenticated: boolean;
   readonly clock: Clock;
 };
 
-/** POST /webhooks/upstream/{token}: answers 200 only once the queue has the event, or the readable part of it. */
+/** POST /webhooks/upstream/{token}: responds with 200 only once the queue has the event, or the readable part of it. */
 export const receiveUpstreamEvent =
   ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
@@ -58,7 +58,7 @@ export const receiveUpstreamEvent =
   };
 
 /**
- * Raises an alarm when a request past the gate has a body that is not a JSON object. It is refused, because a later
+ * Raises an alarm when an admitted request has a body that is not a JSON object. It is refused, because a later
  * copy may be readable; but if the upstream has changed its format, no event arrives any more.
  */
 export const alarmIfNotJson: ApiMiddleware = {

@@ -135,7 +135,7 @@ export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> =>
   getItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
 
-/** Excludes the time of arrival, so that copies of an event have one hash. */
+/** Excludes the time of arrival, so copies of an event have one hash. */
 const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
   createHash("sha256")
     .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { koboFromSentNaira } from "../platform/money.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ExchangeResult } from "./exchange.ts";
 import {
   type CheckOutcome,
   type OrderField,
@@ -44,7 +44,7 @@ const plainBody = z.object({
   data: z.union([z.looseObject({ reference: absent, status: absent, transactions: absent }), z.tuple([])]).nullish(),
 });
 
-type AnswerBody = z.infer<typeof responseBody> & {
+type ParsedBody = z.infer<typeof responseBody> & {
   /** All texts of the body, at any depth. */
   readonly texts: readonly string[];
   /** False if a transaction may be in another place than `data.transaction`. */
@@ -72,7 +72,7 @@ const UNREADABLE_BODY = "unreadable_body";
  * A body that cannot be read may be any of these. Then the status refuses only if the application never received the
  * order.
  */
-export const classify = (result: Exchange, fields: readonly OrderField[]): Outcome => {
+export const classify = (result: ExchangeResult, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
 
@@ -119,7 +119,7 @@ export const classify = (result: Exchange, fields: readonly OrderField[]): Outco
  * processing. Only the upstream's envelope can report that there is no record: a 404 of a gateway, or of a wrong base
  * URL, says nothing about the person.
  */
-export const classifyCheck = (result: Exchange, fields: readonly OrderField[]): CheckOutcome => {
+export const classifyCheck = (result: ExchangeResult, fields: readonly OrderField[]): CheckOutcome => {
   const outcome = classify(result, fields);
   if (result.kind !== "answered") return withoutRecord(outcome);
   const body = parseBody(textOf(result));
@@ -178,9 +178,9 @@ const factsOf = (transaction: z.infer<typeof transactionInResponse> | undefined)
 };
 
 /** `trim` also removes a byte order mark. */
-const textOf = ({ body }: Extract<Exchange, { kind: "answered" }>): string => body.trim();
+const textOf = ({ body }: Extract<ExchangeResult, { kind: "answered" }>): string => body.trim();
 
-const parseBody = (text: string): AnswerBody | undefined => {
+const parseBody = (text: string): ParsedBody | undefined => {
   try {
     const sent: unknown = JSON.parse(text);
     const { data } = responseBody.safeParse(sent);

@@ -3,7 +3,7 @@ import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
 
 /** A complete HTTP request to the upstream. */
-export type Request = {
+export type HttpRequest = {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export type Request = {
 };
 
 /** The result of one request. `never_sent` is certain; after `no_answer` the upstream may have acted. */
-export type Exchange =
+export type ExchangeResult =
   | {
       readonly kind: "answered";
       readonly status: number;
@@ -37,7 +37,7 @@ const https = process.getBuiltinModule("node:https");
  * Sends one request over a new connection and reads the response. A pooled socket could be dead, because functions are
  * frozen between invocations. The request is never sent again, and redirects are not followed.
  */
-export const exchange = async (request: Request, limits: ExchangeLimits): Promise<Exchange> => {
+export const exchange = async (request: HttpRequest, limits: ExchangeLimits): Promise<ExchangeResult> => {
   try {
     return await send(request, limits);
   } catch (error) {
@@ -46,14 +46,14 @@ export const exchange = async (request: Request, limits: ExchangeLimits): Promis
   }
 };
 
-const send = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<Exchange> =>
+const send = (request: HttpRequest, { totalMs, bytesMax }: ExchangeLimits): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     const isTls = request.url.startsWith("https:");
     let isConnected = false;
     let timer: NodeJS.Timeout | undefined;
     let connectTimer: NodeJS.Timeout | undefined;
 
-    const finish = (result: Exchange): void => {
+    const finish = (result: ExchangeResult): void => {
       clearTimeout(timer);
       clearTimeout(connectTimer);
       outgoing.destroy();
@@ -84,7 +84,7 @@ const send = (request: Request, { totalMs, bytesMax }: ExchangeLimits): Promise<
     outgoing.end(request.body);
   });
 
-const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (result: Exchange) => void): void => {
+const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (result: ExchangeResult) => void): void => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   incoming.on("data", (chunk: Buffer) => {

@@ -7,7 +7,7 @@ import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
 import { classify, classifyCheck } from "./classify.ts";
-import { type Exchange, exchange } from "./exchange.ts";
+import { type ExchangeResult, exchange } from "./exchange.ts";
 import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
 import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
 
@@ -21,12 +21,12 @@ export type UpstreamAccess = {
 /** The upstream over HTTP, for live keys only. */
 export type HttpUpstream = Upstream & {
   /** GET /vtu/data; a 429 is retried after its wait, while the deadline allows. */
-  readonly fetchCatalog: (deadline: Deadline) => Promise<Exchange>;
+  readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
 };
 
 /** Why nothing was sent, if the upstream's key is absent. */
 export const NO_UPSTREAM_KEY = "no_upstream_key";
-/** An order that got a 429 is sent again once, unless the wait is longer. */
+/** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
 /** An advanced record contains a photo. Lambda limits our own response to 6 MB. */
@@ -47,11 +47,11 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
     },
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
-      return classify(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
+      return classify(await sendOnce(request, deadline, liveKey, send), orderFieldsOf(request));
     },
     check: async (check, reference, deadline) => {
       const request = checkRequest(check, reference);
-      return classifyCheck(await sendOnce(request, deadline, liveKey, send), fieldsOf(request));
+      return classifyCheck(await sendOnce(request, deadline, liveKey, send), orderFieldsOf(request));
     },
     fetchCatalog: async (deadline) => {
       for (;;) {
@@ -70,8 +70,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
 };
 
 /**
- * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so that orders are
- * refused.
+ * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so orders are refused.
  */
 const onlyValid = (key: Secret): Secret => {
   const valid = (value: string | undefined) =>
@@ -88,7 +87,7 @@ type UpstreamRequest = {
   readonly body?: Readonly<Record<string, string | number | boolean>>;
   readonly bytesMax: number;
 };
-type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<Exchange>;
+type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<ExchangeResult>;
 
 const createSend =
   (baseUrl: string, limit: UpstreamLimit): Send =>
@@ -120,8 +119,8 @@ const sendOnce = async (
   deadline: Deadline,
   liveKey: Secret,
   send: Send,
-): Promise<Exchange> => {
-  const sendWith = (key: string): Promise<Exchange> =>
+): Promise<ExchangeResult> => {
+  const sendWith = (key: string): Promise<ExchangeResult> =>
     upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN
       ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
       : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
@@ -147,26 +146,26 @@ const sendRead = async (
   key: string,
   liveKey: Secret,
   deadline: Deadline,
-  sendWith: (key: string) => Promise<Exchange>,
-): Promise<Exchange> => {
+  sendWith: (key: string) => Promise<ExchangeResult>,
+): Promise<ExchangeResult> => {
   const first = await sendWith(key);
   const isRefused = first.kind === "answered" && first.status === 401;
   return isRefused ? retryWithFreshKey(first, key, liveKey, deadline, sendWith) : first;
 };
 
 const retryWithFreshKey = async (
-  refused: Exchange,
+  refused: ExchangeResult,
   key: string,
   liveKey: Secret,
   deadline: Deadline,
-  sendWith: (key: string) => Promise<Exchange>,
-): Promise<Exchange> => {
+  sendWith: (key: string) => Promise<ExchangeResult>,
+): Promise<ExchangeResult> => {
   const fresh = await keyInTime(liveKey.refetch, deadline);
   return fresh === undefined || fresh === key ? refused : sendWith(fresh);
 };
 
 /** The fields of the request that our callers know by the same name. */
-const fieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
+const orderFieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
 
 const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup =>
   request.kind === "identity" ? "identity" : "vtu";
@@ -190,12 +189,12 @@ const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest 
 const checkRequest = (check: IdentityCheck, reference: string): UpstreamRequest => {
   const common = { is_consent: true, reference };
   const request = { group: groupOf(check), bytesMax: CHECK_RESPONSE_BYTES_MAX };
-  const path = `/identity/${check.subject}`;
+  const path = `/identity/${check.idType}`;
   if ("phoneNumber" in check.by) {
     return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };
   }
   const { number, mode } = check.by;
-  return { ...request, path: `${path}/verify`, body: { [check.subject]: number, mode, ...common } };
+  return { ...request, path: `${path}/verify`, body: { [check.idType]: number, mode, ...common } };
 };
 
 const unavailable = (reason: string, retryAfterS: number): ServiceError => {

@@ -1,10 +1,10 @@
 import { type RateGroup, rateGroups } from "../contract/limits.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
-import type { Exchange } from "./exchange.ts";
+import type { ExchangeResult } from "./exchange.ts";
 
 /** This process's knowledge of the upstream's rate limits. */
 export type UpstreamLimit = {
-  readonly record: (group: RateGroup, result: Exchange) => void;
+  readonly record: (group: RateGroup, result: ExchangeResult) => void;
   /** Seconds until the group may be used again; 0 if it may be used now. */
   readonly waitS: (group: RateGroup) => number;
 };
@@ -12,7 +12,7 @@ export type UpstreamLimit = {
 const RETRY_AFTER_S_MAX = 3_600;
 
 /** The response's `Retry-After` in seconds, if it is a plain number. */
-export const retryAfterS = (result: Exchange): number | undefined => {
+export const retryAfterS = (result: ExchangeResult): number | undefined => {
   const text = result.kind === "answered" ? result.headers["retry-after"] : undefined;
   return text !== undefined && /^\d{1,5}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
 };

@@ -1,9 +1,9 @@
 import { ServiceError } from "../contract/errors.ts";
-import { mockRecord } from "./mock-person.ts";
+import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
 /**
- * Outcomes of test purchases by phone number; any other number is delivered. The time-out is answered at once.
+ * Outcomes of test purchases by phone number; any other number is delivered. The simulated time-out comes at once.
  * Source: docs/interface.md 3.4, 3.5.
  */
 const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
@@ -24,7 +24,7 @@ const RETRY_AFTER_S = 5;
 /** Outcomes of test checks by magic digit; any other number is found. */
 const checkOutcomes: Readonly<Record<string, (check: IdentityCheck) => CheckOutcome>> = {
   "1": () => ({ kind: "no_record" }),
-  "2": ({ subject, by }) => ({ kind: "refused", fields: ["phoneNumber" in by ? "phone_number" : subject] }),
+  "2": ({ idType, by }) => ({ kind: "refused", fields: ["phoneNumber" in by ? "phone_number" : idType] }),
   "4": (check) => ({ kind: "found", record: mockRecord(check, "minimal") }),
   "6": () => ({ kind: "unknown", reason: "timeout" }),
 };
@@ -38,7 +38,7 @@ const isMagic = (
   { phoneNumber, digit }: (typeof refusals)[keyof typeof refusals],
 ): boolean => (request.kind === "identity" ? magicDigit(request) === digit : request.phoneNumber === phoneNumber);
 
-/** The upstream of test keys. It makes no connection, so that a test key cannot reach the real upstream. */
+/** The upstream of test keys. It makes no connection, so a test key cannot reach the real upstream. */
 export const sandboxUpstream: Upstream = {
   assertReady: async (request) => {
     if (isMagic(request, refusals.insufficient_balance)) throw new ServiceError("insufficient_balance");

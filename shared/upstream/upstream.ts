@@ -7,10 +7,10 @@ export type UpstreamOrder =
   | { readonly kind: "data"; readonly networkId: number; readonly planId: number; readonly phoneNumber: string }
   | { readonly kind: "airtime"; readonly network: string; readonly amountKobo: Kobo; readonly phoneNumber: string };
 
-/** Which record is requested, and by which number. */
+/** Which record is requested (`idType`), and by which number. */
 export type IdentityCheck = {
   readonly kind: "identity";
-  readonly subject: "nin" | "bvn";
+  readonly idType: "nin" | "bvn";
   readonly by: { readonly number: string; readonly mode: IdentityMode } | { readonly phoneNumber: string };
 };
 

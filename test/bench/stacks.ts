@@ -9,13 +9,13 @@ import {
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { builtInSnapshot } from "../../shared/catalog/built-in.ts";
-import { catalogStore } from "../../shared/catalog/store.ts";
+import { builtInSnapshot } from "../../shared/catalog/built-in-catalog.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { tableDefinition, tableNames } from "../../tools/local/tables.ts";
+import { localTableNames, tableDefinition } from "../../tools/local/tables.ts";
 import type { Backends } from "./backends.ts";
 
 /** One of the compared stacks that sell data bundles. */
@@ -37,9 +37,9 @@ const service: Stack = {
   title: "this service",
   command: [pathOf("service-server.ts")],
   environment: (_mode, { upstreamUrl }) => ({
-    ACCESS_TABLE: tableNames.access,
-    LEDGER_TABLE: tableNames.ledger,
-    CACHE_TABLE: tableNames.cache,
+    ACCESS_TABLE: localTableNames.access,
+    LEDGER_TABLE: localTableNames.ledger,
+    CACHE_TABLE: localTableNames.cache,
     OUTCOMES_QUEUE_URL: "http://127.0.0.1/unused",
     UPSTREAM_BASE_URL: upstreamUrl,
     UPSTREAM_KEY_SECRET_ID: "upstream-key",
@@ -52,10 +52,15 @@ const service: Stack = {
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
       await recreateTable(db, tableDefinition(`local-${noun}`, shape));
     }
-    await catalogStore(db, tableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
-    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger, clock: systemClock };
+    await catalogStore(db, localTableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
+    const accounts = {
+      db,
+      accessTable: localTableNames.access,
+      ledgerTable: localTableNames.ledger,
+      clock: systemClock,
+    };
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
-    const ledger = { db, table: tableNames.ledger, clock: systemClock };
+    const ledger = { db, table: localTableNames.ledger, clock: systemClock };
     await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: FUNDED_KOBO });
     const newKey = { mode, permissions: ["vtu"] as const };
     const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, newKey)).key);

@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
-import { keyHash } from "../../shared/access/api-key.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import { type Permission, routes } from "../../shared/contract/routes.ts";
@@ -90,7 +90,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
     keyItem: async (key) => {
       const { Item } = await db.send(
-        new GetCommand({ TableName: accessTable, Key: { pk: keyHash(key) }, ConsistentRead: true }),
+        new GetCommand({ TableName: accessTable, Key: { pk: hashApiKey(key) }, ConsistentRead: true }),
       );
       return keyItemSchema.parse(Item);
     },
@@ -101,8 +101,8 @@ export const openAccess = async (): Promise<AccessFixture> => {
     disallow: (accountId, range) =>
       changeWhitelist(store, accountId, (before) => before.filter((entry) => entry !== range)),
     rememberAccount: (accountId) => remember(ledgerTable, accountPk(accountId)),
-    rememberItem: (key) => remember(accessTable, keyHash(key)),
-    deleteItem: (key) => db.send(new DeleteCommand({ TableName: accessTable, Key: { pk: keyHash(key) } })),
+    rememberItem: (key) => remember(accessTable, hashApiKey(key)),
+    deleteItem: (key) => db.send(new DeleteCommand({ TableName: accessTable, Key: { pk: hashApiKey(key) } })),
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {

@@ -12,7 +12,7 @@ import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 
 /** The result of one run of the operator's command line. */
 export type AdminRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -52,7 +52,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
   const serviceFile = join(folder, "service.json");
   const service = await startService({ dataDir: join(folder, "data"), serviceFile });
   const db = documentClient();
-  const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
   const admin: OperatedService["admin"] = (args, stdin) =>
     runProgram(process.execPath, [ADMIN, ...args], { serviceFile, ...(stdin !== undefined && { stdin }) });
   const post = (key: string, path: string, body: unknown): Promise<Response> =>
@@ -73,7 +73,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     },
     ledger,
     newApp: async (name = "checkout") => {
-      const store = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+      const store = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
       const { account_id: account } = await createAccount(store, { name, whitelist: ["127.0.0.1"] });
       await fundWallet(ledger, {
         accountId: account,
@@ -96,7 +96,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     changeBalance: async (account, kobo) => {
       await db.send(
         new UpdateCommand({
-          TableName: tableNames.ledger,
+          TableName: localTableNames.ledger,
           Key: { pk: walletPk(account) },
           UpdateExpression: "SET balance_kobo = balance_kobo + :kobo",
           ExpressionAttributeValues: { ":kobo": kobo },

@@ -2,7 +2,7 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, type Transaction } from "../../shared/ledger/transaction.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { aNinCheck } from "./identity.ts";
 import { type Answer, startTestService, type TestCaller, type TestService } from "./service.ts";
@@ -40,7 +40,7 @@ type Body = Readonly<Record<string, unknown>>;
 export type IdentityService = TestService & {
   /** How many requests the upstream got. */
   readonly requestCount: () => number;
-  readonly itemOf: (table: keyof typeof tableNames, pk: string) => Promise<Record<string, unknown> | undefined>;
+  readonly itemOf: (table: keyof typeof localTableNames, pk: string) => Promise<Record<string, unknown> | undefined>;
   readonly replayItemOf: (answer: Answer) => Promise<Record<string, unknown> | undefined>;
   readonly rowUnder: (key: string, reference: string) => Promise<Transaction | undefined>;
   /** Verifies a NIN once under the fault, with 1,000 NGN in the wallet. */
@@ -62,7 +62,7 @@ export const startIdentityService = async (): Promise<IdentityService> => {
   const service = await startTestService();
   const { faults, requests } = service.simulator.state;
   const itemOf: IdentityService["itemOf"] = async (table, pk) =>
-    (await service.db.send(new GetCommand({ TableName: tableNames[table], Key: { pk } }))).Item;
+    (await service.db.send(new GetCommand({ TableName: localTableNames[table], Key: { pk } }))).Item;
   const requestCount = (): number => requests.length;
   return {
     ...service,

@@ -16,7 +16,7 @@ import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import type { EndpointStore } from "../../shared/webhooks/endpoint.ts";
 import { startService } from "../../tools/local/service.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import type { Simulator } from "../../tools/simulator/server.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
@@ -91,7 +91,7 @@ export const startTestService = async ({
   strict,
   ...options
 }: {
-  readonly slowAnswerMs?: number;
+  readonly stallMs?: number;
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
@@ -108,8 +108,8 @@ export const startTestService = async ({
   if (service.simulator === undefined) throw new Error("No simulator was started");
   if (strict !== undefined) proxy.beStrict(strict.settings, strict.seed);
   const db = emulatorClientAt(dynamodb.endpoint);
-  const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
-  const accounts: AccountStore = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+  const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
+  const accounts: AccountStore = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
   const baseUrl = service.details.base_url;
 
   return {

@@ -23,7 +23,7 @@ export const bodySchema = z.object({
 /** A running simulator with a caller; the delays are short. */
 export const aSimulator = async (options: Partial<SimulatorOptions> = {}) => {
   const simulator = await startSimulator({
-    ...{ liveKey: LIVE_KEY, testKey: TEST_KEY, slowAnswerMs: 60, delayedOutcomeMs: 30 },
+    ...{ liveKey: LIVE_KEY, testKey: TEST_KEY, stallMs: 60, delayedOutcomeMs: 30 },
     ...options,
   });
   onTestFinished(() => simulator.stop());

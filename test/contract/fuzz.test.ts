@@ -14,7 +14,7 @@ let service: TestService;
 let document: ContractDocument;
 beforeAll(async () => {
   // The magic number without a response must not delay the others.
-  service = await startTestService({ slowAnswerMs: 20 });
+  service = await startTestService({ stallMs: 20 });
   document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());
 });
 afterAll(() => service.stop());

@@ -3,11 +3,11 @@ import { text as textOf } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
-import { keyHash } from "../../shared/access/api-key.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
 import { contractSuite } from "./suite.ts";
 
@@ -37,8 +37,8 @@ const keyFor = async (code: ErrorCode): Promise<string> => {
 const corrupt = async (key: string): Promise<void> => {
   await service.db.send(
     new UpdateCommand({
-      TableName: tableNames.access,
-      Key: { pk: keyHash(key) },
+      TableName: localTableNames.access,
+      Key: { pk: hashApiKey(key) },
       UpdateExpression: "SET #mode = :invalid",
       ExpressionAttributeNames: { "#mode": "mode" },
       ExpressionAttributeValues: { ":invalid": "invalid" },

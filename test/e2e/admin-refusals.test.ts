@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesOwner } from "../../shared/ledger/schema.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
@@ -22,7 +22,7 @@ const readDeliveries = (account: string) =>
 /** All items of the access table and the ledger by key, except checkpoints, which the schedule writes. */
 const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
-  for (const TableName of [tableNames.access, tableNames.ledger]) {
+  for (const TableName of [localTableNames.access, localTableNames.ledger]) {
     items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
   }
   return new Map(items.filter(({ pk }) => !String(pk).startsWith("proof#")).map((item) => [item.pk, item]));

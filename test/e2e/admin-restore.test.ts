@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { keyHash } from "../../shared/access/api-key.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 
@@ -29,7 +29,7 @@ const isAdmitted = async (key: string): Promise<boolean> => {
 
 test("keys revoke revokes a key that a restored ledger does not list, and the audit log of its account says so", async () => {
   const { account } = await service.newApp();
-  const restore = await saveItem(tableNames.ledger, accountPk(account));
+  const restore = await saveItem(localTableNames.ledger, accountPk(account));
   const newKey = z.object({ key: z.string(), key_id: z.string() });
   const { key, key_id } = newKey.parse(await service.adminJson(["keys", "create", account, "--mode", "live"]));
   await restore();
@@ -43,16 +43,18 @@ test("keys revoke revokes a key that a restored ledger does not list, and the au
 
 test("keys revoke revokes a key whose account is not in the ledger", async () => {
   const { account, key, keyId } = await service.newApp();
-  const restore = await saveItem(tableNames.ledger, accountPk(account));
+  const restore = await saveItem(localTableNames.ledger, accountPk(account));
   onTestFinished(async () => void (await restore()));
-  await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.ledger, Key: { pk: accountPk(account) } }));
+  await service.ledger.db.send(
+    new DeleteCommand({ TableName: localTableNames.ledger, Key: { pk: accountPk(account) } }),
+  );
   expect(await service.adminJson(["keys", "revoke", keyId])).toMatchObject({ account_id: account, key_id: keyId });
   expect(await isAdmitted(key)).toBe(false);
 });
 
 test("keys reconcile prints its changes in a dry run, makes them once, and writes them to the audit log", async () => {
   const { account, key, keyId } = await service.newApp();
-  await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key: { pk: keyHash(key) } }));
+  await service.ledger.db.send(new DeleteCommand({ TableName: localTableNames.access, Key: { pk: hashApiKey(key) } }));
   const found = { account_id: account, key_id: keyId, found: "key_item_missing", result: "active" };
   const report = z.object({ dry_run: z.literal(true), findings: z.array(z.looseObject({ account_id: z.string() })) });
   const { findings } = report.parse(await service.adminJson(["keys", "reconcile", "--dry-run"]));
@@ -71,9 +73,9 @@ test("wallet verify --all exits with 1 and prints the difference of a wallet tha
   const pk = `wallet#${account}`;
   const all = await service.admin(["wallet", "verify", "--all"]);
   expect([all.code, all.stdout]).toEqual([0, expect.stringMatching(new RegExp(`${account} +5,000\\.00`))]);
-  const restore = await saveItem(tableNames.ledger, pk);
+  const restore = await saveItem(localTableNames.ledger, pk);
   await service.adminJson(["wallet", "fund", account, "50", "--id", "bank-2"]);
-  const repair = await saveItem(tableNames.ledger, pk);
+  const repair = await saveItem(localTableNames.ledger, pk);
   onTestFinished(async () => void (await repair()));
   await restore();
   const differing = await service.admin(["wallet", "verify", "--all"]);
@@ -103,15 +105,15 @@ const carryOverReport = z.object({
 test("a carry-over with swapped tables prints how many transactions only --to has, and asks about the swap", async () => {
   const { account, key } = await service.newApp();
   const { db } = service.ledger;
-  const restored = await copyTable(db, "ledger", tableNames.ledger);
+  const restored = await copyTable(db, "ledger", localTableNames.ledger);
   await service.buy(key, "08031234567");
-  const swapped = await carryOver("--from", restored, "--to", tableNames.ledger, "--dry-run", "--json");
+  const swapped = await carryOver("--from", restored, "--to", localTableNames.ledger, "--dry-run", "--json");
   const { items, notes } = carryOverReport.parse(JSON.parse(swapped.stdout));
   expect(items.transactions).toMatchObject({ copied: 0, only_in_to: 1 });
   expect(notes).toEqual([
-    `${tableNames.ledger} has 1 transactions that ${restored} lacks. Are --from and --to swapped?`,
+    `${localTableNames.ledger} has 1 transactions that ${restored} lacks. Are --from and --to swapped?`,
   ]);
-  const right = await carryOver("--from", tableNames.ledger, "--to", restored, "--why", "restore drill", "--json");
+  const right = await carryOver("--from", localTableNames.ledger, "--to", restored, "--why", "restore drill", "--json");
   const carried = carryOverReport.parse(JSON.parse(right.stdout));
   expect(carried.items.transactions).toMatchObject({ copied: 1, only_in_to: 0 });
   expect(carried.notes).toEqual([]);
@@ -148,10 +150,10 @@ test("a carry-over is refused if --why is missing, a table does not exist, or bo
     [["--from", "nowhere"], "--why is required unless --dry-run.\n"],
     [["--from", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [["--from", "nowhere", "--why", "drill"], "There is no table nowhere.\n"],
-    [["--from", tableNames.ledger, "--to", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
+    [["--from", localTableNames.ledger, "--to", "nowhere", "--dry-run"], "There is no table nowhere.\n"],
     [
-      ["--from", tableNames.ledger, "--dry-run"],
-      `--from and --to are both ${tableNames.ledger}. They must be the old ledger and the restored one.\n`,
+      ["--from", localTableNames.ledger, "--dry-run"],
+      `--from and --to are both ${localTableNames.ledger}. They must be the old ledger and the restored one.\n`,
     ],
   ] as const) {
     expect(await carryOver(...args)).toMatchObject({ code: 2, stderr: message });

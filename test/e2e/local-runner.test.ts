@@ -1,36 +1,16 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { sleep } from "../../shared/platform/time.ts";
 import { startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { startSimulator } from "../../tools/simulator/server.ts";
+import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
 
 /** The command lines of running processes that mention the folder. */
 const processesUsing = (folder: string): string[] =>

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { keyHash } from "../../shared/access/api-key.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
@@ -168,8 +168,8 @@ const identityCheck: Situation = {
 const restoredAccess: Situation = {
   begin: async () => {
     const { key } = await newCaller();
-    const Key = { pk: keyHash(key) };
-    await service.ledger.db.send(new DeleteCommand({ TableName: tableNames.access, Key }));
+    const Key = { pk: hashApiKey(key) };
+    await service.ledger.db.send(new DeleteCommand({ TableName: localTableNames.access, Key }));
     return {};
   },
 };

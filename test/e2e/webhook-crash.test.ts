@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
@@ -16,7 +15,8 @@ import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
+import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
@@ -24,17 +24,6 @@ import { emulatorClient } from "../builders/tables.ts";
  * Goal: no crash loses a webhook. Method: `npm start` is killed with SIGKILL before the enqueue and during the
  * delivery.
  */
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "crash-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
 const isUsed = (folder: string): boolean =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -111,7 +100,7 @@ const settleWhileStopped = async (folder: string, accountId: string, reference: 
     .object({ "webhook-key": z.string() })
     .parse(JSON.parse(readFileSync(join(folder, "data/secrets.json"), "utf8")));
   const value = async () => secrets["webhook-key"];
-  const accounts = { db, ledgerTable: tableNames.ledger };
+  const accounts = { db, ledgerTable: localTableNames.ledger };
   const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
   await setEndpoint(
     { accounts, webhookSealingKey: { value, refetch: value }, clock: systemClock },
@@ -119,7 +108,7 @@ const settleWhileStopped = async (folder: string, accountId: string, reference: 
     accountId,
     url,
   );
-  const ledger = { db, table: tableNames.ledger, clock: systemClock };
+  const ledger = { db, table: localTableNames.ledger, clock: systemClock };
   const transaction = await readTransaction(ledger, pkOfReference(reference) ?? "");
   expect(
     transaction && (await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(10_000))).kind,

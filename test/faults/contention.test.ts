@@ -11,7 +11,7 @@ import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
-import { applyOutcome } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { admissionCode, MINUTE_MS, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
@@ -84,7 +84,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const strict = proxy.beStrict(holding(15), SEED);
   const key = "k".repeat(32);
   const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
-  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
   const Records = transactions.map(({ pk, attempt }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
     const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement };

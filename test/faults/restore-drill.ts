@@ -9,7 +9,7 @@ import { expect } from "vitest";
 import * as z from "zod";
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
-import { keyHash } from "../../shared/access/api-key.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
 import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
@@ -219,7 +219,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   }
   const keys = (await requireAccount(system.accounts, main)).keys;
   const itemOf = (key: string): Promise<KeyItem | undefined> =>
-    findKey(system.db, system.accounts.accessTable, keyHash(key));
+    findKey(system.db, system.accounts.accessTable, hashApiKey(key));
 
   const carryOverReport = z.object({
     ok: z.boolean(),

@@ -4,7 +4,7 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
@@ -263,8 +263,8 @@ const identityNeedles = (): string[] => [
 ];
 const keyNeedles = (): string[] => keys.flatMap((key) => [key, key.slice("live_".length)]);
 
-const itemsOf = async (table: keyof typeof tableNames) => {
-  const { Items = [] } = await service.db.send(new ScanCommand({ TableName: tableNames[table] }));
+const itemsOf = async (table: keyof typeof localTableNames) => {
+  const { Items = [] } = await service.db.send(new ScanCommand({ TableName: localTableNames[table] }));
   return Items;
 };
 

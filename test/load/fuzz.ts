@@ -33,7 +33,7 @@ export const runFuzz = async ({
   readonly seed: number;
 }): Promise<void> => {
   // Short, so that the numbers without a response from the upstream do not delay the run.
-  const service = await startServiceProcess({ slowAnswerMs: 20 });
+  const service = await startServiceProcess({ stallMs: 20 });
   const client = createClient(service.baseUrl);
   try {
     const document = readDocument(await (await fetch(`${service.baseUrl}/openapi.json`)).json());

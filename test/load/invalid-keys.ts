@@ -10,7 +10,7 @@ import { createKey, revokeKey } from "../../shared/access/accounts.ts";
 import { newApiKey } from "../../shared/access/api-key.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
-import { tableNames } from "../../tools/local/tables.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { type Client, createClient, orderRequest, type Reply } from "./client.ts";
 import { expectBalancesMatchEntries, readLedgerState } from "./ledger-state.ts";
@@ -44,7 +44,7 @@ export const countCallsOfInvalidKeys = async ({ requests }: { readonly requests:
         expect(reply).toMatchObject({ status: 401, headers: { "x-error-code": "invalid_api_key" } });
       });
       // The calls of the scheduled functions go to other tables.
-      calls[kind] = proxy.calls.filter(({ tables }) => tables.includes(tableNames.access)).length;
+      calls[kind] = proxy.calls.filter(({ tables }) => tables.includes(localTableNames.access)).length;
     }
     expect(calls).toEqual({ malformed: 0, "wrong checksum": 0, unknown: requests, revoked: requests });
     expectNoUnexpectedErrors(service);

@@ -61,18 +61,18 @@ export type ServiceProcess = {
 export const startServiceProcess = async (
   options: {
     readonly dynamodbEndpoint?: string;
-    readonly slowAnswerMs?: number;
+    readonly stallMs?: number;
     /** The strict layer's behaviour once the service has started. */
     readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
   } = {},
 ): Promise<ServiceProcess> => {
-  const { dynamodbEndpoint, slowAnswerMs, strict } = options;
+  const { dynamodbEndpoint, stallMs, strict } = options;
   const folder = mkdtempSync(join(tmpdir(), "load-test-"));
   const paths = { service: join(folder, "service.json"), log: join(folder, "log") };
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
   const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
   const delayedOutcomeMs = 1_000;
-  const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(slowAnswerMs && { slowAnswerMs }) });
+  const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(stallMs && { stallMs }) });
 
   const dynamodb = dynamodbEndpoint
     ? externalDynamoDb(dynamodbEndpoint)

@@ -5,8 +5,8 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { isoTime } from "../../shared/platform/time.ts";
 import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import type { Delivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
-import { eventOf, sendEvent } from "../../tools/simulator/webhooks.ts";
+import type { EventDelivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
+import { orderEvent, sendEvent } from "../../tools/simulator/webhooks.ts";
 import { inParallel } from "./results.ts";
 
 /** The transactions that an operator sees as open. */
@@ -27,7 +27,7 @@ export const waitForUpstreamEvents = async (ledger: Ledger, upstream: SimulatorS
         const isRefused = upstream.deliveries.filter(isAbout(order)).every(({ status }) => status !== 200);
         if (order.status === "processing" || !isRefused) continue;
         resent.add(order);
-        await sendEvent(upstream, eventOf(order, order.status));
+        await sendEvent(upstream, orderEvent(order, order.status));
       }
       expect(open).toEqual([]);
     },
@@ -38,7 +38,7 @@ export const waitForUpstreamEvents = async (ledger: Ledger, upstream: SimulatorS
 
 const isAbout =
   ({ upstreamReference }: Order) =>
-  ({ body }: Delivery): boolean =>
+  ({ body }: EventDelivery): boolean =>
     body.includes(upstreamReference);
 
 /** An indeterminate debit that was written is refunded a minute later. */
@@ -68,7 +68,7 @@ export const sendMissingEvents = async (
     const order = orders[index];
     if (order === undefined) return;
     upstream.settle(order, "success");
-    const [delivery] = await sendEvent(upstream, eventOf(order, order.status));
+    const [delivery] = await sendEvent(upstream, orderEvent(order, order.status));
     expect(delivery?.status).toBe(200);
   });
   return orders;

@@ -10,7 +10,7 @@ const FILES = [
   "test/unit/shared/ledger/transact.test.ts",
   "test/unit/shared/purchase/fulfil-purchase.test.ts",
   "test/unit/shared/upstream-events/receive-upstream-event.test.ts",
-  "test/unit/shared/upstream-events/upstream-gate.test.ts",
+  "test/unit/shared/upstream-events/upstream-admission.test.ts",
   "test/unit/shared/ledger/list-transactions.test.ts",
   "test/integration/shared/ledger/query-index.test.ts",
   "test/integration/shared/ledger/low-balance-threshold.test.ts",

@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../../shared/access/account-store.ts";
-import { type CatalogStore, catalogStore } from "../../shared/catalog/store.ts";
+import { type CatalogStore, catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../../shared/ledger/audit.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";

@@ -3,32 +3,32 @@ import { permissionSchema } from "../../shared/contract/routes.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
-const wholeKobo = (text: string): number => {
+const koboFromText = (text: string): number => {
   const [whole = "", decimals = ""] = text.split(".");
   return Number(whole) * 100 + Number(decimals.padEnd(2, "0"));
 };
 
-/** Up to 9,999,999,999.99, so that a typing error stays a safe integer of kobo. */
+/** Up to 9,999,999,999.99, so a typing error stays a safe integer of kobo. */
 const NAIRA = /^\d{1,10}(\.\d{1,2})?$/;
 
 /** A positive amount in kobo. */
-export const nairaField = z
+export const positiveNairaField = z
   .string()
   .regex(NAIRA, "Must be an amount of NGN such as 5000 or 1250.50, above 0")
-  .transform(wholeKobo)
+  .transform(koboFromText)
   .refine((kobo) => kobo > 0, "Must be above 0");
 
 /** An amount in kobo; undefined for 0. */
 export const nairaOrNoneField = z
   .string()
   .regex(NAIRA, "Must be an amount of NGN such as 5000, or 0 for none")
-  .transform((text) => wholeKobo(text) || undefined);
+  .transform((text) => koboFromText(text) || undefined);
 
 /** A signed amount in kobo, never 0. */
 export const signedNairaField = z
   .string()
   .regex(/^[+-]?\d{1,10}(\.\d{1,2})?$/, "Must be an amount of NGN such as +500 or -1250.50")
-  .transform((text) => wholeKobo(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
+  .transform((text) => koboFromText(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
   .refine((kobo) => kobo !== 0, "Must not be 0");
 
 /** The idempotency id of a ledger entry, such as the bank's reference. */

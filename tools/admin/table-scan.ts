@@ -12,7 +12,7 @@ const itemSchema = z.looseObject({ pk: z.string() });
 
 /** Segments that are read in parallel. */
 const SEGMENTS = 8;
-/** Less than a full page of 1 MB, so that a page arrives before the time-out even over a slow connection. */
+/** Less than a full page of 1 MB, so a page arrives before the time-out even over a slow connection. */
 const PAGE_ITEMS_MAX = 500;
 const PROGRESS_EVERY = 10_000;
 

@@ -19,7 +19,7 @@ export type Budget = {
   readonly writeUnits: {
     readonly tables: number;
     readonly indexes: number;
-    /** Of a cancelled transaction: AWS charges for it too, but does not report it, so that no test can count it. */
+    /** Of a cancelled transaction: AWS charges for it too, but does not report it, so no test can count it. */
     readonly cancelled?: number;
   };
   readonly readUnits: number;

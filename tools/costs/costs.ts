@@ -1,12 +1,12 @@
 import { egressSettings, monthlyUsageAtRest } from "./at-rest.ts";
 import { type Budget, budgets } from "./budgets.ts";
-import { dollarsOf, type Service, type Usage } from "./prices.ts";
+import { type AwsService, dollarsOf, type Usage } from "./prices.ts";
 import { times, usageOf, usageOfWaiting } from "./request-usage.ts";
 
 const MILLION = 1_000_000;
 
 /** The services that are paid per request; the others are paid per month. */
-export const requestServices: readonly Service[] = [
+export const requestServices: readonly AwsService[] = [
   "API Gateway",
   "Lambda",
   "DynamoDB",

@@ -1,4 +1,4 @@
-/** Where a price was read. AWS's own pages load their prices by script, so that a program cannot read them. */
+/** Where a price was read. AWS's own pages load their prices by script, so a program cannot read them. */
 type Source = {
   readonly url: string;
   /** A transcript is declared to be a copy of AWS's own page or price list. */
@@ -42,10 +42,10 @@ const cloudWatch = article(
   "2026-06-13",
 );
 const metrics = article("https://signoz.io/guides/cloudwatch-pricing", "2026-02-15");
-const events = article("https://cloudburn.io/blog/amazon-eventbridge-pricing", "2026-03-13");
+const eventBridge = article("https://cloudburn.io/blog/amazon-eventbridge-pricing", "2026-03-13");
 const kms = article("https://usage.ai/blogs/aws/reserved-instances/dynamodb/encryption-cost/", "2026-04-21");
 
-export type Service =
+export type AwsService =
   | "API Gateway"
   | "Lambda"
   | "DynamoDB"
@@ -57,7 +57,7 @@ export type Service =
   | "KMS";
 
 export type Price = {
-  readonly service: Service;
+  readonly service: AwsService;
   readonly dollars: number;
   /** The number of units that the dollars are for. */
   readonly per: number;
@@ -118,7 +118,7 @@ export const prices = {
   },
   secrets: { service: "Secrets Manager", dollars: 0.4, per: 1, unit: "secret, a month", source: secretsManager },
   /** Scheduled events are counted as custom events, because the source does not say whether they are free. */
-  events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: events },
+  events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: eventBridge },
   keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
 } as const satisfies Record<string, Price>;
 export type PriceName = keyof typeof prices;
@@ -129,7 +129,7 @@ export type Usage = Readonly<Partial<Record<PriceName, number>>>;
 export const priceNames: readonly PriceName[] = Object.keys(prices).filter((name): name is PriceName => name in prices);
 
 /** The cost of a usage, of one service or of all. */
-export const dollarsOf = (usage: Usage, service?: Service): number =>
+export const dollarsOf = (usage: Usage, service?: AwsService): number =>
   priceNames
     .filter((name) => service === undefined || prices[name].service === service)
     .reduce((sum, name) => sum + ((usage[name] ?? 0) * prices[name].dollars) / prices[name].per, 0);

@@ -38,7 +38,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
   functions: ["shared"],
   infra: ["shared", "functions"],
-  // It imports nothing of the service, so that it does not share its mistakes.
+  // It imports nothing of the service, so it does not share its mistakes.
   "tools/simulator": [],
   "tools/costs": ["shared", "infra", "tools/docs"],
   "tools/docs": ["shared", "infra", "tools/costs"],

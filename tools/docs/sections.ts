@@ -7,7 +7,7 @@ import { withSection } from "./markdown.ts";
 import { requestTable } from "./request-table.ts";
 
 /** The parts of documents that `npm run tables` writes, each between two marks. */
-export const sections = {
+export const generatedSections = {
   layers: { file: "architecture.md", render: layerTable },
   functions: { file: "architecture.md", render: functionTable },
   requests: { file: "architecture.md", render: requestTable },
@@ -17,15 +17,15 @@ export const sections = {
   "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
 } as const satisfies Record<string, { file: string; render: (current: string) => string | Promise<string> }>;
-export type SectionName = keyof typeof sections;
+export type SectionName = keyof typeof generatedSections;
 
-export const sectionNames: readonly SectionName[] = Object.keys(sections).filter(
-  (name): name is SectionName => name in sections,
+export const sectionNames: readonly SectionName[] = Object.keys(generatedSections).filter(
+  (name): name is SectionName => name in generatedSections,
 );
 
 /** A section's document, as stored and with the section generated again. */
 export const documentOf = async (name: SectionName) => {
-  const { file, render } = sections[name];
+  const { file, render } = generatedSections[name];
   const url = new URL(`../../docs/${file}`, import.meta.url);
   const stored = readFileSync(url, "utf8");
   return { url, stored, generated: await withSection(stored, name, render) };

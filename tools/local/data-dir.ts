@@ -43,10 +43,7 @@ export type DataDir = {
   readonly close: () => void;
 };
 
-/**
- * Opens and locks the directory that holds everything durable. Without a path it is a temporary one, removed at the
- * end.
- */
+/** Opens and locks the directory of all durable data. Without a path it is a temporary one, removed at the end. */
 export const openDataDir = (chosen: string | undefined): DataDir => {
   const path = chosen === undefined ? mkdtempSync(join(tmpdir(), "local-runner-")) : resolve(chosen);
   const entries = listOrCreate(path);

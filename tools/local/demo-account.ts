@@ -12,7 +12,7 @@ import { readJsonFile, writeJsonFile } from "./json-file.ts";
 
 const NAME = "demo";
 const FUNDING_NAIRA = 100_000;
-/** The same at every start, so that a restart replays the funding instead of repeating it. */
+/** The same at every start, so a restart replays the funding instead of repeating it. */
 const fundingId = (accountId: string): string => `demo-funding-${accountId}`;
 const WHITELIST = ["127.0.0.1/32", "::1/128"];
 

@@ -28,7 +28,7 @@ export const externalDynamoDb = (endpoint: string): LocalDynamoDb => ({
   stop: async () => {},
 });
 
-/** Starts dynoxide with its tables in `databaseFile`, or in memory without one. */
+/** Starts dynoxide, with its tables in `databaseFile` if it is given, else in memory. */
 export const startDynoxide = ({
   databaseFile,
   ...files
@@ -84,8 +84,8 @@ export const startEmulator = async ({
 };
 
 /**
- * Ends a dynoxide that an earlier runner left behind, so that two never write the same file. Its command line is
- * checked, because the pid may belong to another process by now.
+ * Ends a dynoxide that an earlier runner left behind, so two never write the same file. Its command line is checked,
+ * because the pid may belong to another process by now.
  */
 export const endOrphanedDynoxide = async (files: {
   readonly databaseFile: string;

@@ -3,7 +3,7 @@ import { secretIds } from "../../shared/platform/secret-table.ts";
 import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
 import type { LocalQueues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
-import { tableNames } from "./tables.ts";
+import { localTableNames } from "./tables.ts";
 
 const LOOPBACK = "127.0.0.0/8,::1/128";
 const IDENTITY_PRICES_NAIRA = {
@@ -23,9 +23,9 @@ export const functionEnvironment = ({
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
   readonly sqs: LocalQueues;
 }): FunctionEnvironment => ({
-  ACCESS_TABLE: tableNames.access,
-  LEDGER_TABLE: tableNames.ledger,
-  CACHE_TABLE: tableNames.cache,
+  ACCESS_TABLE: localTableNames.access,
+  LEDGER_TABLE: localTableNames.ledger,
+  CACHE_TABLE: localTableNames.cache,
   OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
   DELIVERY_QUEUE_URL: sqs.url("delivery"),
   ...secretIds((name) => name),

@@ -23,8 +23,8 @@ let loads = 0;
 
 /**
  * Loads functions/<name>/handler.ts of each name and returns what invokes them in this process. Set the environment
- * first, because handlers read it when they load. Each call loads new modules, so that a second service in the process
- * reads its own environment.
+ * first, because handlers read it when they load. Each call loads new modules, so a second service in the process reads
+ * its own environment.
  */
 export const loadFunctions = async (names: Iterable<string>, folder: URL): Promise<Invoke> => {
   loads += 1;

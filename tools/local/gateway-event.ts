@@ -7,7 +7,7 @@ import { ACCOUNT_ID } from "./local-aws.ts";
 export type GatewayRoute = { readonly method: string; readonly path: string; readonly function: string };
 
 /** The route of a request, or `$default`. */
-type Target = {
+type RouteMatch = {
   readonly functionName: string;
   readonly routeKey: string;
   readonly pathParameters?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ const PARAMETER = /^\{(\w+)\}$/;
 /** Matches requests to routes; a request without a route, or with a malformed path, goes to the default function. */
 export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: string) => {
   const patterns = routes.map((route) => ({ route, pattern: route.path.split("/") }));
-  return (method: string, rawPath: string): Target => {
+  return (method: string, rawPath: string): RouteMatch => {
     const path = decodePath(rawPath);
     for (const { route, pattern } of path === undefined ? [] : patterns) {
       if (route.method !== method) continue;
@@ -75,11 +75,11 @@ const absoluteForm = (target: string): string => {
  * The event for a request, as API Gateway makes it. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP
  * APIs", 2.0.
  */
-export const eventOf = (request: IncomingMessage, body: Buffer, target: Target): APIGatewayProxyEventV2 => {
+export const gatewayEvent = (request: IncomingMessage, body: Buffer, target: RouteMatch): APIGatewayProxyEventV2 => {
   const { path, query } = splitTarget(request);
   // Unlike a REST API, an HTTP API decodes the path.
   const rawPath = decodePath(path)?.join("/") ?? path;
-  const sourceIp = peerOf(request);
+  const sourceIp = peerAddressOf(request);
   const { headers, cookies } = headersOf(request, sourceIp);
   const queryStringParameters = queryOf(query);
   const timeEpoch = Date.now();
@@ -116,7 +116,8 @@ export const eventOf = (request: IncomingMessage, body: Buffer, target: Target):
 };
 
 /** The address of the socket's peer, because headers can be forged; an IPv4-mapped address becomes IPv4. */
-const peerOf = (request: IncomingMessage): string => (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
+const peerAddressOf = (request: IncomingMessage): string =>
+  (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
 
 const headersOf = (request: IncomingMessage, sourceIp: string) => {
   const cookies: string[] = [];

@@ -4,14 +4,14 @@ import * as z from "zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { FunctionTimedOut, type Invoke } from "./functions.ts";
-import { createRouter, eventOf, type GatewayRoute, splitTarget } from "./gateway-event.ts";
+import { createRouter, type GatewayRoute, gatewayEvent, splitTarget } from "./gateway-event.ts";
 import { localLog } from "./local-log.ts";
 
 const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
 /** How long open requests may take to finish once the gateway closes. */
 const CLOSE_MS_MAX = 2_000;
-/** Longer than clients keep idle connections, so that none reuses a connection while the gateway closes it. */
+/** Longer than clients keep idle connections, so none reuses a connection while the gateway closes it. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Responses that API Gateway itself makes; they lack the service's headers. */
@@ -22,8 +22,7 @@ const platformMessages = {
 } as const;
 
 /**
- * API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so that here it is a
- * 500.
+ * API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so here it is a 500.
  */
 const functionResponse = z.object({
   statusCode: z.int().min(200).max(599),
@@ -65,7 +64,7 @@ export const openGateway = async (options: {
       const body = await readBody(request);
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
-      const result = await invoke(target.functionName, eventOf(request, body, target));
+      const result = await invoke(target.functionName, gatewayEvent(request, body, target));
       sendResponse(response, functionResponse.parse(result));
     } catch (error) {
       // A client that disconnects while it sends is not a failed invocation.
@@ -98,10 +97,7 @@ export const openGateway = async (options: {
   };
 };
 
-/**
- * Reads the whole body. The rest of one that is too large is discarded and not cut off, so that the client can read the
- * 413.
- */
+/** Reads the whole body. The rest of a body that is too large is discarded, so the client can read the 413. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | "too_large"> => {
   if (Number(request.headers["content-length"]) > BODY_BYTES_MAX) return "too_large";
   const chunks: Buffer[] = [];

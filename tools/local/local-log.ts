@@ -2,7 +2,7 @@ import { createLog, type LogCatalog } from "../../shared/platform/log.ts";
 
 const thrown = { error: "string", at: "string?" } as const;
 
-/** The events that only the local runner logs, where AWS would say it in its own metrics. */
+/** The events that only the local runner logs, which AWS reports in its own metrics. */
 const localLogEvents = {
   "invocation.failed": {
     level: "error",

@@ -42,8 +42,7 @@ export const startQueues = async (
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
 
   const create = async (queueName: string, attributes: Partial<Record<QueueAttributeName, string>>): Promise<void> => {
-    // Two calls, so that a queue of an earlier run gets changed attributes. The emulator's createQueue() would empty
-    // it.
+    // Two calls, so a queue of an earlier run gets changed attributes. The emulator's createQueue() would empty it.
     await client.send(new CreateQueueCommand({ QueueName: queueName }));
     await client.send(new SetQueueAttributesCommand({ QueueUrl: url(queueName), Attributes: attributes }));
   };

@@ -6,7 +6,7 @@ import type { Invoke } from "./functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
-/** The most that a start waits for the first run, so that an upstream that hangs cannot block it. */
+/** The most that a start waits for the first run, so an upstream that hangs cannot block it. */
 const FIRST_RUN_MS_MAX = 5_000;
 
 export type Schedule = {

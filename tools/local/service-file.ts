@@ -23,15 +23,15 @@ export type AdminDetails = z.output<typeof adminDetails>;
 /** `service.admin.json` for `service.json`. */
 export const adminFileOf = (serviceFile: string): string => `${serviceFile.replace(/\.json$/, "")}.admin.json`;
 
-/** Removes the files of a killed run, whose presence would say that the service is ready. */
+/** Removes the files of a killed run: their presence means that the service is ready. */
 export const removeStaleServiceFiles = (path: string): void =>
   withFileError(path, () => {
     for (const stale of [path, adminFileOf(path)]) rmSync(stale, { force: true });
   });
 
 /**
- * Writes the files. The presence of SERVICE_FILE, which is written last, says that the service is ready. Returns what
- * removes them.
+ * Writes the files. SERVICE_FILE is written last: its presence means that the service is ready. Returns what removes
+ * them.
  */
 export const writeServiceFiles = (path: string, details: ServiceDetails, admin: AdminDetails): (() => void) => {
   const removals = [writeRemovable(adminFileOf(path), admin), writeRemovable(path, details)];

@@ -25,7 +25,7 @@ import { removeStaleServiceFiles, type ServiceDetails, writeServiceFiles } from 
 import type { Settings } from "./settings.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
 import { consumeStream } from "./stream-consumer.ts";
-import { createTables, dropCacheTable, tableNames } from "./tables.ts";
+import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const DEFAULT_FUNCTION = "not-found";
@@ -35,7 +35,7 @@ const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 /** All are optional. By default a free port is used and no data is kept. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
-  /** False: the ledger's stream is not consumed, so that no webhooks are enqueued. */
+  /** False: the ledger's stream is not consumed, so no webhooks are enqueued. */
   readonly sendsWebhooks?: boolean;
   /** Called with a sentence at each step of the start. */
   readonly onProgress?: (sentence: string) => void;
@@ -90,7 +90,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
 
   onProgress("Loading the functions");
-  const invoke = await loadFunctions(functionNames(), FUNCTIONS);
+  const invoke = await loadFunctions(invokedFunctions(), FUNCTIONS);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
   if (settings.sendsWebhooks !== false) consumeLedgerStream(start, dataDir, dynamodb, invoke);
@@ -156,7 +156,7 @@ const upstreamWebhook = ({ origin }: Gateway, secrets: Secrets): UpstreamWebhook
   secret: secrets["upstream-webhook-hmac"],
 });
 
-type Upstream = {
+type ConnectedUpstream = {
   readonly baseUrl: string;
   readonly liveKey: string;
   readonly isSimulated: boolean;
@@ -164,7 +164,11 @@ type Upstream = {
 };
 
 /** The upstream of the settings, or else a simulated one. */
-const connectUpstream = async (start: Start, secrets: Secrets, webhook: UpstreamWebhook): Promise<Upstream> => {
+const connectUpstream = async (
+  start: Start,
+  secrets: Secrets,
+  webhook: UpstreamWebhook,
+): Promise<ConnectedUpstream> => {
   const { settings, shutdown, onProgress } = start;
   if (settings.upstream !== undefined) return { ...settings.upstream, isSimulated: false };
   onProgress("Starting the upstream simulator");
@@ -221,7 +225,7 @@ const startSecrets = async (
   return secretsManager;
 };
 
-const functionNames = (): string[] => [
+const invokedFunctions = (): string[] => [
   ...Object.values(routes).map((route) => route.function),
   ...Object.values(queues).map((queue) => queue.consumer),
   ...Object.values(streams).map((stream) => stream.consumer),
@@ -243,7 +247,7 @@ const consumeLedgerStream = (
   invoke: Invoke,
 ): void => {
   const { consumer: functionName, ...mapping } = streams.ledger;
-  const table = tableNames.ledger;
+  const table = localTableNames.ledger;
   const checkpointPath = dataDir.file("ledgerStream");
   shutdown.add("inbound", consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
 };
@@ -266,7 +270,7 @@ const ensureDemoAccount = async (
 ): Promise<DemoAccount> => {
   const db = documentClient();
   try {
-    const accounts = { db, accessTable: tableNames.access, ledgerTable: tableNames.ledger };
+    const accounts = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
     const endpoints = {
       accounts,
       webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY_SECRET_ID),

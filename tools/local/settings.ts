@@ -5,7 +5,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 /** The message of an error, to be part of a sentence. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Upstream = { readonly baseUrl: string; readonly liveKey: string };
+type UpstreamSettings = { readonly baseUrl: string; readonly liveKey: string };
 
 /** The settings of `npm start`. */
 export type Settings = {
@@ -15,7 +15,7 @@ export type Settings = {
   /** Delete the data of earlier runs first. */
   readonly fresh: boolean;
   /** By default the simulator. */
-  readonly upstream?: Upstream;
+  readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
   readonly dynamodbEndpoint?: string;
   /** As the stage settings of the same name; a restore needs both off. */

@@ -23,17 +23,17 @@ const STOP_MS_MAX = 2_000;
 export type Pattern = { readonly [name: string]: Pattern | readonly string[] };
 
 /**
- * How far a stream was consumed. It is written after the changes were handled, so that a crash repeats changes and
- * skips none.
+ * How far a stream was consumed. It is written after the changes were handled, so a crash repeats changes and skips
+ * none.
  */
 const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
-type Checkpoint = z.infer<typeof checkpointFile>;
+type StreamCheckpoint = z.infer<typeof checkpointFile>;
 
 const batchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() })
   .nullish();
 
-export type StreamConsumer = { readonly stop: () => Promise<void> };
+export type LocalStreamConsumer = { readonly stop: () => Promise<void> };
 
 /**
  * Lambda's event source mapping of a table's stream: invokes a function with the changes that match the pattern, in
@@ -50,7 +50,7 @@ export const consumeStream = (options: {
   readonly invoke: Invoke;
   /** The file of the checkpoint. */
   readonly checkpointPath: string;
-}): StreamConsumer => {
+}): LocalStreamConsumer => {
   const { endpoint, table, batchSize, recordAgeMaxS, pattern, functionName, invoke, checkpointPath } = options;
   const tablesClient = new DynamoDBClient(localClient(endpoint));
   const client = new DynamoDBStreamsClient(localClient(endpoint));
@@ -58,7 +58,7 @@ export const consumeStream = (options: {
   const abort = { abortSignal: stopping.signal };
 
   /** The checkpoint; or the beginning of the stream, if the checkpoint is of another stream. */
-  const startingPoint = async (): Promise<Checkpoint | undefined> => {
+  const startingPoint = async (): Promise<StreamCheckpoint | undefined> => {
     const { Table } = await tablesClient.send(new DescribeTableCommand({ TableName: table }), abort);
     const stream = Table?.LatestStreamArn ?? "";
     const stored = readJsonFile(checkpointPath, checkpointFile);
@@ -73,7 +73,7 @@ export const consumeStream = (options: {
     return StreamDescription?.Shards ?? [];
   };
 
-  const iteratorAt = async ({ stream, shard, sequence }: Checkpoint): Promise<string | undefined> => {
+  const iteratorAt = async ({ stream, shard, sequence }: StreamCheckpoint): Promise<string | undefined> => {
     const { ShardIterator } = await client.send(
       new GetShardIteratorCommand({
         StreamArn: stream,
@@ -95,7 +95,9 @@ export const consumeStream = (options: {
   /** The sequence number up to which everything is handled; undefined if the first change failed. */
   const handle = async (records: readonly StreamRecord[], stream: string): Promise<string | undefined> => {
     const sequences = records.map(sequenceOf);
-    const matching = records.map((record) => eventRecord(record, stream)).filter((record) => matches(pattern, record));
+    const matching = records
+      .map((record) => eventRecord(record, stream))
+      .filter((record) => matchesPattern(pattern, record));
     const failed = matching.length === 0 ? [] : await failedOf(matching);
     const first = sequences.findIndex((sequence) => failed.includes(sequence));
     if (first < 0) return sequences.at(-1);
@@ -117,7 +119,7 @@ export const consumeStream = (options: {
   };
 
   /** Consumes one shard until its end. */
-  const consumeShard = async (start: Checkpoint): Promise<Checkpoint> => {
+  const consumeShard = async (start: StreamCheckpoint): Promise<StreamCheckpoint> => {
     let checkpoint = start;
     let iterator = await iteratorAt(checkpoint);
     while (iterator !== undefined) {
@@ -208,10 +210,10 @@ const asJson = (change: unknown): Record<string, unknown> =>
     ),
   );
 
-const matches = (pattern: Pattern | readonly string[], value: unknown): boolean => {
+const matchesPattern = (pattern: Pattern | readonly string[], value: unknown): boolean => {
   if (isList(pattern)) return typeof value === "string" && pattern.includes(value);
   const fields = jsonObject.safeParse(value).data;
-  return fields !== undefined && Object.entries(pattern).every(([name, part]) => matches(part, fields[name]));
+  return fields !== undefined && Object.entries(pattern).every(([name, part]) => matchesPattern(part, fields[name]));
 };
 
 const isList = (pattern: Pattern | readonly string[]): pattern is readonly string[] => Array.isArray(pattern);

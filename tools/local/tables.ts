@@ -12,7 +12,7 @@ import { type TableIndex, type TableShape, tables } from "../../infra/tables.ts"
 import { localClient } from "./local-aws.ts";
 
 /** The names of the tables on this machine. */
-export const tableNames = {
+export const localTableNames = {
   access: "local-access",
   ledger: "local-ledger",
   cache: "local-cache",
@@ -33,7 +33,7 @@ export const createTables = (endpoint: string): Promise<void> =>
 export const dropCacheTable = (endpoint: string): Promise<void> =>
   withClient(endpoint, async (client) => {
     try {
-      await client.send(new DeleteTableCommand({ TableName: tableNames.cache }));
+      await client.send(new DeleteTableCommand({ TableName: localTableNames.cache }));
     } catch (error) {
       if (!(error instanceof ResourceNotFoundException)) throw error;
     }

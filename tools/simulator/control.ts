@@ -3,7 +3,7 @@ import { builtInCatalogBody } from "./catalog.ts";
 import { faultSchema } from "./faults.ts";
 import { HttpError, type JsonResponse, parseJson, type RequestBody } from "./http.ts";
 import type { SimulatorState } from "./state.ts";
-import { eventOf, sendEvent } from "./webhooks.ts";
+import { orderEvent, sendEvent } from "./webhooks.ts";
 
 const faultsBody = z.strictObject({ faults: z.array(faultSchema) });
 const walletBody = z.strictObject({ balance_kobo: z.int().min(0) });
@@ -30,7 +30,7 @@ const showWallet: Control = ({ balanceKobo }) =>
 
 const showFaults: Control = ({ faults }) => ok({ faults: faults.list() });
 
-/** The key is left out, so that the control API cannot leak it. */
+/** The key is left out, so the control API cannot leak it. */
 const showPurchases: Control = ({ purchases }) =>
   ok({
     purchases: purchases.map(
@@ -44,7 +44,7 @@ const showPurchases: Control = ({ purchases }) =>
     ),
   });
 
-/** An event about an open order also settles it; about a settled one it is only sent, so that events can contradict. */
+/** An event about an open order also settles it; about a settled one it is only sent, so events can contradict. */
 const sendControlledEvent: Control = async (state, body) => {
   if (hasEvent.safeParse(parseJson(body)).success) {
     const { event, ...options } = parseControl(rawEventBody, body);
@@ -56,7 +56,7 @@ const sendControlledEvent: Control = async (state, body) => {
   const order = state.purchases.find((known) => known.upstreamReference === reference || known.reference === reference);
   if (order === undefined) throw new HttpError(404, `No order has the reference ${reference}.`);
   if (status === "success" || status === "failed") state.settle(order, status);
-  return ok({ deliveries: await sendEvent(state, eventOf(order, status, changes), options) });
+  return ok({ deliveries: await sendEvent(state, orderEvent(order, status, changes), options) });
 };
 
 const requireWebhook = (state: SimulatorState): void => {

@@ -7,29 +7,34 @@ import { type Headers, type JsonResponse, sendJson } from "./http.ts";
 const HUGE_CHUNK_BYTES = 65_536;
 
 /** `path` is a prefix below /v1, by default every path; `times` is how many requests are affected, by default all. */
-const matching = {
+const matchFields = {
   path: z.string().startsWith("/").optional(),
   method: z.enum(["GET", "POST"]).optional(),
   times: z.int().min(1).optional(),
 };
 
 /** `takes_order`: the request is processed and only its response is replaced. By default it is not processed. */
-const responding = { ...matching, takes_order: z.boolean().optional() };
+const responseFaultFields = { ...matchFields, takes_order: z.boolean().optional() };
 const httpStatus = z.int().min(200).max(599);
 
 export const faultSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("delay"), ...matching, delay_ms: z.int().min(0) }),
-  z.strictObject({ kind: z.literal("drop_after_order"), ...matching }),
-  z.strictObject({ kind: z.literal("drop_before_reading"), ...matching }),
-  z.strictObject({ kind: z.literal("status"), ...responding, status: httpStatus, body: z.unknown().optional() }),
-  z.strictObject({ kind: z.literal("html"), ...responding }),
-  z.strictObject({ kind: z.literal("rate_limited"), ...responding, retry_after_s: z.int().min(0) }),
-  z.strictObject({ kind: z.literal("empty"), ...responding }),
-  z.strictObject({ kind: z.literal("huge"), ...responding, bytes: z.int().min(1) }),
-  z.strictObject({ kind: z.literal("unauthorized"), ...responding }),
+  z.strictObject({ kind: z.literal("delay"), ...matchFields, delay_ms: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("drop_after_order"), ...matchFields }),
+  z.strictObject({ kind: z.literal("drop_before_reading"), ...matchFields }),
+  z.strictObject({
+    kind: z.literal("status"),
+    ...responseFaultFields,
+    status: httpStatus,
+    body: z.unknown().optional(),
+  }),
+  z.strictObject({ kind: z.literal("html"), ...responseFaultFields }),
+  z.strictObject({ kind: z.literal("rate_limited"), ...responseFaultFields, retry_after_s: z.int().min(0) }),
+  z.strictObject({ kind: z.literal("empty"), ...responseFaultFields }),
+  z.strictObject({ kind: z.literal("huge"), ...responseFaultFields, bytes: z.int().min(1) }),
+  z.strictObject({ kind: z.literal("unauthorized"), ...responseFaultFields }),
   z.strictObject({
     kind: z.literal("custom"),
-    ...responding,
+    ...responseFaultFields,
     status: httpStatus,
     headers: z.record(z.string(), z.string()).optional(),
     body: z.string(),
@@ -41,7 +46,7 @@ export type Fault = z.infer<typeof faultSchema>;
 type Delay = Extract<Fault, { kind: "delay" }>;
 export type ResponseFault = Exclude<Fault, Delay>;
 
-/** The faults of one request, which can be both delayed and answered wrongly. */
+/** The faults of one request, which can get both a delay and a wrong response. */
 export type ActiveFaults = { readonly delayMs: number; readonly responseFault: ResponseFault | undefined };
 
 /** The faults to inject. A request takes the first delay and the first other fault that match it. */

@@ -37,7 +37,7 @@ export const errorResponse = (error: unknown): JsonResponse => {
 /** The success envelope. Source: docs/interface.md 4.2. */
 export const successEnvelope = (message: string, data: unknown): unknown => ({ status: true, message, data });
 
-/** Reads the whole body. Bytes over the limit are read and discarded, so that the client still receives its 400. */
+/** Reads the whole body. Bytes over the limit are read and discarded, so the client still receives its 400. */
 export const readBody = async (request: IncomingMessage): Promise<RequestBody> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 /**
- * `respond`: the order is accepted and answered with 200; `later` is the event that settles it. `fail`: accepted, not
- * delivered, refunded. `reject`: no order is made. `stall`: accepted, and the caller gets no response.
+ * `respond`: the order is accepted with 200; `later` is the event that settles it. `fail`: accepted, not delivered,
+ * refunded. `reject`: no order is made. `stall`: accepted, and the caller gets no response.
  */
 export type Outcome = { readonly name: string } & (
   | {

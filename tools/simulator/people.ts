@@ -3,7 +3,7 @@ import { formatRecord } from "./record-formats.ts";
 
 const FEMALE_NAMES = ["Adaeze", "Bisi", "Chidinma", "Fatima", "Halima", "Ngozi", "Temitope", "Zainab"];
 const MALE_NAMES = ["Babatunde", "Chukwuemeka", "Danjuma", "Emeka", "Ibrahim", "Musa", "Olumide", "Sani"];
-/** Names that no real family has, so that a leaked mock record is recognised at sight. */
+/** Names that no real family has, so a leaked mock record is recognised at sight. */
 const LAST_NAMES = ["Mockson", "Sampleton", "Testerman", "Specimen", "Fictive", "Standin", "Dummyworth", "Exampleson"];
 const STATES = ["Lagos", "Kano", "Enugu", "Rivers", "Oyo", "Kaduna", "Anambra", "Delta"];
 const LGAS = ["Mock North", "Mock South", "Mock East", "Mock West"];

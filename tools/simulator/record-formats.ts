@@ -1,4 +1,4 @@
-/** Nigeria is one hour ahead of UTC all year, so that midnight in Lagos is 23:00 UTC of the day before. */
+/** Nigeria is one hour ahead of UTC all year, so midnight in Lagos is 23:00 UTC of the day before. */
 const LAGOS_OFFSET_MS = 3_600_000;
 
 const monthName = new Intl.DateTimeFormat("en-GB", { month: "long", timeZone: "UTC" });
@@ -32,7 +32,7 @@ const lagosMidnight = (isoDate: string) => new Date(Date.parse(isoDate) - LAGOS_
 
 const documented: RecordFormat = { fieldName: unchanged, date: unchanged, gender: unchanged, photo: unchanged };
 
-/** Indexed by the subject's last digit modulo 4, so that 0, 4 and 8 are as documented. */
+/** Indexed by the subject's last digit modulo 4, so 0, 4 and 8 are as documented. */
 const formats: readonly RecordFormat[] = [
   documented,
   {

@@ -20,7 +20,7 @@ export const CONTROL_PREFIX = "/_simulator";
 const JSON_TYPE = /^application\/json\b/i;
 const NO_FAULTS: ActiveFaults = { delayMs: 0, responseFault: undefined };
 
-type Exchange = {
+type HttpExchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly method: string;
@@ -43,12 +43,15 @@ export const handleRequest = async (
   }
 };
 
-const serveControl = async (state: SimulatorState, { request, response, method, path }: Exchange): Promise<void> => {
+const serveControl = async (
+  state: SimulatorState,
+  { request, response, method, path }: HttpExchange,
+): Promise<void> => {
   const route = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
   sendJson(response, await handleControl(state, route, await readBody(request)));
 };
 
-const serveUpstream = async (state: SimulatorState, exchange: Exchange): Promise<void> => {
+const serveUpstream = async (state: SimulatorState, exchange: HttpExchange): Promise<void> => {
   const { request, response, method, path } = exchange;
   const isVersioned = path.startsWith(`${VERSION_PREFIX}/`);
   const { delayMs, responseFault } = isVersioned
@@ -71,12 +74,12 @@ const serveUpstream = async (state: SimulatorState, exchange: Exchange): Promise
   await state.timers.wait(delayMs);
   if (responseFault !== undefined) return sendFault(responseFault, response, rateHeaders(rate));
   if (result !== "stall") return sendJson(response, result, rateHeaders(rate));
-  await state.timers.wait(state.settings.slowAnswerMs);
+  await state.timers.wait(state.settings.stallMs);
   response.destroy();
 };
 
 /** Precedence: 404, 401, 403, 429, then the endpoint's own errors. */
-const processRequest = (state: SimulatorState, exchange: Exchange, body: RequestBody): Processed => {
+const processRequest = (state: SimulatorState, exchange: HttpExchange, body: RequestBody): Processed => {
   const { request, method, path } = exchange;
   const route = routeOf(exchange);
   let rate = uncountedRate(state, exchange);
@@ -99,12 +102,12 @@ const processRequest = (state: SimulatorState, exchange: Exchange, body: Request
 };
 
 /** The rate of a request that is not counted: without a valid key or route, or intercepted by a fault. */
-const uncountedRate = (state: SimulatorState, exchange: Exchange): Rate => {
+const uncountedRate = (state: SimulatorState, exchange: HttpExchange): Rate => {
   const limit = state.limits[routeOf(exchange)?.group ?? "catalog"];
   return { limit, remaining: limit };
 };
 
-const routeOf = ({ method, path }: Exchange) =>
+const routeOf = ({ method, path }: HttpExchange) =>
   path.startsWith(VERSION_PREFIX) ? routes.get(`${method} ${path.slice(VERSION_PREFIX.length)}`) : undefined;
 
 const pathOf = (request: IncomingMessage): string => {

@@ -5,7 +5,7 @@ import { SimulatorState, type Webhook } from "./state.ts";
 
 const HOST = "127.0.0.1";
 const START_BALANCE_KOBO = 1_000_000_000_00;
-const SLOW_ANSWER_MS = 40_000;
+const STALL_MS = 40_000;
 const DELAYED_OUTCOME_MS = 5_000;
 
 export type SimulatorOptions = {
@@ -16,7 +16,7 @@ export type SimulatorOptions = {
   readonly webhook?: Webhook;
   readonly balanceKobo?: number;
   /** How long the connection of a stalled request stays open. */
-  readonly slowAnswerMs?: number;
+  readonly stallMs?: number;
   /** How long a delayed order takes to settle. */
   readonly delayedOutcomeMs?: number;
   readonly limits?: Partial<RateLimits>;
@@ -40,7 +40,7 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
     testKey: options.testKey,
     webhook: options.webhook,
     startBalanceKobo: options.balanceKobo ?? START_BALANCE_KOBO,
-    slowAnswerMs: options.slowAnswerMs ?? SLOW_ANSWER_MS,
+    stallMs: options.stallMs ?? STALL_MS,
     delayedOutcomeMs: options.delayedOutcomeMs ?? DELAYED_OUTCOME_MS,
     limits: { ...documentedLimits, ...options.limits },
   });

@@ -40,7 +40,7 @@ export type RecordedRequest = {
 };
 
 /** One attempt to deliver an event; `status` is the receiver's HTTP status, null without a response. */
-export type Delivery = {
+export type EventDelivery = {
   readonly url: string;
   readonly body: string;
   readonly status: number | null;
@@ -49,12 +49,12 @@ export type Delivery = {
 };
 export type Webhook = { readonly url: string; readonly secret: string };
 
-export type Settings = {
+export type SimulatorSettings = {
   readonly liveKey: string;
   readonly testKey: string | undefined;
   readonly webhook: Webhook | undefined;
   readonly startBalanceKobo: number;
-  readonly slowAnswerMs: number;
+  readonly stallMs: number;
   readonly delayedOutcomeMs: number;
   readonly limits: RateLimits;
 };
@@ -65,11 +65,11 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 
 /** The simulator's whole state. Tests read and change it directly; `reset` restores everything except the webhook. */
 export class SimulatorState {
-  readonly settings: Settings;
+  readonly settings: SimulatorSettings;
   readonly faults = new FaultPlan();
   readonly rates = new RateCounters();
   readonly timers = new Timers();
-  /** Aborted when the simulator stops, so that a receiver that does not respond cannot delay it. */
+  /** Aborted when the simulator stops, so a receiver that does not respond cannot delay it. */
   readonly stopping = new AbortController();
   webhook: Webhook | undefined;
   limits: RateLimits;
@@ -79,11 +79,11 @@ export class SimulatorState {
   balanceKobo: number;
   purchases: Order[] = [];
   requests: RecordedRequest[] = [];
-  deliveries: Delivery[] = [];
+  deliveries: EventDelivery[] = [];
   /** By mode. A set, because a load test places too many orders to search them for each request. */
   readonly #usedReferences: Readonly<Record<Mode, Set<string>>> = { live: new Set(), test: new Set() };
 
-  constructor(settings: Settings) {
+  constructor(settings: SimulatorSettings) {
     this.settings = settings;
     this.webhook = settings.webhook;
     this.limits = settings.limits;

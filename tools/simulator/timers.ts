@@ -7,7 +7,7 @@ export class Timers {
     this.#start(delayMs, task, () => undefined);
   }
 
-  /** Waits; clearing the timers ends the wait, so that no request is left open. */
+  /** Waits; clearing the timers ends the wait, so no request is left open. */
   async wait(delayMs: number): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => this.#start(delayMs, resolve, resolve));
   }

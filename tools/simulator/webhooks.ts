@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { LaterEvent } from "./outcomes.ts";
-import type { Delivery, Order, SimulatorState } from "./state.ts";
+import type { EventDelivery, Order, SimulatorState } from "./state.ts";
 
 /** How long a receiver may take. Source: docs/interface.md 15.4. */
 const ACKNOWLEDGE_MS_MAX = 5_000;
@@ -14,7 +14,7 @@ export type SendOptions = { readonly copies?: number | undefined; readonly signa
 /**
  * The `transaction.updated` event of an order; `changes` replaces fields of its `data`. Source: docs/interface.md 15.2.
  */
-export const eventOf = (order: Order, status: string, changes: Readonly<Record<string, unknown>> = {}): unknown => {
+export const orderEvent = (order: Order, status: string, changes: Readonly<Record<string, unknown>> = {}): unknown => {
   const data = {
     reference: order.upstreamReference,
     status,
@@ -33,7 +33,7 @@ export const sendEvent = async (
   state: SimulatorState,
   event: unknown,
   options: SendOptions = {},
-): Promise<Delivery[]> => {
+): Promise<EventDelivery[]> => {
   const { webhook } = state;
   if (webhook === undefined) return [];
   const body = JSON.stringify(event);
@@ -42,10 +42,10 @@ export const sendEvent = async (
   const headers = new Headers({ "Content-Type": "application/json" });
   if (signature !== null) headers.set(SIMULATOR_SIGNATURE.header, signature);
 
-  const deliveries: Delivery[] = [];
+  const deliveries: EventDelivery[] = [];
   for (let copy = 0; copy < (options.copies ?? 1); copy += 1) {
     const result = await post(webhook.url, { headers, body, stopping: state.stopping.signal });
-    const delivery: Delivery = { url: webhook.url, body, ...result, at: new Date().toISOString() };
+    const delivery: EventDelivery = { url: webhook.url, body, ...result, at: new Date().toISOString() };
     deliveries.push(delivery);
     state.deliveries.push(delivery);
   }
@@ -56,7 +56,7 @@ export const sendEvent = async (
 export const settleLater = (state: SimulatorState, order: Order, later: LaterEvent): void => {
   state.timers.after(state.settings.delayedOutcomeMs, () => {
     state.settle(order, later.status);
-    if (order.status === later.status) void sendEvent(state, eventOf(order, later.status), { copies: later.copies });
+    if (order.status === later.status) void sendEvent(state, orderEvent(order, later.status), { copies: later.copies });
   });
 };
 
@@ -65,7 +65,7 @@ type EventRequest = { readonly headers: Headers; readonly body: string; readonly
 const post = async (
   url: string,
   { headers, body, stopping }: EventRequest,
-): Promise<Pick<Delivery, "status" | "error">> => {
+): Promise<Pick<EventDelivery, "status" | "error">> => {
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(ACKNOWLEDGE_MS_MAX)]);
     const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });

@@ -5,7 +5,7 @@ import { type AttributeValue, DescribeTableCommand, DynamoDBClient, paginateScan
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { dynoxideBinary, type LocalDynamoDb, startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
-import { tableNames } from "../../../tools/local/tables.ts";
+import { localTableNames } from "../../../tools/local/tables.ts";
 
 const ROWS_PER_WRITE = 1_000;
 
@@ -20,7 +20,7 @@ export const importTables = async (
 ): Promise<LocalDynamoDb> => {
   const client = new DynamoDBClient(localClient(endpoint));
   const schema: unknown[] = [];
-  for (const table of Object.values(tableNames)) {
+  for (const table of Object.values(localTableNames)) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table }));
     schema.push({ Table });
     const file = exportFile(folder, table);
@@ -28,7 +28,7 @@ export const importTables = async (
   }
   client.destroy();
   writeFileSync(schemaFile(folder), JSON.stringify(schema));
-  await writeRows(exportFile(folder, tableNames.ledger), ledgerItems);
+  await writeRows(exportFile(folder, localTableNames.ledger), ledgerItems);
   runImport(folder);
   return startDynoxide({
     databaseFile: databaseFile(folder),

@@ -69,7 +69,7 @@ const rowOf = (
   const createdMs = nowMs - YOUNGEST_MS - Math.floor((YEAR_MS * (transactions - index)) / transactions);
   const reference = `order-${index}`;
   const opened = aTransaction({
-    pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", reference })),
+    pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", callerReference: reference })),
     owner: transactionOwner(accountId, "live"),
     account_id: accountId,
     key_id: keyId,

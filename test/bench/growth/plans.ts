@@ -1,8 +1,8 @@
+import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
-import { catalogStore } from "../../../shared/catalog/store.ts";
 import type { Catalog } from "../../../shared/contract/catalog.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
-import { tableNames } from "../../../tools/local/tables.ts";
+import { localTableNames } from "../../../tools/local/tables.ts";
 import { aPlan } from "../../builders/catalog.ts";
 import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
@@ -70,7 +70,7 @@ const noSamples = (): Samples => ({
 const sell = async ({ db, simulator }: TestService, plans: number): Promise<void> => {
   const data = catalogOf(plans);
   simulator.state.catalogBody = { status: true, message: "Data plans retrieved successfully.", data };
-  await catalogStore(db, tableNames.cache).write(snapshotOf(data, Date.now()));
+  await catalogStore(db, localTableNames.cache).write(snapshotOf(data, Date.now()));
 };
 
 const networks = ["MTN", "Airtel", "Glo", "9mobile"].map((name, index) => ({

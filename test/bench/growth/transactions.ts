@@ -12,7 +12,7 @@ import {
 } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
-import { createTables, tableNames } from "../../../tools/local/tables.ts";
+import { createTables, localTableNames } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { createClient } from "../../load/client.ts";
 import { openColdGateway } from "../cold-gateway.ts";
@@ -46,7 +46,7 @@ export const measureTransactions = async (report: Report): Promise<readonly Tran
   try {
     const { tables, accounts } = await prepareTables(folder, report);
     const db = emulatorClientAt(tables.endpoint);
-    const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+    const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
     try {
       const pagesMs = await measurePages(tables.endpoint, accounts);
       const results: TransactionResults[] = [];
@@ -68,9 +68,9 @@ const prepareTables = async (folder: string, report: Report) => {
   try {
     await createTables(empty.endpoint);
     const db = emulatorClientAt(empty.endpoint);
-    const ledger: Ledger = { db, table: tableNames.ledger, clock: systemClock };
+    const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
     const accounts: BusyAccount[] = [];
-    for (const count of transactionCounts) accounts.push(await openBusyAccount(ledger, tableNames.access, count));
+    for (const count of transactionCounts) accounts.push(await openBusyAccount(ledger, localTableNames.access, count));
     db.destroy();
     report("importing a ledger with a year of transactions");
     return { accounts, tables: await importTables(empty.endpoint, allRows(accounts), folder) };
@@ -86,8 +86,8 @@ async function* allRows(accounts: readonly BusyAccount[]) {
 
 const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]): Promise<readonly number[]> => {
   const restore = setEnvironment({
-    ACCESS_TABLE: tableNames.access,
-    LEDGER_TABLE: tableNames.ledger,
+    ACCESS_TABLE: localTableNames.access,
+    LEDGER_TABLE: localTableNames.ledger,
     REFERENCE_KEY_SECRET_ID: "reference-key",
     ...localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }),
   });

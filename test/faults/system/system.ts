@@ -24,7 +24,7 @@ import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import type { AdminDetails } from "../../../tools/local/service-file.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
-import { eventOf, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
+import { orderEvent, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
@@ -38,7 +38,7 @@ import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 const FUNCTIONS = new URL("../../../functions/", import.meta.url);
 /** The upstream never answers its slow orders, and settles delayed ones only when a test says so. */
-const simulatorTiming = { slowAnswerMs: 0, delayedOutcomeMs: 2_000_000_000 };
+const simulatorTiming = { stallMs: 0, delayedOutcomeMs: 2_000_000_000 };
 const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
 export const identityPrices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
@@ -179,7 +179,7 @@ export const startSystem = async (): Promise<System> => {
       return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
     },
     sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
-      const body = eventOf(order, status);
+      const body = orderEvent(order, status);
       const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
         ...requestEvent(

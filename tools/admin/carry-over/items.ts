@@ -9,7 +9,15 @@ export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: strin
 /** How many items of one kind had which result. */
 export type Counts = Record<"copied" | "updated" | "present" | "differ" | "unreadable" | "skipped" | "unknown", number>;
 
-export const noCounts: Counts = { copied: 0, updated: 0, present: 0, differ: 0, unreadable: 0, skipped: 0, unknown: 0 };
+export const zeroCounts: Counts = {
+  copied: 0,
+  updated: 0,
+  present: 0,
+  differ: 0,
+  unreadable: 0,
+  skipped: 0,
+  unknown: 0,
+};
 
 /** An item that needs an operator's decision. */
 export type Discrepancy = { readonly item: string; readonly what: string };
@@ -41,7 +49,7 @@ export const carryItems = async (
   const balanceChanges = new Map<string, number>();
 
   const count = (name: string, result: keyof Counts): void => {
-    const known = counts.get(name) ?? noCounts;
+    const known = counts.get(name) ?? zeroCounts;
     counts.set(name, { ...known, [result]: known[result] + 1 });
   };
   const addBalanceChange = (change: BalanceChange | undefined, sign: 1 | -1): void => {
@@ -97,7 +105,7 @@ export const carryItems = async (
     if (kind.compare === undefined) return count(kind.name, "skipped");
     const [, account] = /^(?:account|wallet)#(.+)$/.exec(item.pk) ?? [];
     if (account !== undefined) accountIds.add(account);
-    const step = isDryRun ? kind.compare(item, restored) : await write(tables, kind.compare, item, restored);
+    const step = isDryRun ? kind.compare(item, restored) : await writeStep(tables, kind.compare, item, restored);
     tally(item, kind, restored, step);
   };
 
@@ -106,7 +114,7 @@ export const carryItems = async (
 };
 
 /** Writes the item as compared. If it has changed since it was read, compares and writes again. */
-const write = async (
+const writeStep = async (
   { db, to }: Tables,
   compare: NonNullable<ItemKind["compare"]>,
   item: Item,

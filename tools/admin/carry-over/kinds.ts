@@ -153,10 +153,10 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
   };
 });
 
-const walletSchema = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
+const walletFields = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
 
 /** Balances are not compared: they are recomputed from the ledger entries and transactions. */
-const compareWallet = compareWith(walletSchema, (_parsed, old, restored): Step => {
+const compareWallet = compareWith(walletFields, (_parsed, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
   return isSame
     ? { kind: "present" }
@@ -172,10 +172,10 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
   return { kind: "update", item: oldItem, when };
 });
 
-const deliverySchema = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
+const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
 
 /** Forward only: attempts are only added, and a state other than `pending` is final. */
-const compareDelivery = compareWith(deliverySchema, ({ old, restored }, oldItem): Step => {
+const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
   const isFurther = old.state !== "pending" || old.attempts.length > restored.attempts.length;
   if (restored.state !== "pending" || !isFurther) return { kind: "present" };
   return {
@@ -220,8 +220,13 @@ export type BalanceChange = {
   readonly isOpen: boolean;
 };
 
-const liveTransaction = transactionSchema.pick({ account_id: true, status: true, amount_kobo: true, created_at: true });
-const entry = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
+const transactionFields = transactionSchema.pick({
+  account_id: true,
+  status: true,
+  amount_kobo: true,
+  created_at: true,
+});
+const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
@@ -233,11 +238,11 @@ export const balanceChangeProjection = {
 export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {
-    const { account_id, amount_kobo, created_at } = entry.parse(item);
+    const { account_id, amount_kobo, created_at } = entryFields.parse(item);
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
-  const { account_id, amount_kobo, status, created_at } = liveTransaction.parse(item);
+  const { account_id, amount_kobo, status, created_at } = transactionFields.parse(item);
   return {
     accountId: account_id,
     at: created_at,

@@ -22,8 +22,8 @@ type Sums = {
   /** Of all ledger changes. */
   total_kobo: number;
   /** Of the ledger changes that the account's checkpoint covers. */
-  checked_kobo: number;
-  isCheckedOpen: boolean;
+  covered_kobo: number;
+  hasCoveredOpen: boolean;
 };
 
 /**
@@ -63,7 +63,7 @@ export const recomputeWallets = async (
 
   const results: WalletResult[] = [];
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.plannedChanges.keys()])) {
-    const sum = sums.get(account_id) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
+    const sum = sums.get(account_id) ?? { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false };
     const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.plannedChanges.get(account_id) ?? 0));
     const wallet = wallets.get(account_id);
     const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
@@ -75,8 +75,14 @@ export const recomputeWallets = async (
       results.push({ ...known, result: "negative" });
     } else {
       const checkpoint = checkpoints.get(account_id);
-      const isChecked = checkpoint?.sum_kobo === sum.checked_kobo && !sum.isCheckedOpen;
-      const result = await correct(ledger, wallet, afterKobo, isChecked ? undefined : checkpoint, options.audit);
+      const isCheckpointRight = checkpoint?.sum_kobo === sum.covered_kobo && !sum.hasCoveredOpen;
+      const result = await correct(
+        ledger,
+        wallet,
+        afterKobo,
+        isCheckpointRight ? undefined : checkpoint,
+        options.audit,
+      );
       results.push({ ...known, result });
     }
   }
@@ -85,12 +91,12 @@ export const recomputeWallets = async (
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
   const { accountId, at, kobo, isOpen } = change;
-  const sum = sums.get(accountId) ?? { total_kobo: 0, checked_kobo: 0, isCheckedOpen: false };
+  const sum = sums.get(accountId) ?? { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
   if (checkpoint === undefined || at > checkpoint.up_to) return;
-  sum.checked_kobo += kobo;
-  sum.isCheckedOpen ||= isOpen;
+  sum.covered_kobo += kobo;
+  sum.hasCoveredOpen ||= isOpen;
 };
 
 /** Corrects the balance if it is wrong, and deletes a checkpoint that the carried items have made wrong. */

@@ -18,7 +18,7 @@ import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
 import { duration, fields, sections, table } from "../views/print.ts";
 
-const change = z.object({ why: whyField.optional() });
+const changeInput = z.object({ why: whyField.optional() });
 /** The time-out of the function that serves the catalog. */
 const FETCH_TIMEOUT_MS = 29_000;
 
@@ -45,7 +45,7 @@ export const addCatalog = (program: Command): void => {
     summary: "Fetch the catalog from the upstream now; exit code 1 if it is refused",
     example: "refresh",
     options: [why],
-    input: change,
+    input: changeInput,
     run: refresh,
   });
   addCommand(group, {
@@ -53,7 +53,7 @@ export const addCatalog = (program: Command): void => {
     summary: "Serve the refused catalog, which has no plans or less than half of those before",
     example: 'accept --why "the upstream sells two networks only, ticket 90"',
     options: [why],
-    input: change,
+    input: changeInput,
     run: accept,
   });
 };
@@ -151,7 +151,7 @@ const changesText = (before: Catalog, after: Catalog): string => {
   return rows.length === 0 ? "No difference." : table(["change", "id", "network", "name", "price", "old price"], rows);
 };
 
-const refresh = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+const refresh = async (context: AdminContext, { why }: z.output<typeof changeInput>): Promise<Report> => {
   assertLocal(context);
   await recordAudited(context, SERVICE, { action: "catalog refresh", why });
   const { catalog: store, upstream } = context;
@@ -166,7 +166,7 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof change>):
   return { ok, json: result, text: `${fields(result)}${next}` };
 };
 
-const accept = async (context: AdminContext, { why }: z.output<typeof change>): Promise<Report> => {
+const accept = async (context: AdminContext, { why }: z.output<typeof changeInput>): Promise<Report> => {
   if ((await readCandidate(context.catalog)) === undefined) throw nothingToAccept();
   await recordAudited(context, SERVICE, { action: "catalog accept", why });
   const accepted = await acceptCandidate(context.catalog);

@@ -12,7 +12,7 @@ import { table } from "../views/print.ts";
 const rangeField = z.string().refine((text) => parseIpRange(text) !== undefined, {
   error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
 });
-const change = z.object({ account: accountField, range: z.array(rangeField), why: whyField.optional() });
+const changeInput = z.object({ account: accountField, range: z.array(rangeField), why: whyField.optional() });
 
 export const addIps = (program: Command): void => {
   const group = addGroup(program, "ips", "Manage the addresses from which an account may call");
@@ -21,7 +21,7 @@ export const addIps = (program: Command): void => {
     summary: "Allow addresses or CIDR ranges, for all keys of the account",
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
-    input: change,
+    input: changeInput,
     run: async (context, { account, range, why }) => {
       const store = audited(context, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
       return whitelistReport(
@@ -38,7 +38,7 @@ export const addIps = (program: Command): void => {
     summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
-    input: change,
+    input: changeInput,
     run: async (context, { account, range, why }) => {
       const store = audited(context, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
       return whitelistReport(

@@ -9,7 +9,7 @@ import {
   revokeUnlistedKey,
   rotateKey,
 } from "../../../shared/access/accounts.ts";
-import { isWellFormedKey, keyHash } from "../../../shared/access/api-key.ts";
+import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
@@ -201,7 +201,7 @@ const find = async (context: AdminContext): Promise<Report> => {
   const text = await readStdin("Key");
   if (!isWellFormedKey(text))
     throw new OperatorError("This is not a key of this service: its format or checksum is wrong");
-  const item = await findKey(context.accounts.db, context.accounts.accessTable, keyHash(text));
+  const item = await findKey(context.accounts.db, context.accounts.accessTable, hashApiKey(text));
   if (item === undefined) throw new OperatorError("No account has this key");
   const { account_id, key_id, status } = item;
   const { name } = await requireAccount(context.accounts, account_id);

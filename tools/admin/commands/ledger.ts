@@ -5,7 +5,7 @@ import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
-import { type CarriedItems, carryItems, noCounts } from "../carry-over/items.ts";
+import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
@@ -121,7 +121,7 @@ const reportOf = (result: CarryOverResult): Report => {
   const names = [...new Set([...items.counts.keys(), ...onlyInTo.keys()])].toSorted();
   const counts = names.map((name) => ({
     name,
-    ...(items.counts.get(name) ?? noCounts),
+    ...(items.counts.get(name) ?? zeroCounts),
     only_in_to: onlyInTo.get(name) ?? 0,
   }));
   const notes = [...swappedNote(result), ...items.notes];

@@ -39,7 +39,7 @@ export const addSecrets = (program: Command): void => {
         throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
       if ((await secret(context.secrets, context.target.environment[variable]).value()) === value)
-        return unchanged(name);
+        return unchangedReport(name);
       return put(context, name, value, { action: "secrets set", why });
     },
   });
@@ -87,7 +87,7 @@ const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
 };
 
 /** A second version of the same value would replace the previous version, which is still accepted. */
-const unchanged = (name: string): Report => ({
+const unchangedReport = (name: string): Report => ({
   json: { name, changed: false },
   text: `${name} has this value already: nothing was changed.`,
 });

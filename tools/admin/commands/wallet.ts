@@ -13,8 +13,8 @@ import { type AdminContext, auditItem } from "../context.ts";
 import {
   accountField,
   entryIdField,
-  nairaField,
   nairaOrNoneField,
+  positiveNairaField,
   signedNairaField,
   timeField,
   whyField,
@@ -33,7 +33,7 @@ export const addWallet = (program: Command): void => {
     summary: "Credit a bank transfer to a wallet; safe to retry with the same --id",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
     options: [idOption("the bank's reference of the transfer"), why],
-    input: z.object({ account: accountField, naira: nairaField, id: entryIdField, why: whyField.optional() }),
+    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdField, why: whyField.optional() }),
     run: fund,
   });
   addCommand(group, {

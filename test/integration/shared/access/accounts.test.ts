@@ -10,7 +10,7 @@ import {
   setAccountStatus,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
-import { keyHash } from "../../../../shared/access/api-key.ts";
+import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
@@ -115,7 +115,7 @@ describe("rotateKey", () => {
     return { accountId, old, fresh };
   };
   const item = ({ key }: { readonly key: string }) =>
-    findKey(operator.tables.db, operator.tables.accessTable, keyHash(key));
+    findKey(operator.tables.db, operator.tables.accessTable, hashApiKey(key));
 
   test("a rotated key ends after the overlap, and the new one has its mode and its permissions", async () => {
     const { old, fresh } = await aRotation(HOUR_MS);

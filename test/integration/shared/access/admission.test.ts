@@ -1,7 +1,7 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
-import { keyHash, newApiKey } from "../../../../shared/access/api-key.ts";
+import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { type AccessFixture, admissionCode, NEIGHBOUR, OFFICE, openAccess } from "../../../builders/access.ts";
@@ -67,7 +67,7 @@ test("an unknown well-formed key is 401 after 1 call and leaves nothing in the t
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(access.proxy.calls).toHaveLength(1);
   const { Item } = await access.tables.db.send(
-    new GetCommand({ TableName: access.tables.accessTable, Key: { pk: keyHash(key) } }),
+    new GetCommand({ TableName: access.tables.accessTable, Key: { pk: hashApiKey(key) } }),
   );
   expect(Item).toBeUndefined();
 });

@@ -9,7 +9,7 @@ import {
   setAccountStatus,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
-import { keyHash } from "../../../../shared/access/api-key.ts";
+import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import {
   type AccessFixture,
   admissionCode,
@@ -93,7 +93,7 @@ describe("after a restore of the ledger and before a reconciliation", () => {
     await revokeUnlistedKey(access.store, await access.keyItem(key));
     expect(await access.isAdmitted(key)).toBe(false);
     expect((await access.account(accountId)).keys).toContainEqual(
-      expect.objectContaining({ key_id: keyId, hash: keyHash(key), status: "revoked" }),
+      expect.objectContaining({ key_id: keyId, hash: hashApiKey(key), status: "revoked" }),
     );
   });
 });

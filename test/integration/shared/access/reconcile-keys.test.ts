@@ -7,7 +7,7 @@ import {
   rotateKey,
   setAccountStatus,
 } from "../../../../shared/access/accounts.ts";
-import { keyHash } from "../../../../shared/access/api-key.ts";
+import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
@@ -147,7 +147,7 @@ describe("a reconciliation of the keys", () => {
     await db.send(
       new UpdateCommand({
         TableName: accessTable,
-        Key: { pk: keyHash(key) },
+        Key: { pk: hashApiKey(key) },
         UpdateExpression: "SET account_status = :restricted",
         ExpressionAttributeValues: { ":restricted": "restricted" },
       }),
@@ -161,5 +161,5 @@ test("scanKeyItems reads every key of the access table", async () => {
   const { key, keyId } = await access.anAccount();
   const keyIds = new Map<string, string>();
   for await (const { pk, key_id } of scanKeyItems(access.store)) keyIds.set(pk, key_id);
-  expect(keyIds.get(keyHash(key))).toBe(keyId);
+  expect(keyIds.get(hashApiKey(key))).toBe(keyId);
 });

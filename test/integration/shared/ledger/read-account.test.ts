@@ -8,7 +8,7 @@ import type { Caller } from "../../../../shared/lambda/api-handler.ts";
 import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
-import { getTransaction, getTransactions } from "../../../../shared/ledger/read-account.ts";
+import { getTransaction, listCallerTransactions } from "../../../../shared/ledger/read-account.ts";
 import { transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -70,7 +70,7 @@ const keepMany = async (caller: Caller, count: number, changes: Partial<Transact
 };
 
 const list = async (caller: Caller, input: TransactionQuery = {}) => {
-  const { data } = await getTransactions(ledger)({ input, caller });
+  const { data } = await listCallerTransactions(ledger)({ input, caller });
   return { references: data.transactions.map(({ reference }) => reference), next: data.next_cursor };
 };
 
@@ -109,7 +109,7 @@ describe("GET /transactions", () => {
       caller_reference: "order-7",
     });
     await keep([transaction]);
-    const { data } = await getTransactions(ledger)({ input: {}, caller });
+    const { data } = await listCallerTransactions(ledger)({ input: {}, caller });
     const found = await getTransaction(
       ledger,
       async () => keyedHashes,
@@ -212,7 +212,7 @@ describe("GET /transactions with filters", () => {
   ] as const)("`from` and `to` are inclusive, and a date is its whole day in UTC: %j", async ([input, expected]) => {
     const caller = newCaller();
     await keep(times.map((createdAt) => transactionOf(caller, { created_at: createdAt })));
-    const { data } = await getTransactions(ledger)({ input, caller });
+    const { data } = await listCallerTransactions(ledger)({ input, caller });
     expect(data.transactions.map(({ created_at }) => times.indexOf(created_at)).toReversed()).toEqual(expected);
   });
 
@@ -264,7 +264,7 @@ describe("GET /transactions/{reference}", () => {
     getTransaction(ledger, async () => keyedHashes)({ input: { reference }, caller });
   const withCallerReference = (caller: Caller, reference: string, changes: Partial<Transaction> = {}) =>
     transactionOf(caller, {
-      pk: transactionPk(keyedHashes.transactionId({ ...caller, reference })),
+      pk: transactionPk(keyedHashes.transactionId({ ...caller, callerReference: reference })),
       caller_reference: reference,
       ...changes,
     });

@@ -41,7 +41,7 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
 const anOrder = (accountId: string, changes: Partial<OrderRequest> = {}): OrderRequest => ({
   caller: { accountId, keyId: "key_1", mode: "live" },
   type: "data",
-  reference: "order-1",
+  callerReference: "order-1",
   fields: ["a"],
   quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
   fulfil: async () => ({ settlement: { status: "success" } }),
@@ -116,8 +116,8 @@ describe("the transaction of an order", () => {
 
   test("orders without a reference are different transactions", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const one = await place(anOrder(accountId, { reference: undefined }));
-    const other = await place(anOrder(accountId, { reference: undefined }));
+    const one = await place(anOrder(accountId, { callerReference: undefined }));
+    const other = await place(anOrder(accountId, { callerReference: undefined }));
     expect(other.transaction.pk).not.toBe(one.transaction.pk);
     expect(one.transaction).not.toHaveProperty("caller_reference");
     expect(await ledger.balanceOf(accountId)).toBe(0);
@@ -159,9 +159,9 @@ describe("a reference that was used before", () => {
     await place(anOrder(accountId));
     const other = anOrder(accountId, { fields: ["b"], quote: gone });
     expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
-    const withoutReference = anOrder(accountId, { reference: undefined, quote: gone });
+    const withoutReference = anOrder(accountId, { callerReference: undefined, quote: gone });
     expect(await refusalOf(place(withoutReference))).toMatchObject({ code: "plan_unavailable" });
-    const unknown = anOrder(accountId, { reference: "order-2", quote: gone });
+    const unknown = anOrder(accountId, { callerReference: "order-2", quote: gone });
     expect(await refusalOf(place(unknown))).toMatchObject({ code: "plan_unavailable" });
   });
 });
@@ -187,8 +187,8 @@ describe("an error before the debit that could be taken for the outcome of the f
     const refusalFor = (other: Partial<OrderRequest>) =>
       refusalOf(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
     expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
-    expect(await refusalFor({ reference: "order-2" })).toMatchObject({ code });
-    expect(await refusalFor({ reference: undefined })).toMatchObject({ code });
+    expect(await refusalFor({ callerReference: "order-2" })).toMatchObject({ code });
+    expect(await refusalFor({ callerReference: undefined })).toMatchObject({ code });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
@@ -205,7 +205,11 @@ describe("an error before the debit that could be taken for the outcome of the f
       ledger.proxy.fault = unreadable;
       const placed = place(anOrder(accountId, changes), depsWith(), NO_RETRIES);
       await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
-      const withoutReference = place(anOrder(accountId, { ...changes, reference: undefined }), depsWith(), NO_RETRIES);
+      const withoutReference = place(
+        anOrder(accountId, { ...changes, callerReference: undefined }),
+        depsWith(),
+        NO_RETRIES,
+      );
       expect((await refusalOf(withoutReference)).code).toBe(
         quote === broken ? "internal_error" : "provider_unavailable",
       );
@@ -216,7 +220,9 @@ describe("an error before the debit that could be taken for the outcome of the f
     const accountId = await ledger.aWallet(1_000);
     const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
     await expect(place(anOrder(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect((await refusalOf(place(anOrder(accountId, { reference: undefined }), deps))).code).toBe("internal_error");
+    expect((await refusalOf(place(anOrder(accountId, { callerReference: undefined }), deps))).code).toBe(
+      "internal_error",
+    );
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 });
@@ -266,7 +272,9 @@ describe("an order that is not sent upstream", () => {
     ledger.proxy.fault = () => "never_arrives";
     await expect(place(anOrder(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(deps.queued).toHaveLength(1);
-    const withoutReference = await refusalOf(place(anOrder(accountId, { reference: undefined, fulfil: UNSENT }), deps));
+    const withoutReference = await refusalOf(
+      place(anOrder(accountId, { callerReference: undefined, fulfil: UNSENT }), deps),
+    );
     expect(withoutReference).toMatchObject({
       code: "delivery_failed",
       details: { transactionReference: expect.any(String) },
@@ -392,9 +400,10 @@ describe("an order after its debit", () => {
       if (isDebit(call)) debits += 1;
       return call.operation === "UpdateItem" ? "conflict" : undefined;
     };
-    const { transaction } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
+    const { transaction, ...placed } = await place(anOrder(await ledger.aWallet(1_000)), deps, deadline);
     expect(debits).toBe(1);
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(deps.queued).toEqual([
       {
         message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
@@ -403,11 +412,13 @@ describe("an order after its debit", () => {
     ]);
   });
 
-  test("an order whose fulfilment throws is returned as processing, and raises an alarm", async () => {
+  test("an order whose fulfilment throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
     const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(anOrder(accountId, { fulfil: () => Promise.reject(new Error("Unforeseen")) }));
+    const fulfil = () => Promise.reject(new Error("Unforeseen"));
+    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil }));
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
   });

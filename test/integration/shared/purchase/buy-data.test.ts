@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { catalogMemory } from "../../../../shared/catalog/memory.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";

@@ -20,7 +20,7 @@ import {
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
@@ -48,7 +48,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcome({ ledger, keyedHashes })(message, deadline);
+  applyOutcomeMessage({ ledger, keyedHashes })(message, deadline);
 const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
 const storedEvents = async (reference: string) =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
@@ -513,7 +513,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
   for (const MessageBody of bodies) {
     await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("outcomes"), MessageBody }));
   }
-  const handler = queueHandler(outcomeMessage, applyOutcome({ ledger, keyedHashes }));
+  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
   const consumer = consumeQueue({
     client: queues.client,
     queueName: "outcomes",

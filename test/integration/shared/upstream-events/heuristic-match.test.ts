@@ -7,7 +7,7 @@ import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcome } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
@@ -29,7 +29,7 @@ afterAll(() => ledger.proxy.stop());
 /** Applies an event that is too old for another retry. */
 const apply = (event: EventMessage, deadline = deadlineIn(20_000)) => {
   ledger.nowMs = Date.parse(event.received_at) + AGE_MS;
-  return applyOutcome({ ledger, keyedHashes })(event, deadline);
+  return applyOutcomeMessage({ ledger, keyedHashes })(event, deadline);
 };
 const made = (ageMs: number): Partial<Transaction> => ({ created_at: isoTime(NOON_MS - ageMs) });
 
@@ -140,7 +140,7 @@ test.each([
     { step: "initialize", priority: "high" },
   );
   ledger.nowMs = Date.parse(late.received_at) + AGE_MS;
-  const result = await applyOutcome({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
+  const result = await applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
     late,
     deadlineIn(20_000),
   );

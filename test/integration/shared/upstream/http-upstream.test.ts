@@ -38,7 +38,7 @@ type Setting = {
 /** A client of a simulator whose live key is KEY. */
 const aClient = async (setting: Setting = {}) => {
   const simulator = await startSimulator({
-    ...{ liveKey: KEY, slowAnswerMs: 60, delayedOutcomeMs: 60_000 },
+    ...{ liveKey: KEY, stallMs: 60, delayedOutcomeMs: 60_000 },
     ...setting.simulator,
   });
   onTestFinished(() => simulator.stop());

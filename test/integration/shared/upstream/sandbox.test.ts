@@ -2,7 +2,7 @@ import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
-import { tableNames } from "../../../../tools/local/tables.ts";
+import { localTableNames } from "../../../../tools/local/tables.ts";
 import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
 import {
   type Answer,
@@ -294,7 +294,7 @@ describe("with a catalog", () => {
     });
     expect(service.simulator.state.requests).toEqual([]);
     expect(await testCaller.balance()).toBe(FUNDS);
-    const { Items = [] } = await service.db.send(new ScanCommand({ TableName: tableNames.ledger }));
+    const { Items = [] } = await service.db.send(new ScanCommand({ TableName: localTableNames.ledger }));
     const transactions = Items.filter(
       ({ account_id, attempt }) => account_id === testCaller.accountId && attempt !== undefined,
     );
@@ -306,9 +306,9 @@ describe("with a catalog", () => {
 describe("with a catalog that was never fetched", () => {
   beforeAll(async () => {
     service = await startTestService();
-    const { Items } = await service.db.send(new ScanCommand({ TableName: tableNames.cache }));
+    const { Items } = await service.db.send(new ScanCommand({ TableName: localTableNames.cache }));
     for (const { pk } of Items ?? []) {
-      await service.db.send(new DeleteCommand({ TableName: tableNames.cache, Key: { pk } }));
+      await service.db.send(new DeleteCommand({ TableName: localTableNames.cache, Key: { pk } }));
     }
     key = await newTestKey();
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
+import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
-import { catalogStore } from "../../../../shared/catalog/store.ts";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";

@@ -1,30 +1,22 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endOrphanedDynoxide, startDynoxide } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
-import { createTables, tableNames } from "../../../../tools/local/tables.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
+import { createTables, localTableNames } from "../../../../tools/local/tables.ts";
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 
 test("tables and items survive a kill -9 of the database, and creating the tables again changes nothing", async () => {
   const folder = temporaryFolder();
   const files = { databaseFile: join(folder, "tables.db"), pidFile: join(folder, "pid"), logFile: join(folder, "log") };
   const first = await startDynoxide(files);
   await createTables(first.endpoint);
-  const write = new PutCommand({ TableName: tableNames.ledger, Item: { pk: "stored", owner: "o", created_at: "now" } });
+  const write = new PutCommand({
+    TableName: localTableNames.ledger,
+    Item: { pk: "stored", owner: "o", created_at: "now" },
+  });
   await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(first.endpoint))).send(write);
   if (first.pid !== undefined) process.kill(first.pid, "SIGKILL");
   await first.exited;
@@ -33,7 +25,7 @@ test("tables and items survive a kill -9 of the database, and creating the table
   const second = await startDynoxide(files);
   cleanups.push(second.stop);
   await createTables(second.endpoint);
-  const read = new GetCommand({ TableName: tableNames.ledger, Key: { pk: "stored" } });
+  const read = new GetCommand({ TableName: localTableNames.ledger, Key: { pk: "stored" } });
   const { Item } = await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(second.endpoint))).send(read);
   expect(Item?.owner).toBe("o");
 });

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { invokeWith } from "../../../../tools/local/functions.ts";
 import { type Gateway, openGateway } from "../../../../tools/local/gateway.ts";
-import { eventOf } from "../../../../tools/local/gateway-event.ts";
+import { gatewayEvent } from "../../../../tools/local/gateway-event.ts";
 
 const routes = [
   { method: "GET", path: "/v1/things", function: "list" },
@@ -106,7 +106,7 @@ test("the source IP is the address of the socket, not of X-Forwarded-For", async
 test("the source IP of an IPv4 client at an IPv6 socket is its IPv4 address", async () => {
   const target = { functionName: "list", routeKey: "$default" };
   const server = createServer((request, response) => {
-    response.end(JSON.stringify([request.socket.remoteAddress, eventOf(request, Buffer.of(), target)]));
+    response.end(JSON.stringify([request.socket.remoteAddress, gatewayEvent(request, Buffer.of(), target)]));
   });
   await once(server.listen(0, "::"), "listening");
   const address = server.address();

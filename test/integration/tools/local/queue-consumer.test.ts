@@ -1,23 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { networkInterfaces, tmpdir } from "node:os";
-import { join } from "node:path";
+import { networkInterfaces } from "node:os";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 
 /** A queue with a visibility timeout of 1 s and 2 receives, its consumer, and the events of its invocations. */
 const consumedQueue = async (

@@ -1,21 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../../../tools/local/secrets.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "runner-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 
 test("the SDK's Secrets Manager client reads a secret by name or ARN, and an unknown secret is not found", async () => {
   const stub = await startSecretsManager({ "reference-key": "s3cret" });

@@ -1,23 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
-import { afterEach, expect, inject, test, vi } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { freshTables } from "../../../builders/tables.ts";
-
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A ledger table with a stream, and what consumes it with the function `handle`. */
 const aStream = async () => {
   const { db, ledgerTable } = await freshTables();
-  const folder = mkdtempSync(join(tmpdir(), "stream-test-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  const checkpointPath = join(folder, "checkpoint.json");
+  const checkpointPath = join(temporaryFolder(), "checkpoint.json");
   const put = (pk: string, status: string) =>
     db.send(new PutCommand({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } }));
   const settle = async (pk: string): Promise<void> => {

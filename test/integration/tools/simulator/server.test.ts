@@ -83,7 +83,7 @@ test.for([
   },
 );
 
-test("a purchase for 08000000007 is accepted, and its connection is closed after slowAnswerMs without a response", async () => {
+test("a purchase for 08000000007 is accepted, and its connection is closed after stallMs without a response", async () => {
   const { buy, state } = await aSimulator();
   const startMs = Date.now();
   await expect(buy({ phone_number: "08000000007" })).rejects.toThrow("fetch failed");

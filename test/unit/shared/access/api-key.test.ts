@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isWellFormedKey, keyHash, newApiKey } from "../../../../shared/access/api-key.ts";
+import { hashApiKey, isWellFormedKey, newApiKey } from "../../../../shared/access/api-key.ts";
 
 describe("a new key", () => {
   test("a new key begins with live_ or test_ by its mode and has 38 characters behind it", () => {
@@ -49,7 +49,7 @@ describe("a malformed key", () => {
       `live_${a(31)}\n`,
     ];
     // The checksum of a key is the first 6 characters of the hash of the rest.
-    const keys = [`live_${a(32)}`, ...unchecked].map((text) => `${text}${keyHash(text).slice(0, 6)}`);
+    const keys = [`live_${a(32)}`, ...unchecked].map((text) => `${text}${hashApiKey(text).slice(0, 6)}`);
     expect(keys.map(isWellFormedKey)).toEqual([true, false, false, false, false, false, false]);
   });
 
@@ -63,5 +63,5 @@ describe("a malformed key", () => {
 
 test("the hash of a key is its SHA-256 as 43 characters of base64url", () => {
   // `printf abc | openssl sha256 -binary | base64`
-  expect(keyHash("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+  expect(hashApiKey("abc")).toBe("ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
 });

@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
-import { catalogMemory } from "../../../../shared/catalog/memory.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { successEnvelope } from "../../../../shared/contract/envelope.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";

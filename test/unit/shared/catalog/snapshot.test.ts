@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { builtInPlans, builtInSnapshot } from "../../../../shared/catalog/built-in.ts";
+import { builtInPlans, builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogOf, indexPlans, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";

@@ -4,7 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
-import { builtInPlans } from "../../../../shared/catalog/built-in.ts";
+import { builtInPlans } from "../../../../shared/catalog/built-in-catalog.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";

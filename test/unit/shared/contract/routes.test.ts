@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
-import { errorsOf, isOrder, isRouteOf, routeKey, routes } from "../../../../shared/contract/routes.ts";
+import { errorsOf, isOrder, isRouteOf, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 
 const all = Object.values(routes);
 
@@ -38,4 +38,21 @@ test("orders are the purchases and the identity requests, and each needs a permi
 test("no route documents an error twice, and public documents have no error about a key", () => {
   for (const route of all) expect(new Set(errorsOf(route)).size, route.path).toBe(errorsOf(route).length);
   expect(errorsOf(routes.describeApi)).toEqual(["internal_error"]);
+});
+
+const interfaceRows = readFileSync(new URL("../../../../docs/interface.md", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("| `"));
+
+test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
+  const { method, path, permission, group, document, audience } = route;
+  const row = interfaceRows.find((line) => line.includes(`\`${method} ${path.replace("/v1", "")}\``));
+  expect(row).toContain(` \`${route.function}\` |`);
+  if (permission !== undefined) expect(row).toContain(`| \`${permission}\` |`);
+  if (document === undefined && audience === undefined) expect(row).toContain(`| \`${group}\` |`);
+});
+
+test.each(Object.entries(rateGroups))("docs/interface.md lists the rate group %s in rule 6.1", (group, limit) => {
+  const row = interfaceRows.find((line) => line.startsWith(`| \`${group}\` |`));
+  expect(row).toMatch(new RegExp(`\\| ${limit.requestsPerMinute} \\|$`));
 });

@@ -4,9 +4,9 @@ import {
   deadlineIn,
   debitBudgetMs,
   debitRetryMs,
+  earlierDeadline,
   replayBudgetMs,
   settleBudgetMs,
-  soonest,
   upstreamBudgetMs,
   withTimeout,
 } from "../../../../shared/platform/deadline.ts";
@@ -24,8 +24,8 @@ test("a deadline of 100 ms has 40 ms left after 60 ms and is overdrawn by 1 ms a
 });
 
 test("the sooner of two deadlines counts, in either order", () => {
-  expect(soonest(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
-  expect(soonest(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
+  expect(earlierDeadline(withLeft(3), withLeft(5)).remainingMs()).toBe(3);
+  expect(earlierDeadline(withLeft(5), withLeft(3)).remainingMs()).toBe(3);
 });
 
 describe("the upstream's budget", () => {

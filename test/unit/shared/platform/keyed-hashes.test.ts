@@ -3,7 +3,7 @@ import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/k
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
-const order = { accountId: "acc_1", mode: "live", reference: "order-1" } as const;
+const order = { accountId: "acc_1", mode: "live", callerReference: "order-1" } as const;
 
 const aSecret = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
 const keyedHashesWith = (key: string): Promise<KeyedHashes> => loadKeyedHashes(aSecret(key))();
@@ -26,8 +26,8 @@ describe("transactionId", () => {
       transactionId(order),
       transactionId({ ...order, accountId: "acc_2" }),
       transactionId({ ...order, mode: "test" }),
-      transactionId({ ...order, reference: "order-2" }),
-      transactionId({ ...order, reference: "ORDER-1" }),
+      transactionId({ ...order, callerReference: "order-2" }),
+      transactionId({ ...order, callerReference: "ORDER-1" }),
     ];
     expect(new Set(ids).size).toBe(5);
   });
@@ -35,18 +35,20 @@ describe("transactionId", () => {
   test("ids differ if a character moves from one field to the next", async () => {
     const { transactionId } = await keyedHashesWith(KEY);
     const ids = [
-      transactionId({ accountId: "acc_1", mode: "live", reference: "1order" }),
-      transactionId({ accountId: "acc_1live", mode: "live", reference: "1order" }),
-      transactionId({ accountId: "acc_", mode: "live", reference: "11order" }),
-      transactionId({ accountId: "acc_1", mode: "live", reference: "4:live1order" }),
-      transactionId({ accountId: "acc_14:live", mode: "live", reference: "1order" }),
+      transactionId({ accountId: "acc_1", mode: "live", callerReference: "1order" }),
+      transactionId({ accountId: "acc_1live", mode: "live", callerReference: "1order" }),
+      transactionId({ accountId: "acc_", mode: "live", callerReference: "11order" }),
+      transactionId({ accountId: "acc_1", mode: "live", callerReference: "4:live1order" }),
+      transactionId({ accountId: "acc_14:live", mode: "live", callerReference: "1order" }),
     ];
     expect(new Set(ids).size).toBe(5);
   });
 
   test("500 ids have 26 characters of Crockford's Base32, without I, L, O and U", async () => {
     const { transactionId } = await keyedHashesWith(KEY);
-    const ids = Array.from({ length: 500 }, (_, index) => transactionId({ ...order, reference: `order-${index}` }));
+    const ids = Array.from({ length: 500 }, (_, index) =>
+      transactionId({ ...order, callerReference: `order-${index}` }),
+    );
     expect(ids.filter((text) => /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text))).toHaveLength(500);
     expect(new Set(ids).size).toBe(500);
   });

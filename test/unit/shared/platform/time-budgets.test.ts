@@ -29,7 +29,7 @@ describe("the time of an order", () => {
 
   test("answer < queue < settlement < upstream: each step leaves what the following steps need", () => {
     expectAscending({
-      answer: budgets.ANSWER_RESERVE_MS,
+      answer: budgets.RESPONSE_RESERVE_MS,
       queue: budgets.QUEUE_RESERVE_MS,
       settlement: budgets.SETTLE_RESERVE_MS,
       upstream: budgets.UPSTREAM_RESERVE_MS,
@@ -40,7 +40,7 @@ describe("the time of an order", () => {
 
   test("the queue's reserve holds one whole attempt of the SDK", () => {
     const attemptMs = budgets.AWS_CONNECT_MS_MAX + budgets.AWS_RESPONSE_MS_MAX;
-    expect(budgets.QUEUE_RESERVE_MS - budgets.ANSWER_RESERVE_MS).toBeGreaterThanOrEqual(attemptMs);
+    expect(budgets.QUEUE_RESERVE_MS - budgets.RESPONSE_RESERVE_MS).toBeGreaterThanOrEqual(attemptMs);
   });
 
   test("the upstream's share of a busy wallet's order is enough to send it", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Exchange } from "../../../../shared/upstream/exchange.ts";
+import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-const answered = (status: number, headers: Readonly<Record<string, string>> = {}): Exchange => ({
+const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
   status,
   headers,
@@ -27,8 +27,8 @@ describe("a group that is not exhausted", () => {
     ["the upstream has 1 request left", answered(200, { "x-ratelimit-remaining": "1" })],
     ["the upstream states no limit", answered(200)],
     ["the upstream failed with 500", answered(500)],
-    ["no response came", { kind: "no_answer", reason: "timeout" } satisfies Exchange],
-    ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies Exchange],
+    ["no response came", { kind: "no_answer", reason: "timeout" } satisfies ExchangeResult],
+    ["the request was not sent", { kind: "never_sent", reason: "ECONNREFUSED" } satisfies ExchangeResult],
   ] as const)("the group may be used at once while %s", ([, result]) => {
     const { record, waitS } = limitAt(NOON_MS);
     if (result !== undefined) record("vtu", result);

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   durationField,
-  nairaField,
   nairaOrNoneField,
   permissionsField,
+  positiveNairaField,
   signedNairaField,
 } from "../../../../tools/admin/fields.ts";
 
@@ -12,8 +12,8 @@ test("an amount of NGN with no, one or two decimals is parsed as the same amount
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), (kobo) => {
       const text = `${Math.floor(kobo / 100)}.${String(kobo % 100).padStart(2, "0")}`;
-      expect(nairaField.parse(text)).toBe(kobo);
-      expect(nairaField.parse(text.replace(/\.?0{1,2}$/, "") || "0")).toBe(kobo);
+      expect(positiveNairaField.parse(text)).toBe(kobo);
+      expect(positiveNairaField.parse(text.replace(/\.?0{1,2}$/, "") || "0")).toBe(kobo);
       expect(signedNairaField.parse(`-${text}`)).toBe(-kobo);
       expect(signedNairaField.parse(`+${text}`)).toBe(kobo);
     }),
@@ -23,7 +23,7 @@ test("an amount of NGN with no, one or two decimals is parsed as the same amount
 test.for(["0", "0.00", "-5", "+5", "1.005", "1e3", "0x10", "5,000", " 5", "NaN", "12345678901", ""])(
   "wallet fund refuses the amount '%s'",
   (text) => {
-    expect(nairaField.safeParse(text).success).toBe(false);
+    expect(positiveNairaField.safeParse(text).success).toBe(false);
   },
 );
 

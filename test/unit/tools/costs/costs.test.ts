@@ -4,64 +4,20 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/bundle.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
-import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
-import { dollarsOf, type PriceName, priceNames, prices } from "../../../../tools/costs/prices.ts";
-import { usageOf } from "../../../../tools/costs/request-usage.ts";
+import { type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 
-describe("a price", () => {
-  test.each(priceNames)("the price of %s has a source with its date and the date of reading", (name) => {
-    const { dollars, per, unit, source } = prices[name];
-    expect(dollars).toBeGreaterThan(0);
-    expect(per).toBeGreaterThan(0);
-    expect(unit).not.toBe("");
-    expect(z.url({ protocol: /^https$/ }).safeParse(source.url).success).toBe(true);
-    expect(z.iso.date().safeParse(source.read).success).toBe(true);
-    expect(source.dated === "undated" || source.dated <= source.read).toBe(true);
-  });
-});
-
-/** Costs that can be checked by hand: one function of 1 GB that waits for the upstream and sends a message. */
-const budget: Budget = {
-  title: "an order",
-  invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", waitsFor: "upstream" }],
-  writeUnits: { tables: 2, indexes: 1, cancelled: 4 },
-  readUnits: 0.5,
-  log: { events: ["request.answered"], bytes: 400 },
-  responseBytes: 1_000,
-};
-
-describe("a request", () => {
-  test("the usage of a request is its budget and what Lambda and API Gateway add", () => {
-    expect(usageOf(budget)).toMatchObject({
-      apiRequests: 1,
-      lambdaRequests: 1,
-      // 10 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
-      lambdaGbSeconds: 1.025,
-      writeUnits: 7,
-      readUnits: 0.5,
-      queueRequests: 3,
-      fairQueueRequests: 3,
-      dataOutGb: 0.000003,
-      natGb: 0.000008,
-    });
-    // The function's line, and those of Lambda and API Gateway.
-    expect(usageOf(budget).logGb).toBeGreaterThan(0.0000007);
-    expect(usageOf(budget).logGb).toBeLessThan(0.000001);
-  });
-
+describe("requestCosts", () => {
   test("a request costs the sum of what each service charges", () => {
-    for (const { dollars, total } of requestCosts()) {
+    const costs = requestCosts();
+    expect(costs.map(({ title }) => title)).toContain("live purchase");
+    for (const { dollars, total } of costs) {
       expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
     }
-    expect(dollarsOf({ writeUnits: 7_000_000, queueRequests: 3_000_000, fairQueueRequests: 3_000_000 })).toBeCloseTo(
-      7 * 0.625 + 3 * 0.5,
-      9,
-    );
   });
 });
 
-describe("a stage at rest", () => {
+describe("restCosts", () => {
   const [none, one, two, three] = restCosts();
 
   test("a stage at rest pays for one NAT gateway and one address per zone", () => {

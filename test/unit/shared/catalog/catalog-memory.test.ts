@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { catalogMemory } from "../../../../shared/catalog/memory.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
 import { NOON_MS } from "../../../builders/noon.ts";

@@ -56,7 +56,7 @@ export const replayStore = (
 
 const replayPk = ({ pk }: Transaction): string => `replay#${pk}`;
 
-/** Binds a result to one write of one transaction: an item that was copied to another key cannot be unsealed. */
+/** Binds a result to one write of one transaction: an item that is copied to another key cannot be unsealed. */
 const encryptionContext = ({ pk, attempt }: Transaction): string => `${pk}#${attempt}`;
 
 /** Undefined if the result was sealed with a key that has been rotated since. */

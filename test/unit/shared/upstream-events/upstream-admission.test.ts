@@ -9,10 +9,10 @@ import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import {
-  admitUpstream,
   authenticatesEvents,
-  type UpstreamGate,
-} from "../../../../shared/upstream-events/upstream-gate.ts";
+  createUpstreamAdmission,
+  type UpstreamAuthentication,
+} from "../../../../shared/upstream-events/upstream-admission.ts";
 import { upstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 
@@ -20,7 +20,7 @@ const TOKEN = "t".repeat(43);
 const secretOf = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
 const rotating = (current: string | undefined, previous?: string) =>
   rotatingSecret(secretOf(current), secretOf(previous));
-const aGate = (changes: Partial<UpstreamGate> = {}): UpstreamGate => ({
+const anAuthentication = (changes: Partial<UpstreamAuthentication> = {}): UpstreamAuthentication => ({
   pathToken: rotating(TOKEN),
   ranges: parseIpRanges("203.0.113.0/24"),
   ...changes,
@@ -33,76 +33,79 @@ const HEX = { header: "X-Webhook-Signature", encoding: "hex" } as const;
 type Visit = { readonly token?: string; readonly sourceIp?: string; readonly headers?: Record<string, string> };
 const BODY = '{"event":"transaction.updated"}';
 
-const admit = (gate: UpstreamGate, { token = TOKEN, sourceIp = "203.0.113.9", headers = {} }: Visit = {}) => {
+const admit = (
+  authentication: UpstreamAuthentication,
+  { token = TOKEN, sourceIp = "203.0.113.9", headers = {} }: Visit = {},
+) => {
   const path = `/v1/webhooks/upstream/${token}`;
   const event = anApiEvent({ method: "POST", path, pathParameters: { token }, sourceIp, headers, body: BODY });
-  return admitUpstream(gate)(routes.receiveUpstreamEvent, apiEvent.parse(event));
+  return createUpstreamAdmission(authentication)(routes.receiveUpstreamEvent, apiEvent.parse(event));
 };
-const refusalOf = (gate: UpstreamGate, visit?: Visit): Promise<unknown> =>
-  admit(gate, visit).then(
+const refusalOf = (authentication: UpstreamAuthentication, visit?: Visit): Promise<unknown> =>
+  admit(authentication, visit).then(
     () => undefined,
     (error: unknown) => error,
   );
 
 /** The error code of a refusal; undefined if the request is admitted. */
-const enter = async (gate: UpstreamGate, visit?: Visit): Promise<string | undefined> => {
-  const error = await refusalOf(gate, visit);
+const enter = async (authentication: UpstreamAuthentication, visit?: Visit): Promise<string | undefined> => {
+  const error = await refusalOf(authentication, visit);
   return error instanceof ServiceError || error === undefined ? error?.code : String(error);
 };
 
 test("the current path token from a listed address is admitted", async () => {
-  expect(await enter(aGate())).toBeUndefined();
+  expect(await enter(anAuthentication())).toBeUndefined();
 });
 
 test("the previous path token is admitted while there is one, and no other is", async () => {
   const pathToken = rotating("n".repeat(43), TOKEN);
-  expect(await enter(aGate({ pathToken }))).toBeUndefined();
-  expect(await enter(aGate({ pathToken }), { token: "o".repeat(43) })).toBe("not_found");
+  expect(await enter(anAuthentication({ pathToken }))).toBeUndefined();
+  expect(await enter(anAuthentication({ pathToken }), { token: "o".repeat(43) })).toBe("not_found");
 });
 
 test.each([
   ["absent", undefined],
   ["of 31 characters", "t".repeat(31)],
-])("a path token that is %s closes the gate with 503", async (_name, value) => {
-  const gate = aGate({ pathToken: rotating(value) });
-  expect(await enter(gate, { token: value ?? "" })).toBe("provider_unavailable");
+])("a path token that is %s closes the admission with 503", async (_name, value) => {
+  const authentication = anAuthentication({ pathToken: rotating(value) });
+  expect(await enter(authentication, { token: value ?? "" })).toBe("provider_unavailable");
 });
 
 test("an address that is not listed is refused with 403, and without a list any address is admitted", async () => {
-  expect(await enter(aGate(), { sourceIp: "203.0.114.9" })).toBe("ip_not_whitelisted");
-  expect(await enter(aGate({ ranges: [] }), { sourceIp: "203.0.114.9" })).toBeUndefined();
+  expect(await enter(anAuthentication(), { sourceIp: "203.0.114.9" })).toBe("ip_not_whitelisted");
+  expect(await enter(anAuthentication({ ranges: [] }), { sourceIp: "203.0.114.9" })).toBeUndefined();
 });
 
 test.each([
   ["absent", undefined],
   ["of 31 characters", "h".repeat(31)],
-])("a signing key that is %s closes the gate with 503 where signatures are configured", async (_name, key) => {
-  expect(await enter(aGate(signedIn(HEX, key)))).toBe("provider_unavailable");
+])("a signing key that is %s closes the admission with 503 where signatures are configured", async (_name, key) => {
+  expect(await enter(anAuthentication(signedIn(HEX, key)))).toBe("provider_unavailable");
 });
 
 test.each([
   ["a token that is too short", { pathToken: rotating("t") }],
   ["a signing key that is too short", signedIn(HEX, "h")],
 ])("a request that %s refuses gets Retry-After 60", async (_name, changes) => {
-  expect(await refusalOf(aGate(changes))).toMatchObject({ details: { retryAfterS: 60 } });
+  expect(await refusalOf(anAuthentication(changes))).toMatchObject({ details: { retryAfterS: 60 } });
 });
 
 test("secrets of 32 characters are long enough", async () => {
   const pathToken = rotating("t".repeat(32), "p".repeat(32));
-  expect(await enter(aGate({ pathToken }), { token: "t".repeat(32) })).toBeUndefined();
-  expect(await enter(aGate({ pathToken }), { token: "p".repeat(32) })).toBeUndefined();
+  expect(await enter(anAuthentication({ pathToken }), { token: "t".repeat(32) })).toBeUndefined();
+  expect(await enter(anAuthentication({ pathToken }), { token: "p".repeat(32) })).toBeUndefined();
 });
 
 test("a previous path token of 31 characters or none is refused", async () => {
   for (const previous of ["p".repeat(31), ""]) {
     const pathToken = rotating(TOKEN, previous);
-    expect(await enter(aGate({ pathToken }), { token: previous })).toBe("not_found");
+    expect(await enter(anAuthentication({ pathToken }), { token: previous })).toBe("not_found");
   }
 });
 
 test("a path without a token is not found", async () => {
   const event = anApiEvent({ method: "POST", path: "/v1/webhooks/upstream/", body: BODY });
-  const entered = admitUpstream(aGate())(routes.receiveUpstreamEvent, apiEvent.parse(event));
+  const entered = createUpstreamAdmission(anAuthentication())(routes.receiveUpstreamEvent, apiEvent.parse(event));
   await expect(entered).rejects.toMatchObject({ code: "not_found" });
 });
 
@@ -118,9 +121,9 @@ test.each([
   ["Base64", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64")],
   ["the previous key's hexadecimal digits", HEX, hmac(PREVIOUS_KEY, BODY, "hex")],
 ])("a signature of the body as %s in the configured header is admitted", async (_name, setting, signature) => {
-  const gate = aGate(signedIn({ ...setting, header: "X-Provider-Signature" }, KEY, PREVIOUS_KEY));
-  expect(await enter(gate, { headers: { "x-provider-signature": signature } })).toBeUndefined();
-  expect(await enter(gate, { headers: { "x-webhook-signature": signature } })).toBe("invalid_api_key");
+  const authentication = anAuthentication(signedIn({ ...setting, header: "X-Provider-Signature" }, KEY, PREVIOUS_KEY));
+  expect(await enter(authentication, { headers: { "x-provider-signature": signature } })).toBeUndefined();
+  expect(await enter(authentication, { headers: { "x-webhook-signature": signature } })).toBe("invalid_api_key");
 });
 
 test.each([
@@ -131,31 +134,31 @@ test.each([
   ["Base64 in another case", { ...HEX, encoding: "base64" } as const, hmac(KEY, BODY, "base64").toLowerCase()],
   ["a signature without its prefix", { ...HEX, prefix: "sha256=" }, hmac(KEY, BODY, "hex")],
 ])("%s is refused where signatures are configured", async (_name, setting, signature) => {
-  const gate = aGate(signedIn(setting, KEY, PREVIOUS_KEY));
+  const authentication = anAuthentication(signedIn(setting, KEY, PREVIOUS_KEY));
   const headers = { ...(signature !== undefined && { "x-webhook-signature": signature }) };
-  expect(await enter(gate, { headers })).toBe("invalid_api_key");
+  expect(await enter(authentication, { headers })).toBe("invalid_api_key");
 });
 
 test("without configured signatures the header is ignored", async () => {
-  expect(await enter(aGate(), { headers: { "x-webhook-signature": "0".repeat(64) } })).toBeUndefined();
+  expect(await enter(anAuthentication(), { headers: { "x-webhook-signature": "0".repeat(64) } })).toBeUndefined();
 });
 
 test("an admitted request is the upstream's in live mode, and uses no rate limit", async () => {
   const { group } = routes.receiveUpstreamEvent;
-  expect(await admit(aGate())).toEqual({
+  expect(await admit(anAuthentication())).toEqual({
     rate: unusedRate(group),
     caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
   });
 });
 
 test("events are authenticated by an address list or a configured signature, not by the path token alone", () => {
-  expect(authenticatesEvents(aGate())).toBe(true);
-  expect(authenticatesEvents(aGate({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
-  expect(authenticatesEvents(aGate({ ranges: [] }))).toBe(false);
+  expect(authenticatesEvents(anAuthentication())).toBe(true);
+  expect(authenticatesEvents(anAuthentication({ ranges: [], ...signedIn(HEX, KEY) }))).toBe(true);
+  expect(authenticatesEvents(anAuthentication({ ranges: [] }))).toBe(false);
 });
 
 describe("after a rotation that this process has not seen", () => {
-  /** A gate whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
+  /** A admission whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
   const aRotation = () => {
     const vault = { token: "n".repeat(43), key: "m".repeat(43), isAway: false, requests: 0 };
     const clock = { nowMs: 0 };
@@ -177,24 +180,24 @@ describe("after a rotation that this process has not seen", () => {
         cachedSecret("unused".repeat(8), () => before),
         () => clock.nowMs,
       );
-    const gate = aGate({
+    const authentication = anAuthentication({
       pathToken: pair(TOKEN, () => vault.token),
       signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => vault.key) },
     });
     const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });
-    return { vault, clock, gate, signed };
+    return { vault, clock, authentication, signed };
   };
 
   test("after a rotation the new token and the new key are admitted at once, and the previous ones still are", async () => {
-    const { vault, gate, signed } = aRotation();
-    expect(await enter(gate, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
-    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+    const { vault, authentication, signed } = aRotation();
+    expect(await enter(authentication, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
+    expect(await enter(authentication, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
     expect(vault.requests).toBe(4);
   });
 
   test("1,000 wrong tokens cause two requests to Secrets Manager in 5 s, and two more in the next", async () => {
-    const { vault, clock, gate } = aRotation();
-    const wrong = () => enter(gate, { token: "x".repeat(43) });
+    const { vault, clock, authentication } = aRotation();
+    const wrong = () => enter(authentication, { token: "x".repeat(43) });
     const codes = await Promise.all(Array.from({ length: 1_000 }, wrong));
     expect(new Set(codes)).toEqual(new Set(["not_found"]));
     expect(vault.requests).toBe(2);
@@ -207,23 +210,23 @@ describe("after a rotation that this process has not seen", () => {
   });
 
   test("1,000 wrong signatures cause two requests to Secrets Manager in 5 s", async () => {
-    const { vault, gate } = aRotation();
-    const wrong = () => enter(gate, { headers: { "x-webhook-signature": "0".repeat(64) } });
+    const { vault, authentication } = aRotation();
+    const wrong = () => enter(authentication, { headers: { "x-webhook-signature": "0".repeat(64) } });
     expect(new Set(await Promise.all(Array.from({ length: 1_000 }, wrong)))).toEqual(new Set(["invalid_api_key"]));
     expect(vault.requests).toBe(2);
   });
 
   test("concurrent events under the new token are admitted together with the first", async () => {
-    const { vault, gate, signed } = aRotation();
-    const enterNew = () => enter(gate, { token: vault.token, ...signed(vault.key) });
+    const { vault, authentication, signed } = aRotation();
+    const enterNew = () => enter(authentication, { token: vault.token, ...signed(vault.key) });
     expect(await Promise.all([enterNew(), enterNew(), enterNew()])).toEqual([undefined, undefined, undefined]);
     expect(vault.requests).toBe(4);
   });
 
   test("while Secrets Manager fails an unknown token is refused, and the known one is admitted", async () => {
-    const { vault, gate, signed } = aRotation();
+    const { vault, authentication, signed } = aRotation();
     vault.isAway = true;
-    expect(await enter(gate, { token: vault.token, ...signed(KEY) })).toBe("not_found");
-    expect(await enter(gate, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
+    expect(await enter(authentication, { token: vault.token, ...signed(KEY) })).toBe("not_found");
+    expect(await enter(authentication, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
   });
 });

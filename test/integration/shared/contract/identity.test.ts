@@ -1,6 +1,6 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tableNames } from "../../../../tools/local/tables.ts";
+import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
 
@@ -101,7 +101,7 @@ describe("invalid requests", () => {
     const nin = "98765432109";
     await service.refused(VERIFY_NIN, aNinCheck({ nin, reference: nin, purpose: nin }));
     await service.refused(VERIFY_NIN, aNinCheck({ nin }), { headers: { "Idempotency-Key": nin } });
-    for (const TableName of Object.values(tableNames)) {
+    for (const TableName of Object.values(localTableNames)) {
       const { Items = [] } = await service.db.send(new ScanCommand({ TableName }));
       expect(JSON.stringify(Items)).not.toContain(nin);
     }

@@ -20,7 +20,7 @@ const MOCK_PHOTO =
  * number gives the number whose verification gives the same person.
  */
 export const mockRecord = (
-  { subject, by }: IdentityCheck,
+  { idType, by }: IdentityCheck,
   extent: "full" | "minimal",
 ): Readonly<Record<string, unknown>> => {
   const known = "phoneNumber" in by ? by.phoneNumber : by.number;
@@ -30,7 +30,7 @@ export const mockRecord = (
   const [first_name, middle_name, last_name, gender] = people[pick(0, people.length)] ?? people[0];
   const number = "phoneNumber" in by ? `1${lastTen}` : known;
   const phoneNumber = /^[789][01]/.test(lastTen) ? `0${lastTen}` : `080${lastTen.slice(2)}`;
-  const names = { [subject]: number, first_name, last_name };
+  const names = { [idType]: number, first_name, last_name };
   if (extent === "minimal") return names;
   const state = states[pick(1, states.length)] ?? states[0];
   const twoDigits = (value: number): string => String(value).padStart(2, "0");
@@ -48,7 +48,7 @@ export const mockRecord = (
     residential_address: `${1 + pick(6, 99)} Example Street, ${state}`,
     state_of_origin: `${state} State`,
     lga_of_origin: `${state} Central`,
-    ...(subject === "bvn" && {
+    ...(idType === "bvn" && {
       enrollment_bank: "Example Bank",
       registration_date: "2016-05-04",
       watch_listed: false,

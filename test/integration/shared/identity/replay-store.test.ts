@@ -1,8 +1,8 @@
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { replayStore } from "../../../../shared/identity/replay.ts";
-import { tableNames } from "../../../../tools/local/tables.ts";
+import { replayStore } from "../../../../shared/identity/replay-store.ts";
+import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, checkOf, identityProducts } from "../../../builders/identity.ts";
 import {
   FUNDS,
@@ -117,7 +117,7 @@ describe("replays", () => {
     expect(expiry.expires_at_s * 1_000 - Date.now()).toBeLessThanOrEqual(600_000);
     await service.db.send(
       new UpdateCommand({
-        TableName: tableNames.cache,
+        TableName: localTableNames.cache,
         Key: key,
         UpdateExpression: "SET expires_at_s = :past",
         ExpressionAttributeValues: { ":past": Math.floor(Date.now() / 1_000) - 1 },
@@ -144,7 +144,7 @@ describe("replays", () => {
 
     const other = await firstCheck();
     await service.db.send(
-      new PutCommand({ TableName: tableNames.cache, Item: { ...stored, pk: `replay#${pkOf(other.answer)}` } }),
+      new PutCommand({ TableName: localTableNames.cache, Item: { ...stored, pk: `replay#${pkOf(other.answer)}` } }),
     );
     expect((await other.send()).status).toBe(422);
   });

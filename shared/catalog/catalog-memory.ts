@@ -1,12 +1,12 @@
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
+import type { CatalogStore } from "./catalog-store.ts";
 import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot.ts";
-import type { CatalogStore } from "./store.ts";
 
 /** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;
 
-/** An in-memory cache of the catalog. */
+/** The catalog, cached in memory. */
 export type CatalogMemory = {
   /** The latest catalog, however old; undefined if none was ever fetched. */
   readonly snapshot: () => Promise<Snapshot | undefined>;
@@ -15,21 +15,21 @@ export type CatalogMemory = {
 };
 
 export const catalogMemory = (store: Pick<CatalogStore, "read">, clock: Clock): CatalogMemory => {
-  let held: Snapshot | undefined;
+  let cached: Snapshot | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let index: { readonly etag: string; readonly plans: PlanIndex } | undefined;
 
   const snapshot = async (): Promise<Snapshot | undefined> => {
-    if (held !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return held;
+    if (cached !== undefined && clock() - readAtMs < CATALOG_MEMORY_MS) return cached;
     try {
-      held = (await store.read()) ?? held;
+      cached = (await store.read()) ?? cached;
       readAtMs = clock();
     } catch (error) {
       // While the table cannot be read, the copy in memory is served. Callers decide whether it is too old.
-      if (held === undefined) throw error;
+      if (cached === undefined) throw error;
       log.warn("catalog.read_failed", errorFields(error));
     }
-    return held;
+    return cached;
   };
 
   const plans = async () => {

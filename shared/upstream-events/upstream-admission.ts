@@ -5,12 +5,10 @@ import { type ApiRequest, bodyBytes } from "../lambda/api-request.ts";
 import { unusedRate } from "../lambda/api-response.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
+import { SECRET_LENGTH_MIN } from "../platform/secrets.ts";
 import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
 
-/** A shorter secret counts as absent. */
-const SECRET_LENGTH_MIN = 32;
-
-export type UpstreamGate = {
+export type UpstreamAuthentication = {
   readonly pathToken: RotatingSecret;
   /** Empty if the upstream has named no addresses. */
   readonly ranges: readonly IpRange[];
@@ -24,8 +22,8 @@ const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live" 
  * Admits requests with the path token and, where these are configured, from a listed address and with a valid
  * signature. Nothing is admitted while the token is absent, or the signing key where signatures are configured.
  */
-export const admitUpstream =
-  ({ pathToken, ranges, signature }: UpstreamGate): Admit =>
+export const createUpstreamAdmission =
+  ({ pathToken, ranges, signature }: UpstreamAuthentication): Admit =>
   async ({ group }, request) => {
     await assertPresent(pathToken);
     const presented = request.pathParameters?.token ?? "";
@@ -47,14 +45,15 @@ export const admitUpstream =
     return { rate: unusedRate(group), caller: upstreamCaller };
   };
 
-/** Whether the gate checks more than the path token: only authenticated events may settle a transaction as `failed`. */
-export const authenticatesEvents = ({ ranges, signature }: UpstreamGate): boolean =>
+/** Whether the admission checks more than the path token: only authenticated events may settle a transaction as `failed`. */
+export const authenticatesEvents = ({ ranges, signature }: UpstreamAuthentication): boolean =>
   ranges.length > 0 || signature !== undefined;
 
 const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {
   if (!isStrong((await current()) ?? "")) throw new ServiceError("provider_unavailable", { retryAfterS: 60 });
 };
 
+/** A shorter secret counts as absent. */
 const isStrong = (value: string): boolean => value.length >= SECRET_LENGTH_MIN;
 
 const isSignedWith = (key: string, scheme: UpstreamSignature, request: ApiRequest): boolean => {
@@ -64,7 +63,7 @@ const isSignedWith = (key: string, scheme: UpstreamSignature, request: ApiReques
   return isSameSecret(normalised(presented), normalised(signatureOf(scheme, key, bodyBytes(request))));
 };
 
-/** Compares hashes in constant time, so that timing reveals neither content nor length. */
+/** Compares hashes in constant time, so timing reveals neither content nor length. */
 const isSameSecret = (presented: string, expected: string): boolean => {
   const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(presented), hash(expected));

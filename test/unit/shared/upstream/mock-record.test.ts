@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { mockRecord } from "../../../../shared/upstream/mock-person.ts";
+import { mockRecord } from "../../../../shared/upstream/mock-record.ts";
 
 /** Goal: the examples of the documents show what the sandbox returns. */
 const { verifyNin, retrieveNin, verifyBvn, retrieveBvn } = routes;
 test.each([
-  ["NIN verification", { kind: "identity", subject: "nin", by: { number: "00000000000", mode: "basic" } }, verifyNin],
-  ["NIN retrieval", { kind: "identity", subject: "nin", by: { phoneNumber: "08000000000" } }, retrieveNin],
-  ["BVN verification", { kind: "identity", subject: "bvn", by: { number: "00000000000", mode: "basic" } }, verifyBvn],
-  ["BVN retrieval", { kind: "identity", subject: "bvn", by: { phoneNumber: "08000000000" } }, retrieveBvn],
+  ["NIN verification", { kind: "identity", idType: "nin", by: { number: "00000000000", mode: "basic" } }, verifyNin],
+  ["NIN retrieval", { kind: "identity", idType: "nin", by: { phoneNumber: "08000000000" } }, retrieveNin],
+  ["BVN verification", { kind: "identity", idType: "bvn", by: { number: "00000000000", mode: "basic" } }, verifyBvn],
+  ["BVN retrieval", { kind: "identity", idType: "bvn", by: { phoneNumber: "08000000000" } }, retrieveBvn],
 ] as const)("the documented example of a %s is the sandbox's person", (_name, check, route) => {
   expect(mockRecord(check, "full")).toMatchObject(route.example.data.result);
 });
 
 test("the README shows the sandbox's mock person", () => {
   const { date_of_birth, first_name } = mockRecord(
-    { kind: "identity", subject: "nin", by: { number: "00000000000", mode: "basic" } },
+    { kind: "identity", idType: "nin", by: { number: "00000000000", mode: "basic" } },
     "full",
   );
   const readme = readFileSync("README.md", "utf8");

@@ -15,7 +15,7 @@ export const transactionUpdated = z.object({
   }),
 });
 
-const signatureHeader = (name: string, description: string, example: string) => ({
+const headerParameter = (name: string, description: string, example: string) => ({
   name,
   in: "header",
   required: true,
@@ -30,10 +30,10 @@ export const webhookTest = z.object({
   data: z.object({ account_id: z.string(), created_at: z.iso.datetime() }),
 });
 
-const signatureHeaders = (id: string) => [
-  signatureHeader("webhook-id", "Identifies the event: every copy of it has the same id.", id),
-  signatureHeader("webhook-timestamp", "Time of this attempt, in seconds since 1970.", "1795253400"),
-  signatureHeader(
+const signatureParameters = (id: string) => [
+  headerParameter("webhook-id", "Identifies the event: every copy of it has the same id.", id),
+  headerParameter("webhook-timestamp", "Time of this attempt, in seconds since 1970.", "1795253400"),
+  headerParameter(
     "webhook-signature",
     "`v1,` and the Base64 of an HMAC-SHA256 over `id.timestamp.body` with the endpoint's `whsec_` secret. For 24 hours after a " +
       "rotation of the secret there are two signatures, separated by a space.",
@@ -55,7 +55,7 @@ const signedPost = (texts: {
     description: texts.description,
     tags: ["webhooks"],
     security: [],
-    parameters: signatureHeaders(texts.id),
+    parameters: signatureParameters(texts.id),
     requestBody: {
       required: true,
       content: {

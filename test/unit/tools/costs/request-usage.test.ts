@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Budget } from "../../../../tools/costs/budgets.ts";
+import { usageOf } from "../../../../tools/costs/request-usage.ts";
+
+/** Costs that can be checked by hand: one function of 1 GB that waits for the upstream and sends a message. */
+const budget: Budget = {
+  title: "an order",
+  invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", waitsFor: "upstream" }],
+  writeUnits: { tables: 2, indexes: 1, cancelled: 4 },
+  readUnits: 0.5,
+  log: { events: ["request.answered"], bytes: 400 },
+  responseBytes: 1_000,
+};
+
+test("the usage of a request is its budget and what Lambda and API Gateway add", () => {
+  expect(usageOf(budget)).toMatchObject({
+    apiRequests: 1,
+    lambdaRequests: 1,
+    // 10 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
+    lambdaGbSeconds: 1.025,
+    writeUnits: 7,
+    readUnits: 0.5,
+    queueRequests: 3,
+    fairQueueRequests: 3,
+    dataOutGb: 0.000003,
+    natGb: 0.000008,
+  });
+  // The function's line, and those of Lambda and API Gateway.
+  expect(usageOf(budget).logGb).toBeGreaterThan(0.0000007);
+  expect(usageOf(budget).logGb).toBeLessThan(0.000001);
+});
