@@ -93,7 +93,7 @@ export class Alarms extends Construct {
   ): Alarm {
     const alarm = new Alarm(this, id, { evaluationPeriods: 1, ...props, alarmDescription: impact });
     alarm.addAlarmAction(new SnsAction(this.topic));
-    // The end of a trouble is a notification too.
+    // Those who were notified learn that it is over.
     alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
     return alarm;

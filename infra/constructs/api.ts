@@ -103,7 +103,7 @@ export class Api extends Construct {
     return this.gatewayMetric("GatewayThrottles");
   }
 
-  /** Adds a route with the share of the stage's rate limit that its group has. */
+  /** Adds a route with its share of the stage's rate limit. */
   addRoute(route: Route, handler: ServiceFunction): void {
     const [added] = this.api.addRoutes({
       path: route.path,
@@ -182,7 +182,7 @@ export class Api extends Construct {
   }
 }
 
-/** Shares of the stage's rate limit. Whoever knows the address can call a document, or a path that is none. */
+/** Shares of the stage's rate limit. Anyone can call a document or an unknown path. */
 const SHARE_OF_READS = 0.5;
 const SHARE_OF_DOCUMENTS = 0.1;
 const SHARE_OF_UNKNOWN = 0.1;

@@ -114,7 +114,7 @@ const mappingsOf = async (functions: readonly string[]): Promise<readonly EventS
   }
 };
 
-/** An alarm that nobody is told of is none: AWS sends nothing to an address that has not confirmed. */
+/** AWS sends no alarm to an address that has not confirmed its subscription. */
 export const alarms: DoctorCheck = async ({ target: { stage } }) => {
   if (stage === undefined) return skipped("the local service has no alarms");
   const subscriptions = await subscriptionsOf(stage.alarmTopicArn);

@@ -79,8 +79,8 @@ const minutelyMetrics = (resources: readonly CfnResource[]): number => {
 };
 
 /**
- * Mappings with event counts, which are custom metrics. One that polls in vain counts its polls only. Source: AWS, "Types
- * of metrics for Lambda functions", event source mappings.
+ * Mappings with event counts, which are custom metrics. One that polls an empty stream writes the number of
+ * polled events only, which is 0. Source: AWS, "Types of metrics for Lambda functions", event source mappings.
  */
 const countedMappings = (resources: readonly CfnResource[]): number =>
   resources.filter((resource) => resource instanceof CfnEventSourceMapping && resource.metricsConfig !== undefined)
