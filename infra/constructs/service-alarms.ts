@@ -1,3 +1,4 @@
+import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import type { FunctionName } from "../functions.ts";
 import type { Alarms } from "./alarms.ts";
@@ -18,7 +19,7 @@ const thresholds = [
   {
     name: "OldestOpenSeconds",
     id: "OpenFor15Minutes",
-    threshold: 15 * MINUTE_S,
+    threshold: STUCK_MS / 1_000,
     impact: "A customer's money has been debited for 15 minutes without an outcome. admin transactions list --stuck.",
   },
   {

@@ -70,14 +70,14 @@ export const createKey = async (
   accountId: string,
   options: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
 ): Promise<NewKey> => {
-  const { key, entry } = newKey(options.mode, options.permissions ?? defaultPermissions, nowOf(store));
+  const { key, accountKey } = newKey(options.mode, options.permissions ?? defaultPermissions, nowOf(store));
   await changeAccount(
     store,
     accountId,
-    (account) => withKey(account, entry, nowOf(store)),
-    (changed) => [keyPut(store, changed, entry)],
+    (account) => withKey(account, accountKey, nowOf(store)),
+    (changed) => [keyPut(store, changed, accountKey)],
   );
-  return { key, keyId: entry.key_id };
+  return { key, keyId: accountKey.key_id };
 };
 
 export type NewKey = { readonly key: string; readonly keyId: string };
@@ -92,7 +92,7 @@ export const rotateKey = async (
   const nowMs = nowOf(store);
   const overlapEnd = isoTime(nowMs + overlapMs);
   const before = requireKey(await requireAccount(store, accountId), keyId);
-  const { key, entry } = newKey(before.mode, before.permissions, nowMs);
+  const { key, accountKey } = newKey(before.mode, before.permissions, nowMs);
   const changed = await changeAccount(
     store,
     accountId,
@@ -101,14 +101,14 @@ export const rotateKey = async (
       if (isInactive(old, nowMs)) throw new AccountError(`The key ${keyId} has ended: create a new one instead`);
       const expiresAt = old.expires_at !== undefined && old.expires_at < overlapEnd ? old.expires_at : overlapEnd;
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
-      return withKey({ ...account, keys }, entry, nowMs);
+      return withKey({ ...account, keys }, accountKey, nowMs);
     },
     (account) => {
       const old = requireKey(account, keyId);
-      return [keyPut(store, account, entry), expiryUpdate(store, old, old.expires_at ?? overlapEnd)];
+      return [keyPut(store, account, accountKey), expiryUpdate(store, old, old.expires_at ?? overlapEnd)];
     },
   );
-  return { key, keyId: entry.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? overlapEnd };
+  return { key, keyId: accountKey.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? overlapEnd };
 };
 
 /**
@@ -223,7 +223,7 @@ const requireKey = (account: Account, keyId: string): AccountKey => {
 
 const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) => {
   const key = newApiKey(mode);
-  const entry: AccountKey = {
+  const accountKey: AccountKey = {
     key_id: newId("key"),
     hash: hashApiKey(key),
     mode,
@@ -231,15 +231,15 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
     permissions: [...permissions],
     created_at: isoTime(nowMs),
   };
-  return { key, entry };
+  return { key, accountKey };
 };
 
-const withKey = (account: Account, entry: AccountKey, nowMs: number): Account => {
+const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Account => {
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(
       `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before creating another`,
     );
   }
-  return { ...account, keys: [...account.keys, entry] };
+  return { ...account, keys: [...account.keys, accountKey] };
 };

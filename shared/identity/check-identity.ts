@@ -18,6 +18,7 @@ import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
 import { placeOrder } from "../orders/place-order.ts";
+import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import { type Deadline, replayBudgetMs } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -243,11 +244,6 @@ const storeForReplay = async (
     log.warn("replay.not_stored", { reference: referenceOf(transaction), ...errorFields(error) });
   }
 };
-
-const settlementFactsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
-  upstream_reference: upstreamReference,
-  upstream_amount_kobo: upstreamAmountKobo,
-});
 
 const refund = (failure: Failure, facts: UpstreamFacts): Fulfilment => ({
   settlement: { status: "failed", failure, ...settlementFactsOf(facts) },

@@ -20,6 +20,9 @@ import { transactionIdOf, transactionPk } from "./schema.ts";
  */
 export const isFinalStatus = (status: TransactionStatus): boolean => status !== "processing";
 
+/** A live transaction that is open for longer is stuck: an operator should look into it. */
+export const STUCK_MS = 15 * 60_000;
+
 /** Why a transaction failed: the error in the response, kept so that a replay gets the same one. */
 export const failureSchema = z.object({
   code: z.enum(errorCodes),

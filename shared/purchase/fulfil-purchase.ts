@@ -2,6 +2,7 @@ import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment } from "../orders/order.ts";
+import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { Outcome, Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 
@@ -21,7 +22,7 @@ export const fulfilPurchase = async (
 
 /** Undefined if there is nothing new to persist. */
 const settlementFor = (outcome: Outcome): Settlement | undefined => {
-  const facts = { upstream_reference: outcome.upstreamReference, upstream_amount_kobo: outcome.upstreamAmountKobo };
+  const facts = settlementFactsOf(outcome);
   switch (outcome.kind) {
     case "delivered":
       return { status: "success", ...facts };

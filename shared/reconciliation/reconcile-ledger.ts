@@ -3,7 +3,7 @@ import { openTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
-import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
+import { isIdentityCheck, STUCK_MS, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
@@ -15,8 +15,6 @@ import {
 } from "../platform/time-budgets.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
-/** A live transaction that is open for longer is stuck: an operator should look into it. */
-export const STUCK_MS = 15 * 60_000;
 /** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
 const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const RECONCILE_EVERY_MS = 24 * 3_600_000;

@@ -27,19 +27,19 @@ export type ApplyDeps = { readonly ledger: Ledger; readonly keyedHashes: () => P
 /**
  * The messages of a batch are applied concurrently, and several may refund one wallet: `settle` puts those in sequence.
  */
-type SettlingDeps = ApplyDeps & { readonly settle: typeof settleTransaction };
+type SettleDeps = ApplyDeps & { readonly settle: typeof settleTransaction };
 
 /**
  * Applies one message by one conditional write. A duplicate, or a settlement of a final transaction, changes nothing.
  */
 export const applyOutcomeMessage = (deps: ApplyDeps) => {
-  const settlingDeps: SettlingDeps = { ...deps, settle: createSequentialSettle() };
+  const settleDeps: SettleDeps = { ...deps, settle: createSequentialSettle() };
   return (message: OutcomeMessage, deadline: Deadline): Promise<MessageResult> => {
     switch (message.kind) {
       case "settlement":
-        return applySettlement(settlingDeps, message, deadline);
+        return applySettlement(settleDeps, message, deadline);
       case "event":
-        return applyEvent(settlingDeps, message, deadline);
+        return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
         return escalateUnreadable(deps, message);
     }
@@ -48,7 +48,7 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
 
 /** Applies a settlement that the service itself decided. */
 const applySettlement = async (
-  { ledger, settle }: SettlingDeps,
+  { ledger, settle }: SettleDeps,
   message: SettlementMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
@@ -69,7 +69,7 @@ const applySettlement = async (
 /**
  * Applies an event by the upstream's reference or by ours. An unknown reference is retried, then matched heuristically.
  */
-const applyEvent = async (deps: SettlingDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const { reference } = event;
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
@@ -87,7 +87,7 @@ const applyEvent = async (deps: SettlingDeps, event: EventMessage, deadline: Dea
 };
 
 const settleByReference = async (
-  deps: SettlingDeps,
+  deps: SettleDeps,
   transaction: IndexedTransaction,
   event: EventMessage,
   settlement: Settlement,

@@ -47,11 +47,11 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
     },
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
-      return classify(await sendOnce(request, deadline, liveKey, send), orderFieldsOf(request));
+      return classify(await sendOrder(request, deadline, liveKey, send), orderFieldsOf(request));
     },
     check: async (check, reference, deadline) => {
       const request = checkRequest(check, reference);
-      return classifyCheck(await sendOnce(request, deadline, liveKey, send), orderFieldsOf(request));
+      return classifyCheck(await sendOrder(request, deadline, liveKey, send), orderFieldsOf(request));
     },
     fetchCatalog: async (deadline) => {
       for (;;) {
@@ -114,7 +114,7 @@ const createSend =
  * while the key was rotated, or a 429 with a short wait. An unknown outcome is never sent again. Source:
  * docs/interface.md 16.D4.
  */
-const sendOnce = async (
+const sendOrder = async (
   request: UpstreamRequest,
   deadline: Deadline,
   liveKey: Secret,

@@ -6,10 +6,10 @@ import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
+import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
-import { STUCK_MS } from "../../shared/reconciliation/reconcile-ledger.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import {
   parseUpstreamSignature,

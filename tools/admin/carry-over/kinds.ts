@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
-import { earlierExpiry } from "../../../shared/access/key-item.ts";
+import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
@@ -103,9 +103,7 @@ const compareTransaction = compareWith(transactionSchema, ({ old, restored }, ol
   };
 });
 
-type Key = Account["keys"][number];
-
-const mergeKeys = (one: Key, other: Key | undefined): Key => {
+const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;
   const expiresAt = earlierExpiry(one.expires_at, other.expires_at);
   const isRevoked = one.status === "revoked" || other.status === "revoked";
@@ -117,7 +115,7 @@ const mergeKeys = (one: Key, other: Key | undefined): Key => {
 };
 
 /** All keys of both: revoked if either is, with the earlier expiry. */
-const mergeKeyLists = (restored: Account, old: Account): Key[] => {
+const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   const known = new Set(restored.keys.map(({ key_id }) => key_id));
   return [
     ...restored.keys.map((key) =>

@@ -5,10 +5,9 @@ import { modeSchema, transactionStatus } from "../../../shared/contract/transact
 import { openTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
-import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { referenceOf, STUCK_MS, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { STUCK_MS } from "../../../shared/reconciliation/reconcile-ledger.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
 import { type AdminContext, actor } from "../context.ts";

@@ -149,10 +149,10 @@ describe("a live check that finds a record", () => {
 
   /** The lines of the alarm that the upstream's amount raised during the work. */
   const amountAlarms = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
     await work();
-    return said.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("transaction.amount_differs"));
+    return log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("transaction.amount_differs"));
   };
 
   test.each([
@@ -214,12 +214,12 @@ describe("the date of birth of a live check", () => {
   });
 
   test("an unreadable date of birth is null, its shape is logged without its value, and the check is charged", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
     expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
     expect(await caller.balance()).toBe(FUNDS - 150);
-    const lines = said.mock.calls.flat().map(String);
+    const lines = log.mock.calls.flat().map(String);
     const [line = ""] = lines.filter((one) => one.includes("identity.date_unreadable"));
     expect(JSON.parse(line)).toEqual({
       level: "warn",
@@ -300,12 +300,12 @@ describe("a live check without a result is refunded", () => {
   });
 
   test("a 404 outside the upstream's envelope raises an alarm, and one within it does not", async () => {
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
     await service.verifyUnder(refusal(404, "No record was found."));
-    expect(said.mock.calls.join()).not.toContain("upstream.unrecognized_404");
+    expect(log.mock.calls.join()).not.toContain("upstream.unrecognized_404");
     const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
-    const [alarm] = said.mock.calls
+    const [alarm] = log.mock.calls
       .flat()
       .map(String)
       .filter((line) => line.includes("upstream.unrecognized_404"));

@@ -269,7 +269,7 @@ describe("GET /transactions/{reference}", () => {
       ...changes,
     });
 
-  test("a transaction is found by our reference and by the caller's, read strongly, with ours in the header", async () => {
+  test("a transaction is found by its reference and by the caller's, read strongly, with its reference in the header", async () => {
     const caller = newCaller();
     const transaction = withCallerReference(caller, "order-1");
     await keep([transaction]);
@@ -279,6 +279,7 @@ describe("GET /transactions/{reference}", () => {
       expect(data.transaction).toMatchObject({ reference: referenceOf(transaction), caller_reference: "order-1" });
       expect(headers).toEqual({ [headerNames.transactionReference]: referenceOf(transaction) });
     }
+    expect(send).toHaveBeenCalled();
     for (const [{ input }] of send.mock.calls) expect(input).toMatchObject({ ConsistentRead: true });
   });
 
@@ -303,7 +304,7 @@ describe("GET /transactions/{reference}", () => {
     await expect(lookUp(caller, other)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("a caller's reference that has the form of ours finds the caller's transaction", async () => {
+  test("a caller reference that has the form of a reference finds the caller's transaction", async () => {
     const caller = newCaller();
     const theirs = referenceOf(withCallerReference(newCaller(), "order-1"));
     const transaction = withCallerReference(caller, theirs);
@@ -342,7 +343,7 @@ describe("a batch from which DynamoDB leaves out keys", () => {
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(38);
   });
 
-  test("keys that are left out for ever are an error, not a list with gaps", async () => {
+  test("keys that are left out of every batch are an error, not a list with gaps", async () => {
     const caller = newCaller();
     await keepMany(caller, 3);
     const seen = leavingOut(1, Number.POSITIVE_INFINITY);

@@ -51,7 +51,7 @@ describe("the outcomes queue", () => {
     }
   });
 
-  test("a message is delayed by as much as is asked for", async () => {
+  test("a message is delayed by the requested seconds", async () => {
     await outcomeQueue(sqs.client, sqs.url("outcomes")).send(settlement, 900, deadlineIn(5_000));
     const { Attributes } = await sqs.client.send(
       new GetQueueAttributesCommand({

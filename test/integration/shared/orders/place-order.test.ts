@@ -167,7 +167,7 @@ describe("a reference that was used before", () => {
 });
 
 describe("an error before the debit that could be taken for the outcome of the first order", () => {
-  const broken = () => Promise.reject(new Error("The catalog's table is away"));
+  const broken = () => Promise.reject(new Error("The catalog's table cannot be read"));
   const unavailable = () => Promise.reject(new ServiceError("provider_unavailable", { retryAfterS: 40 }));
   const conflicting = (call: { operation: string; body: string }) => (isDebit(call) ? "conflict" : undefined);
   const unreadable = (call: { operation: string; body: string }) =>
@@ -235,7 +235,7 @@ describe("an order that is not sent upstream", () => {
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
-  test("an order beyond the balance is refused", async () => {
+  test("an order that costs more than the balance is refused", async () => {
     const refusal = await refusalOf(place(anOrder(await ledger.aWallet(499), { fulfil: UNSENT })));
     expect(refusal.code).toBe("insufficient_balance");
   });

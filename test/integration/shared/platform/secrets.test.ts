@@ -6,24 +6,28 @@ import { NOON_MS } from "../../../builders/noon.ts";
 
 const FIVE_MINUTES_MS = 300_000;
 
-/** What Secrets Manager does when it is asked: gives the value, has none, fails, or never answers. */
-type Vault = { value: string | undefined; trouble: "away" | "denied" | "silent" | undefined; requests: unknown[] };
+/** The state of the stub: its value, how it fails if it does, and the requests it got. */
+type StubState = {
+  value: string | undefined;
+  failure: "unavailable" | "denied" | "hangs" | undefined;
+  requests: unknown[];
+};
 
 /** A stub of Secrets Manager with one secret, and a clock that only the test moves. */
 const aSecret = async (value: string | undefined) => {
-  const vault: Vault = { value, trouble: undefined, requests: [] };
+  const stub: StubState = { value, failure: undefined, requests: [] };
   const clock = { nowMs: NOON_MS };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
-    vault.requests.push({ target: request.headers["x-amz-target"], ...JSON.parse(body) });
+    stub.requests.push({ target: request.headers["x-amz-target"], ...JSON.parse(body) });
     const answer = (status: number, content: object) =>
       response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(content));
-    if (vault.trouble === "silent") return;
-    if (vault.trouble === "away") return answer(500, { __type: "InternalServiceError", Message: "away" });
-    if (vault.trouble === "denied") return answer(400, { __type: "AccessDeniedException", Message: "denied" });
-    if (vault.value === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
-    return answer(200, { Name: "upstream-key", SecretString: vault.value });
+    if (stub.failure === "hangs") return;
+    if (stub.failure === "unavailable") return answer(500, { __type: "InternalServiceError", Message: "unavailable" });
+    if (stub.failure === "denied") return answer(400, { __type: "AccessDeniedException", Message: "denied" });
+    if (stub.value === undefined) return answer(400, { __type: "ResourceNotFoundException", Message: "no version" });
+    return answer(200, { Name: "upstream-key", SecretString: stub.value });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const address = server.address();
@@ -39,44 +43,44 @@ const aSecret = async (value: string | undefined) => {
     server.closeAllConnections();
     server.close();
   });
-  return { ...secret(client, "upstream-key", () => clock.nowMs), vault, clock };
+  return { ...secret(client, "upstream-key", () => clock.nowMs), stub, clock };
 };
 
 describe("a cached secret", () => {
   test("100 uses within 5 minutes fetch the secret once", async () => {
-    const { value, vault } = await aSecret("live_key");
+    const { value, stub } = await aSecret("live_key");
     for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
-    expect(vault.requests).toEqual([
+    expect(stub.requests).toEqual([
       { target: "secretsmanager.GetSecretValue", SecretId: "upstream-key", VersionStage: "AWSCURRENT" },
     ]);
   });
 
   test("a rotated value is used after 5 minutes, and not before", async () => {
-    const { value, vault, clock } = await aSecret("live_old");
+    const { value, stub, clock } = await aSecret("live_old");
     await value();
-    vault.value = "live_new";
+    stub.value = "live_new";
     clock.nowMs = NOON_MS + FIVE_MINUTES_MS - 1;
     expect(await value()).toBe("live_old");
     clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBe("live_new");
-    expect(vault.requests).toHaveLength(2);
+    expect(stub.requests).toHaveLength(2);
   });
 });
 
 describe("refetch", () => {
   test("refetch returns a rotated value at once, and later uses have it without another fetch", async () => {
-    const { value, refetch, vault } = await aSecret("live_old");
+    const { value, refetch, stub } = await aSecret("live_old");
     await value();
-    vault.value = "live_new";
+    stub.value = "live_new";
     expect(await refetch()).toBe("live_new");
     expect(await value()).toBe("live_new");
-    expect(vault.requests).toHaveLength(2);
+    expect(stub.requests).toHaveLength(2);
   });
 
   test("refetch throws during an outage, and the cached value stays", async () => {
-    const { value, refetch, vault } = await aSecret("live_key");
+    const { value, refetch, stub } = await aSecret("live_key");
     await value();
-    vault.trouble = "away";
+    stub.failure = "unavailable";
     await expect(refetch()).rejects.toThrow();
     expect(await value()).toBe("live_key");
   });
@@ -84,21 +88,21 @@ describe("refetch", () => {
 
 describe("an absent secret", () => {
   test("an absent secret is fetched once in 60 s, and a first value is used after them", async () => {
-    const { value, vault, clock } = await aSecret(undefined);
+    const { value, stub, clock } = await aSecret(undefined);
     for (let use = 0; use < 100; use += 1) expect(await value()).toBeUndefined();
-    vault.value = "live_key";
+    stub.value = "live_key";
     clock.nowMs = NOON_MS + 59_999;
     expect(await value()).toBeUndefined();
-    expect(vault.requests).toHaveLength(1);
+    expect(stub.requests).toHaveLength(1);
     clock.nowMs = NOON_MS + 60_000;
     expect(await value()).toBe("live_key");
-    expect(vault.requests).toHaveLength(2);
+    expect(stub.requests).toHaveLength(2);
   });
 
   test("refetch returns the first value of an absent secret at once", async () => {
-    const { value, refetch, vault } = await aSecret(undefined);
+    const { value, refetch, stub } = await aSecret(undefined);
     await value();
-    vault.value = "live_key";
+    stub.value = "live_key";
     expect([await refetch(), await value()]).toEqual(["live_key", "live_key"]);
   });
 
@@ -108,9 +112,9 @@ describe("an absent secret", () => {
   });
 
   test("a deleted secret is absent after its 5 minutes", async () => {
-    const { value, vault, clock } = await aSecret("live_key");
+    const { value, stub, clock } = await aSecret("live_key");
     await value();
-    vault.value = undefined;
+    stub.value = undefined;
     clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
     expect(await value()).toBeUndefined();
   });
@@ -122,62 +126,62 @@ test("spaces and line breaks around a value are removed", async () => {
 });
 
 describe("an outage of Secrets Manager", () => {
-  test.for(["away", "denied"] as const)(
+  test.for(["unavailable", "denied"] as const)(
     "during an outage (%s) the cached value is used for a day, and the new one 5 s after the last failed fetch",
-    async (trouble) => {
-      const { value, vault, clock } = await aSecret("live_old");
+    async (failure) => {
+      const { value, stub, clock } = await aSecret("live_old");
       await value();
-      vault.trouble = trouble;
-      vault.value = "live_new";
+      stub.failure = failure;
+      stub.value = "live_new";
       clock.nowMs = NOON_MS + 24 * 3_600_000;
       for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_old");
-      expect(vault.requests).toHaveLength(2);
-      vault.trouble = undefined;
+      expect(stub.requests).toHaveLength(2);
+      stub.failure = undefined;
       clock.nowMs += 5_000;
       expect(await value()).toBe("live_new");
     },
   );
 
-  test.for(["away", "denied"] as const)("during an outage (%s) a cached absence stays", async (trouble) => {
-    const { value, vault, clock } = await aSecret(undefined);
+  test.for(["unavailable", "denied"] as const)("during an outage (%s) a cached absence stays", async (failure) => {
+    const { value, stub, clock } = await aSecret(undefined);
     await value();
-    vault.trouble = trouble;
+    stub.failure = failure;
     clock.nowMs = NOON_MS + 24 * 3_600_000;
     expect(await value()).toBeUndefined();
   });
 
-  test.for(["away", "denied"] as const)(
+  test.for(["unavailable", "denied"] as const)(
     "during an outage (%s) without a cached value, a use throws",
-    async (trouble) => {
-      const { value, vault } = await aSecret("live_key");
-      vault.trouble = trouble;
+    async (failure) => {
+      const { value, stub } = await aSecret("live_key");
+      stub.failure = failure;
       await expect(value()).rejects.toThrow();
-      vault.trouble = undefined;
+      stub.failure = undefined;
       expect(await value()).toBe("live_key");
     },
   );
 });
 
 test("100 concurrent uses share one fetch; its failure rejects them all and is not cached", async () => {
-  const { value, refetch, vault } = await aSecret("live_key");
-  vault.trouble = "denied";
+  const { value, refetch, stub } = await aSecret("live_key");
+  stub.failure = "denied";
   const failed = await Promise.allSettled(Array.from({ length: 50 }, () => value()));
   expect(failed.every(({ status }) => status === "rejected")).toBe(true);
-  expect(vault.requests).toHaveLength(1);
-  vault.trouble = undefined;
+  expect(stub.requests).toHaveLength(1);
+  stub.failure = undefined;
   const values = await Promise.all([...Array.from({ length: 50 }, () => value()), refetch()]);
   expect(new Set(values)).toEqual(new Set(["live_key"]));
-  expect(vault.requests).toHaveLength(2);
+  expect(stub.requests).toHaveLength(2);
 });
 
 test("a fetch that never ends, as after a frozen invocation, is replaced by another one after 3 s", async () => {
-  const { value, vault } = await aSecret("live_key");
-  vault.trouble = "silent";
+  const { value, stub } = await aSecret("live_key");
+  stub.failure = "hangs";
   void value().catch(() => undefined);
-  await vi.waitFor(() => expect(vault.requests).toHaveLength(1));
-  vault.trouble = undefined;
+  await vi.waitFor(() => expect(stub.requests).toHaveLength(1));
+  stub.failure = undefined;
   const begun = performance.now();
   expect(await Promise.all([value(), value()])).toEqual(["live_key", "live_key"]);
   expect(performance.now() - begun).toBeGreaterThan(2_900);
-  expect(vault.requests).toHaveLength(2);
+  expect(stub.requests).toHaveLength(2);
 });

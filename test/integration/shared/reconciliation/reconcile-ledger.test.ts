@@ -107,9 +107,9 @@ describe("reconcileLedger", () => {
   });
 
   test("a check whose wallet is missing does not stop the refunds of other accounts", async () => {
-    const [broken, sound] = [await anAccount(), await anAccount()];
+    const [broken, intact] = [await anAccount(), await anAccount()];
     const check = await ledger.anOpenTransaction(broken, { type: "nin_verification" });
-    await ledger.anOpenTransaction(sound, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
+    await ledger.anOpenTransaction(intact, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
     ledger.nowMs += 400_000;
     const wallet = { TableName: ledger.table, Key: { pk: walletPk(broken) } };
     const { Attributes } = await ledger.tables.db.send(new DeleteCommand({ ...wallet, ReturnValues: "ALL_OLD" }));
@@ -118,16 +118,16 @@ describe("reconcileLedger", () => {
     expect(logged).toMatch(
       new RegExp(`"level":"error","event":"identity_check.not_refunded","transaction":"${check.pk}"`),
     );
-    expect((await readWallet(ledger, sound)).balance_kobo).toBe(200_000);
+    expect((await readWallet(ledger, intact)).balance_kobo).toBe(200_000);
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: Attributes }));
     expect((await run()).logged).not.toContain("identity_check.not_refunded");
     expect((await readWallet(ledger, broken)).balance_kobo).toBe(200_000);
   });
 
   test("a check whose refund meets conflicts for 3 s is left to the next run, and the others are refunded", async () => {
-    const [busy, sound] = [await anAccount(), await anAccount()];
+    const [busy, intact] = [await anAccount(), await anAccount()];
     const check = await ledger.anOpenTransaction(busy, { type: "nin_verification" });
-    await ledger.anOpenTransaction(sound, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
+    await ledger.anOpenTransaction(intact, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
     ledger.nowMs += 400_000;
     proxy.fault = ({ operation, body }) =>
       operation === "TransactWriteItems" && body.includes(check.pk) ? "conflict" : undefined;

@@ -232,7 +232,7 @@ describe("strong reads", () => {
 });
 
 describe("reconcileAndCheckpoint", () => {
-  test("a checkpoint takes in what is an hour old, and nothing younger", async () => {
+  test("a checkpoint includes what is an hour old, and nothing younger", async () => {
     const accountId = await anAccount();
     ledger.nowMs += 1;
     await aDelivery(accountId);
@@ -250,7 +250,7 @@ describe("reconcileAndCheckpoint", () => {
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 150_000, difference_kobo: 0 });
   });
 
-  test("a checkpoint passes an open transaction by its key, and takes in its refund once it has ended", async () => {
+  test("a checkpoint lists an open transaction by its key, and includes its refund once it has failed", async () => {
     const accountId = await ledger.anAccount(5_000);
     for (const hours of [1, 2, 4]) {
       ledger.nowMs = NOON_MS + hours * HOUR_MS;

@@ -173,14 +173,14 @@ describe("events under an upstream reference", () => {
     expect(settled?.upstream_amount_kobo).toBeUndefined();
   });
 
-  test("an event about an order of the sandbox goes to the operator", async () => {
+  test("an event about an order of the sandbox is escalated", async () => {
     const event = await anEvent();
     const order = await anOrder({ upstream_reference: event.reference, mode: "test", open: undefined });
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
     expect((await order.stored())?.status).toBe("processing");
   });
 
-  test("an event whose reference two orders have goes to the operator with an alarm", async () => {
+  test("an event whose reference two orders have is escalated with an alarm", async () => {
     const event = await anEvent();
     const orders = [
       await anOrder({ upstream_reference: event.reference }),
@@ -264,7 +264,7 @@ describe("authentication", () => {
 });
 
 describe("the upstream's amount", () => {
-  test("another amount is applied, recorded as our cost, and raises one alarm however often it arrives", async () => {
+  test("another amount is applied, recorded as the upstream's charge, and raises one alarm for all its copies", async () => {
     const event = await anEvent({ amount_kobo: koboFromNaira(480) });
     const order = await anOrder({ upstream_reference: event.reference });
     expect(await amountsAlerted(event, event, event)).toEqual([48_000]);
@@ -338,7 +338,7 @@ describe("events under our own reference", () => {
     expect(await order.balance()).toBe(2_000);
   });
 
-  test("another amount under our own reference raises the alarm, and a contradiction goes to the operator", async () => {
+  test("another amount under our own reference raises the alarm, and a contradiction is escalated", async () => {
     const order = await anOwnOrder();
     const event = await anEvent({ reference: order.reference, amount_kobo: koboFromNaira(520) });
     expect(await amountsAlerted(event)).toEqual([52_000]);
@@ -347,7 +347,7 @@ describe("events under our own reference", () => {
     expect(await apply(contrary)).toEqual({ kind: "done", outcome: "contradiction" });
   });
 
-  test("an event under the reference of a sandbox order goes to the operator", async () => {
+  test("an event under the reference of a sandbox order is escalated", async () => {
     const order = await anOwnOrder({ pk: await aTransactionPk("test"), mode: "test", open: undefined });
     const event = await anEvent({ reference: order.reference });
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
@@ -361,7 +361,7 @@ describe("events under our own reference", () => {
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
-  test("an upstream reference that only looks like ours is retried and then matched like any unknown reference", async () => {
+  test("an upstream reference with the form of our own is retried and then matched like any unknown reference", async () => {
     const phoneNumber = aPhoneNumber();
     const order = await anOrder({ phone_number: phoneNumber });
     const reference = `DATA_${(await aTransactionPk()).slice("transaction#".length)}`;
@@ -389,7 +389,7 @@ describe("events under an unknown reference", () => {
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
   });
 
-  test("an event of 3 minutes with an unknown reference goes to the operator", async () => {
+  test("an event of 3 minutes with an unknown reference is escalated", async () => {
     const event = await anEvent();
     ledger.nowMs += 180_000;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });

@@ -15,7 +15,7 @@ import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 
 /**
- * Goal: an event with an unknown reference settles at most the one order that it can be about, or goes to the operator.
+ * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.
  */
 const AGE_MS = 180_000;
 const MINUTE_MS = 60_000;
@@ -50,7 +50,7 @@ test("an order made exactly 30 minutes before the event is matched, and a second
   expect(await apply(await anEvent({ phoneNumber }))).toMatchObject({ outcome: "no_candidate" });
 });
 
-test("an event that fits two orders settles neither and goes to the operator", async () => {
+test("an event that fits two orders settles neither and is escalated", async () => {
   const phoneNumber = aPhoneNumber();
   const orders = [
     await anOpenOrder(ledger, { phone_number: phoneNumber }),
@@ -63,7 +63,7 @@ test("an event that fits two orders settles neither and goes to the operator", a
   expect(stored).toMatchObject([{ reason: "several_candidates", phone_masked: "0803****567" }]);
 });
 
-test("an event that fits a recent order and one that is too old settles neither and goes to the operator", async () => {
+test("an event that fits a recent order and one that is too old settles neither and is escalated", async () => {
   const phoneNumber = aPhoneNumber();
   await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(31 * MINUTE_MS) });
   const recent = await anOpenOrder(ledger, { phone_number: phoneNumber });
@@ -91,7 +91,7 @@ test.each<readonly [string, Partial<Transaction>, Parameters<typeof anEvent>[0]]
   expect(await order.stored()).toMatchObject({ status: "processing" });
 });
 
-test("a failed is never matched: it goes to the operator once, and the money stays debited", async () => {
+test("a failed is never matched: it is escalated once, and the money stays debited", async () => {
   const phoneNumber = aPhoneNumber();
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   const event = await anEvent({ phoneNumber, status: "failed" });

@@ -127,7 +127,7 @@ describe("orders", () => {
     expect(await buy({ phoneNumber: "12345" })).toMatchObject({ kind: "refused", fields: ["phone_number"] });
   });
 
-  test("an order whose reference the upstream knows is unknown, because an earlier copy arrived", async () => {
+  test("an order whose reference the upstream rejects as used is unknown, because an earlier copy may have arrived", async () => {
     const { buy, state } = await aClient();
     expect((await buy()).kind).toBe("delivered");
     expect(await buy()).toMatchObject({ kind: "unknown", reason: "duplicate_reference" });

@@ -16,7 +16,7 @@ test("no two routes have the same method and path", () => {
   expect(new Set(all.map(routeKey)).size).toBe(all.length);
 });
 
-test("isRouteOf knows the routes of a function, and neither another's nor the name of an inherited property", () => {
+test("isRouteOf is true for a function's own routes only, and not for inherited properties", () => {
   expect(Object.keys(routes).filter((name) => isRouteOf(name, "purchase"))).toEqual(["buyData", "buyAirtime"]);
   expect(isRouteOf("buyData", "read-account")).toBe(false);
   expect(isRouteOf("toString", "purchase")).toBe(false);

@@ -243,7 +243,7 @@ describe("other values", () => {
   });
 });
 
-describe("what is absent and what is beyond", () => {
+describe("absent and additional fields", () => {
   const five = ["first_name", "last_name", "middle_name", "gender", "date_of_birth"];
   const shapes = [
     ["basic NIN", ninBasicResult, { nin: "1" }, five],
@@ -252,7 +252,7 @@ describe("what is absent and what is beyond", () => {
     ["BVN retrieval", bvnRetrieveResult, { phone_number: "1" }, ["bvn", ...five, "phone_number"]],
   ] as const;
   test.each(shapes)(
-    "a %s result has exactly its fields: the asked number, the name, and null",
+    "a %s result has exactly its fields: the requested number, the name, and null",
     (_name, schema, asked, fields) => {
       const result = normaliseRecord(
         { surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" },
@@ -299,7 +299,7 @@ describe("what is absent and what is beyond", () => {
   });
 });
 
-describe("a record that says nothing about the person is none", () => {
+describe("a record without personal fields", () => {
   test.each([
     ["nothing at all", {}],
     ["only the number that was asked for", { nin: "12345678901" }],

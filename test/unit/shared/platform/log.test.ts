@@ -52,8 +52,11 @@ describe("errorFields", () => {
   });
 });
 
-test.each(Object.entries(logEvents))("%s says what it means and what to do", (event, { meaning, action }) => {
-  expect(event).toMatch(/^[a-z_-]+\.[a-z0-9_]+$/);
-  expect(meaning).toMatch(/^[A-Z].{20,}\.$/);
-  expect(action).toMatch(/^[A-Za-z].*\.$/);
-});
+test.each(Object.entries(logEvents))(
+  "the entry of the log event %s says what it means and what to do",
+  (event, { meaning, action }) => {
+    expect(event).toMatch(/^[a-z_-]+\.[a-z0-9_]+$/);
+    expect(meaning).toMatch(/^[A-Z].{20,}\.$/);
+    expect(action).toMatch(/^[A-Za-z].*\.$/);
+  },
+);

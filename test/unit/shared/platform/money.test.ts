@@ -50,7 +50,7 @@ describe("koboFromSentNaira", () => {
     ["0.29", 29],
     ["54.019999999999996", 5_402],
     ["0", 0],
-  ] as const)("%j is %i kobo", ([sent, kobo]) => {
+  ] as const)("the sent amount %j is %i kobo", ([sent, kobo]) => {
     expect(koboFromSentNaira(sent)).toBe(kobo);
   });
 

@@ -23,7 +23,7 @@ test.each(["contradiction", "unauthenticated", "no_candidate", "several_candidat
   },
 );
 
-test("an event that could not be read is told by its reason", () => {
+test("an unreadable event is recognised by its reason", () => {
   const event = { ...stored, reason: "unreadable", problem: "status absent" };
   expect(storedEventSchema.parse(event)).toEqual(event);
 });

@@ -160,15 +160,15 @@ test("events are authenticated by an address list or a configured signature, not
 describe("after a rotation that this process has not seen", () => {
   /** A admission whose secrets are in Secrets Manager; the cached versions are old until they are fetched again. */
   const aRotation = () => {
-    const vault = { token: "n".repeat(43), key: "m".repeat(43), isAway: false, requests: 0 };
+    const stored = { token: "n".repeat(43), key: "m".repeat(43), isFailing: false, requests: 0 };
     const clock = { nowMs: 0 };
     const cachedSecret = (before: string, latest: () => string | undefined): Secret => {
       let cached: string | undefined = before;
       return {
         value: async () => cached,
         refetch: async () => {
-          vault.requests += 1;
-          if (vault.isAway) throw new Error("away");
+          stored.requests += 1;
+          if (stored.isFailing) throw new Error("Secrets Manager fails");
           cached = latest();
           return cached;
         },
@@ -181,52 +181,52 @@ describe("after a rotation that this process has not seen", () => {
         () => clock.nowMs,
       );
     const authentication = anAuthentication({
-      pathToken: pair(TOKEN, () => vault.token),
-      signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => vault.key) },
+      pathToken: pair(TOKEN, () => stored.token),
+      signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => stored.key) },
     });
     const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });
-    return { vault, clock, authentication, signed };
+    return { stored, clock, authentication, signed };
   };
 
   test("after a rotation the new token and the new key are admitted at once, and the previous ones still are", async () => {
-    const { vault, authentication, signed } = aRotation();
-    expect(await enter(authentication, { token: vault.token, ...signed(vault.key) })).toBeUndefined();
+    const { stored, authentication, signed } = aRotation();
+    expect(await enter(authentication, { token: stored.token, ...signed(stored.key) })).toBeUndefined();
     expect(await enter(authentication, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
-    expect(vault.requests).toBe(4);
+    expect(stored.requests).toBe(4);
   });
 
   test("1,000 wrong tokens cause two requests to Secrets Manager in 5 s, and two more in the next", async () => {
-    const { vault, clock, authentication } = aRotation();
+    const { stored, clock, authentication } = aRotation();
     const wrong = () => enter(authentication, { token: "x".repeat(43) });
     const codes = await Promise.all(Array.from({ length: 1_000 }, wrong));
     expect(new Set(codes)).toEqual(new Set(["not_found"]));
-    expect(vault.requests).toBe(2);
+    expect(stored.requests).toBe(2);
     clock.nowMs += 4_999;
     await wrong();
-    expect(vault.requests).toBe(2);
+    expect(stored.requests).toBe(2);
     clock.nowMs += 1;
     await wrong();
-    expect(vault.requests).toBe(4);
+    expect(stored.requests).toBe(4);
   });
 
   test("1,000 wrong signatures cause two requests to Secrets Manager in 5 s", async () => {
-    const { vault, authentication } = aRotation();
+    const { stored, authentication } = aRotation();
     const wrong = () => enter(authentication, { headers: { "x-webhook-signature": "0".repeat(64) } });
     expect(new Set(await Promise.all(Array.from({ length: 1_000 }, wrong)))).toEqual(new Set(["invalid_api_key"]));
-    expect(vault.requests).toBe(2);
+    expect(stored.requests).toBe(2);
   });
 
   test("concurrent events under the new token are admitted together with the first", async () => {
-    const { vault, authentication, signed } = aRotation();
-    const enterNew = () => enter(authentication, { token: vault.token, ...signed(vault.key) });
+    const { stored, authentication, signed } = aRotation();
+    const enterNew = () => enter(authentication, { token: stored.token, ...signed(stored.key) });
     expect(await Promise.all([enterNew(), enterNew(), enterNew()])).toEqual([undefined, undefined, undefined]);
-    expect(vault.requests).toBe(4);
+    expect(stored.requests).toBe(4);
   });
 
   test("while Secrets Manager fails an unknown token is refused, and the known one is admitted", async () => {
-    const { vault, authentication, signed } = aRotation();
-    vault.isAway = true;
-    expect(await enter(authentication, { token: vault.token, ...signed(KEY) })).toBe("not_found");
+    const { stored, authentication, signed } = aRotation();
+    stored.isFailing = true;
+    expect(await enter(authentication, { token: stored.token, ...signed(KEY) })).toBe("not_found");
     expect(await enter(authentication, { token: TOKEN, ...signed(KEY) })).toBeUndefined();
   });
 });

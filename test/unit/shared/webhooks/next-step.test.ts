@@ -27,14 +27,20 @@ test("retries wait 5 s, 1 min, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with up t
   }
 });
 
-test.each([200, 201, 202, 204, 299])("%i is delivered, even at an endpoint that failed for 6 days", (status) => {
-  const failingSinceMs = NOW - 6 * 24 * 3_600_000;
-  expect(decideNextStep(answered(status), { ...context, failingSinceMs })).toEqual({ kind: "delivered" });
-});
+test.each([200, 201, 202, 204, 299])(
+  "a webhook answered with %i is delivered, even at an endpoint that failed for 6 days",
+  (status) => {
+    const failingSinceMs = NOW - 6 * 24 * 3_600_000;
+    expect(decideNextStep(answered(status), { ...context, failingSinceMs })).toEqual({ kind: "delivered" });
+  },
+);
 
-test.each([199, 300, 301, 302, 304, 307, 400, 401, 404, 409, 429, 500, 503])("%i is retried", (status) => {
-  expect(decideNextStep(answered(status), context)).toEqual({ kind: "retry", afterS: 5 });
-});
+test.each([199, 300, 301, 302, 304, 307, 400, 401, 404, 409, 429, 500, 503])(
+  "a webhook answered with %i is retried",
+  (status) => {
+    expect(decideNextStep(answered(status), context)).toEqual({ kind: "retry", afterS: 5 });
+  },
+);
 
 test("a time-out, a refused address and a 200 that is too large are retried", () => {
   const tooLarge: PostResult = { kind: "failed", reason: "too_large", status: 200 };

@@ -142,6 +142,7 @@ test("a dry run of a carry-over writes nothing and predicts the copied items and
   expect(await itemsOf(restored)).toEqual(before);
   const result = await carry();
   expect(planned.counts).toEqual(result.counts);
+  expect(wallets.map(({ account_id }) => account_id)).toContain(accountId);
   for (const { account_id, after_kobo } of wallets) {
     expect(after_kobo).toBe((await readWallet(old, account_id)).balance_kobo);
   }
