@@ -13,6 +13,9 @@ export const outputOf = (variable: string): string =>
 /** The output with the base URL, `/v1` included. */
 export const API_URL_OUTPUT = "ApiUrl";
 
+/** The output with the ARN of the topic that alarms notify. */
+export const ALARM_TOPIC_OUTPUT = "AlarmTopic";
+
 /** `prod` and `Service` make the stack `Prod-Service`. */
 export const stackName = (stage: string, part: "Data" | "Network" | "Service"): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-${part}`;

@@ -11,13 +11,36 @@ export const queues = {
     batchSize: 10,
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
     receivesMax: 12,
+    concurrencyMax: 10,
   },
   /**
    * Waits between attempts are visibility timeouts, and each attempt is a receive. An endpoint can cause 9; the others
    * are for faults of the service.
    */
-  delivery: { consumer: "deliver-webhook", batchSize: 1, visibilityTimeoutS: VISIBILITY_TIMEOUT_S, receivesMax: 50 },
+  delivery: {
+    consumer: "deliver-webhook",
+    batchSize: 1,
+    visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
+    receivesMax: 50,
+    concurrencyMax: 20,
+  },
 } as const satisfies Record<
   string,
-  { consumer: string; batchSize: number; visibilityTimeoutS: number; receivesMax: number }
+  {
+    readonly consumer: string;
+    readonly batchSize: number;
+    readonly visibilityTimeoutS: number;
+    readonly receivesMax: number;
+    /** Concurrent invocations on AWS, unless the stage sets another number (infra/stages.ts). */
+    readonly concurrencyMax: number;
+  }
 >;
+export type QueueName = keyof typeof queues;
+
+/** The dead letters of the ledger's stream and of the schedules, which have no queue of their own. */
+export const streamDeadLetters = (stage: string): string => `${stage}-airtime-ledger-stream-dead-letters`;
+export const scheduleDeadLetters = (stage: string): string => `${stage}-airtime-schedules-dead-letters`;
+
+/** AWS accepts 2 to 1,000. Source: AWS, "Configuring scaling behavior for SQS event source mappings". */
+export const QUEUE_CONCURRENCY_MIN = 2;
+export const QUEUE_CONCURRENCY_MAX = 1_000;

@@ -4,6 +4,7 @@ import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
+import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.ts";
 import { SettingsError } from "./settings-error.ts";
 
 const ipRanges = z.array(
@@ -62,6 +63,14 @@ const domain = z.object({
   isOnlyAddress: z.boolean().default(false),
 });
 
+const queueConcurrency = z
+  .int()
+  .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
+  .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
+
+/** A call to the upstream lasts a second: fewer would refuse requests that the rate limits of keys allow. */
+const RESERVED_MIN = 5;
+
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
 const stageSettings = z
   .strictObject({
@@ -102,23 +111,37 @@ const stageSettings = z
     workers: z.enum(["on", "off"]).default("on"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
-    /** Receives the alarms. */
+    /** Receives the alarms; needed by a stage that sells. */
     alarmEmail: z.email().optional(),
     domain: domain.optional(),
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
-    /** Rate limit of the whole API; the limits of a key are lower. */
+    /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
-    /** Reserved concurrency by function. */
+    /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
+    maxConcurrency: z
+      .strictObject({
+        outcomes: queueConcurrency.default(queues.outcomes.concurrencyMax),
+        delivery: queueConcurrency.default(queues.delivery.concurrencyMax),
+      })
+      .prefault({}),
+    /** Reserved concurrency by function: guaranteed to it, and its limit. `doctor` says when to set it. */
     reservedConcurrency: z
-      .partialRecord(z.enum(["purchase", "check-identity", "receive-upstream-event"]), z.int().min(1))
+      .partialRecord(
+        z.enum(["purchase", "check-identity", "receive-upstream-event"]),
+        z.int().min(RESERVED_MIN, `Reserved concurrency is a limit too: reserve at least ${RESERVED_MIN}`),
+      )
       .default({}),
     adopt: adoption.optional(),
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
+  })
+  .refine((settings) => !sells(settings) || settings.alarmEmail !== undefined, {
+    error: "A stage that sells needs the address of those who must receive its alarms",
+    path: ["alarmEmail"],
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "availabilityZones"), {
     error: "There must be one name for each zone",
@@ -173,7 +196,7 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages. Change URL, account and region before the first deployment of a stage that sells. */
+/** The stages. Change the URL, account, region and addresses before the first deployment of a stage that sells. */
 export const stages: Stages = {
   /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
@@ -189,6 +212,7 @@ export const stages: Stages = {
     upstreamWebhookIps: [],
     egress: { kind: "nat-gateway", zones: 2 },
     identityPrices: prices,
+    alarmEmail: "operations@example.com",
     logRetentionDays: 90,
   },
 };

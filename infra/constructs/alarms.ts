@@ -54,14 +54,19 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Alarms when the metric is missing or 0 for one period. */
+  /**
+   * Notifies when the metric has no more data points for three periods. An alarm begins in INSUFFICIENT_DATA, so that
+   * one that is new, and has no data yet, notifies nobody; as a breach, the missing data would raise it at once.
+   */
   addSilenceAlarm(id: string, { metric, impact }: SilenceAlarmProps): void {
-    this.addAlarm(id, impact, {
+    const alarm = this.addAlarm(id, impact, {
       metric,
       threshold: 0,
-      comparisonOperator: ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      treatMissingData: TreatMissingData.MISSING,
+      evaluationPeriods: 3,
     });
+    alarm.addInsufficientDataAction(new SnsAction(this.topic));
   }
 
   /** A metric of this stage that the functions write to their logs (shared/platform/log.ts). */
@@ -83,10 +88,14 @@ export class Alarms extends Construct {
       readonly threshold: number;
       readonly comparisonOperator: ComparisonOperator;
       readonly treatMissingData: TreatMissingData;
+      readonly evaluationPeriods?: number;
     },
-  ): void {
-    const alarm = new Alarm(this, id, { ...props, evaluationPeriods: 1, alarmDescription: impact });
+  ): Alarm {
+    const alarm = new Alarm(this, id, { evaluationPeriods: 1, ...props, alarmDescription: impact });
     alarm.addAlarmAction(new SnsAction(this.topic));
+    // Those who were notified learn that it is over.
+    alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
+    return alarm;
   }
 }

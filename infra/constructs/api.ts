@@ -1,6 +1,7 @@
 import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { AccessLogField, AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
+  CfnStage,
   DomainName,
   HttpApi,
   HttpMethod,
@@ -14,7 +15,7 @@ import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { Route } from "../../shared/contract/routes.ts";
+import { isOrder, type Route, routeKey } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -25,8 +26,15 @@ export interface ApiProps {
   readonly settings: Pick<StageSettings, "domain" | "logRetentionDays" | "requestsPerSecondMax">;
 }
 
-/** 5xx responses of the gateway itself. */
-const GATEWAY_FAILURES = "GatewayFailures";
+/**
+ * Responses of the gateway itself, as access logs show them: `answered` is what the function returned. An HTTP API has
+ * no metric of 429 responses; its access log has them, except where they are excessive. Unknown paths are left out:
+ * scanners must not raise an alarm. Source: AWS, "API Gateway: missing CloudWatch logs".
+ */
+const gatewayResponses = {
+  GatewayFailures: '{ ($.status = "5*") && ($.answered != "5*") }',
+  GatewayThrottles: '{ ($.status = "429") && ($.answered != "429") && ($.route != "$default") }',
+} as const;
 
 /** The HTTP API: routes to functions, access logs, throttling. */
 export class Api extends Construct {
@@ -39,12 +47,15 @@ export class Api extends Construct {
   readonly accessLogs: LogGroup;
   private readonly api: HttpApi;
   private readonly stage: string;
+  private readonly deployment: HttpStage;
+  private readonly requestsPerSecondMax: number;
   private readonly integrations = new Map<ServiceFunction, HttpLambdaIntegration>();
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
     super(scope, id);
     const { domain, logRetentionDays, requestsPerSecondMax } = settings;
     this.stage = stage;
+    this.requestsPerSecondMax = requestsPerSecondMax;
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
@@ -61,7 +72,7 @@ export class Api extends Construct {
         domainName: domain.name,
         certificate: Certificate.fromCertificateArn(this, "Certificate", domain.certificateArn),
       });
-    new HttpStage(this, "Stage", {
+    this.deployment = new HttpStage(this, "Stage", {
       httpApi: this.api,
       stageName: "$default",
       autoDeploy: true,
@@ -79,27 +90,34 @@ export class Api extends Construct {
       "APIG4",
       "Every function authenticates the key itself, because the same write counts the request",
     );
-    this.addFailureMetric();
+    this.addGatewayMetrics();
   }
 
   /** 5xx responses in 5 minutes that no function returned. */
   get failures(): Metric {
-    return new Metric({
-      namespace: METRICS_NAMESPACE,
-      metricName: `${GATEWAY_FAILURES}-${this.stage}`,
-      statistic: "Sum",
-      period: Duration.minutes(5),
-    });
+    return this.gatewayMetric("GatewayFailures");
   }
 
-  addRoute({ method, path }: Pick<Route, "method" | "path">, handler: ServiceFunction): void {
-    this.api.addRoutes({ path, methods: [HttpMethod[method]], integration: this.integrationOf(handler) });
+  /** 429 responses in 5 minutes that no function returned, on known paths. */
+  get throttles(): Metric {
+    return this.gatewayMetric("GatewayThrottles");
+  }
+
+  /** Adds a route with its share of the stage's rate limit. */
+  addRoute(route: Route, handler: ServiceFunction): void {
+    const [added] = this.api.addRoutes({
+      path: route.path,
+      methods: [HttpMethod[route.method]],
+      integration: this.integrationOf(handler),
+    });
+    if (added !== undefined) this.limit(added, routeKey(route), shareOf(route));
   }
 
   /** Handles requests that match no route. */
   addDefaultRoute(handler: ServiceFunction): void {
     const integration = this.integrationOf(handler);
-    new HttpRoute(this, "Rest", { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration });
+    const route = new HttpRoute(this, "Rest", { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration });
+    this.limit(route, HttpRouteKey.DEFAULT.key, SHARE_OF_UNKNOWN);
   }
 
   apiMetric(metricName: "Count" | "4xx" | "5xx" | "Latency", statistic: string): Metric {
@@ -113,6 +131,21 @@ export class Api extends Construct {
     });
   }
 
+  /**
+   * Each route has a limit of its own, so that no other one can use up that of the purchases. API Gateway refuses
+   * settings of a route that does not exist yet.
+   */
+  private limit(route: HttpRoute, key: string, share: number): void {
+    const limit = Math.max(1, Math.floor(this.requestsPerSecondMax * share));
+    const { defaultChild } = this.deployment.node;
+    if (!(defaultChild instanceof CfnStage)) throw new Error("The stage of the API has another resource");
+    defaultChild.routeSettings = {
+      ...defaultChild.routeSettings,
+      [key]: { ThrottlingRateLimit: limit, ThrottlingBurstLimit: limit },
+    };
+    this.deployment.node.addDependency(route);
+  }
+
   private integrationOf(handler: ServiceFunction): HttpLambdaIntegration {
     const known = this.integrations.get(handler);
     if (known !== undefined) return known;
@@ -121,13 +154,29 @@ export class Api extends Construct {
     return integration;
   }
 
-  /** Functions log their own 5xx responses; this counts those of the gateway. */
-  private addFailureMetric(): void {
+  private gatewayMetric(name: keyof typeof gatewayResponses): Metric {
+    return new Metric({
+      namespace: METRICS_NAMESPACE,
+      metricName: `${name}-${this.stage}`,
+      statistic: "Sum",
+      period: Duration.minutes(5),
+    });
+  }
+
+  /** Functions log their own responses; this counts those of the gateway. */
+  private addGatewayMetrics(): void {
     new MetricFilter(this, "Failures", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal('{ ($.status = "5*") && ($.answered != "5*") }'),
+      filterPattern: FilterPattern.literal(gatewayResponses.GatewayFailures),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.failures.metricName,
+      metricValue: "1",
+    });
+    new MetricFilter(this, "Throttles", {
+      logGroup: this.accessLogs,
+      filterPattern: FilterPattern.literal(gatewayResponses.GatewayThrottles),
+      metricNamespace: METRICS_NAMESPACE,
+      metricName: this.throttles.metricName,
       metricValue: "1",
     });
   }
@@ -140,6 +189,16 @@ export class Api extends Construct {
  */
 const accessLogName = (stage: string): string =>
   `/aws/vendedlogs/${stage}-airtime-access-${Fn.select(2, Fn.split("/", Aws.STACK_ID))}`;
+
+/** Shares of the stage's rate limit. Anyone can call a document or an unknown path. */
+const SHARE_OF_READS = 0.5;
+const SHARE_OF_DOCUMENTS = 0.1;
+const SHARE_OF_UNKNOWN = 0.1;
+
+const shareOf = (route: Route): number => {
+  if (isOrder(route)) return 1;
+  return route.document === undefined ? SHARE_OF_READS : SHARE_OF_DOCUMENTS;
+};
 
 /** The route key, never the path: paths contain references, and one contains a secret. */
 const accessLogFormat = AccessLogFormat.custom(

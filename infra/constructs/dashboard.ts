@@ -29,8 +29,9 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   dashboard.addWidgets(
     graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
     graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
-    graph("5xx of the gateway; orders over the upstream's rate limit", [
+    graph("5xx and 429 of the gateway; orders over the upstream's rate limit", [
       api.failures,
+      api.throttles,
       alarms.stageMetric("UpstreamRateLimited", "Sum"),
     ]),
   );

@@ -8,6 +8,17 @@ import type { ServiceFunction } from "./service-function.ts";
 
 const RETENTION = Duration.days(14);
 
+/**
+ * AWS leaves messages that were received more than three times out of a queue's age, so that webhooks between two
+ * attempts do not count: the fourth attempt is 6 minutes after the first. Source: AWS, "Available CloudWatch metrics
+ * for Amazon SQS".
+ */
+const AGE_S_MAX = 15 * 60;
+/** The consumer of either queue handles so many in less than a minute. */
+const DEPTH_MAX = 1_000;
+/** Half of what AWS allows: beyond 120,000 it delivers nothing. Source: AWS, "Amazon SQS message quotas". */
+const IN_FLIGHT_MAX = 60_000;
+
 export interface DeadLettersProps {
   readonly queueName: string;
   readonly alarms: Alarms;
@@ -36,8 +47,13 @@ export interface QueueConsumerProps {
   /** At least six times the consumer's time-out (Lambda's SQS guide). */
   readonly visibilityTimeoutS: number;
   readonly receivesMax: number;
+  /** Concurrent invocations of the consumer. */
+  readonly concurrencyMax: number;
   readonly alarms: Alarms;
+  /** What a customer loses by a dead letter, then what to do. */
   readonly impact: string;
+  /** What a customer loses while messages wait. */
+  readonly delayImpact: string;
 }
 
 /** A queue with its dead letters and their alarm. The consuming function is added once it exists. */
@@ -45,11 +61,13 @@ export class QueueConsumer extends Construct {
   readonly queue: Queue;
   readonly deadLetters: DeadLetters;
   private readonly batchSize: number;
+  private readonly concurrencyMax: number;
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
     const { queueName, alarms, impact } = props;
     this.batchSize = props.batchSize;
+    this.concurrencyMax = props.concurrencyMax;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
       // The admin commands find it by this name.
       queueName: `${queueName}-dead-letters`,
@@ -64,11 +82,35 @@ export class QueueConsumer extends Construct {
       visibilityTimeout: Duration.seconds(props.visibilityTimeoutS),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: props.receivesMax },
     });
+    this.addAlarms(alarms, props.delayImpact);
   }
 
   /** Messages fail one by one: a bad message does not hold back its batch. */
   addConsumer(consumer: ServiceFunction, enabled: boolean): void {
-    const { batchSize } = this;
-    consumer.addEventSource(new SqsEventSource(this.queue, { batchSize, reportBatchItemFailures: true, enabled }));
+    const { batchSize, concurrencyMax: maxConcurrency } = this;
+    consumer.addEventSource(
+      new SqsEventSource(this.queue, { batchSize, maxConcurrency, reportBatchItemFailures: true, enabled }),
+    );
+  }
+
+  /** A consumer that is stopped, refused or too slow shows in the age of the oldest message. */
+  private addAlarms(alarms: Alarms, delayImpact: string): void {
+    const { id } = this.node;
+    const period = Duration.minutes(5);
+    alarms.addThresholdAlarm(`${id}Age`, {
+      metric: this.queue.metricApproximateAgeOfOldestMessage({ period, statistic: "Maximum" }),
+      threshold: AGE_S_MAX,
+      impact: `${delayImpact} A message has waited for 15 minutes: check the consumer's mapping, throttles and log.`,
+    });
+    alarms.addThresholdAlarm(`${id}Depth`, {
+      metric: this.queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Minimum" }),
+      threshold: DEPTH_MAX,
+      impact: `${delayImpact} More than 1,000 messages have waited for 5 minutes: raise maxConcurrency if the quota allows.`,
+    });
+    alarms.addThresholdAlarm(`${id}InFlight`, {
+      metric: this.queue.metricApproximateNumberOfMessagesNotVisible({ period, statistic: "Maximum" }),
+      threshold: IN_FLIGHT_MAX,
+      impact: `${delayImpact} More than 60,000 messages are in flight, and AWS delivers none beyond 120,000: switch endpoints that are down off.`,
+    });
   }
 }

@@ -3,6 +3,7 @@ import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
 import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
+import { scheduleDeadLetters } from "../queues.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -18,7 +19,7 @@ export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, alarms, targets }: SchedulesProps) {
     super(scope, id);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: `${stage}-airtime-schedules-dead-letters`,
+      queueName: scheduleDeadLetters(stage),
       alarms,
       impact:
         "Catalogs may become stale and abandoned checks stay unrefunded: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
@@ -40,7 +41,7 @@ export class Schedules extends Construct {
         ],
       });
       alarms.addSilenceAlarm(`${name}Silent`, {
-        metric: target.functionMetric("Invocations", "Sum").with({ period: Duration.minutes(15) }),
+        metric: target.functionMetric("Invocations", "Sum"),
         impact: `${target.spec.impact} ${name} was not invoked for 15 minutes: check its rule in EventBridge.`,
       });
     }

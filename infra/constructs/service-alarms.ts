@@ -11,18 +11,6 @@ export interface ServiceAlarmsProps {
   readonly logBytesPerHourMax: number;
 }
 
-/**
- * The functions whose throttling fails a request; the work of the others waits in a queue, a stream or for the next
- * minute.
- */
-const answering: readonly FunctionName[] = [
-  "list-catalog",
-  "purchase",
-  "check-identity",
-  "read-account",
-  "receive-upstream-event",
-];
-
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
@@ -76,10 +64,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHo
       threshold: logBytesPerHourMax,
       impact: `No customer loses anything, but costs rise: ${name} logs far more than usual. Read its log.`,
     });
-  }
-  for (const name of answering) {
-    const each = functions[name];
-    alarms.addThresholdAlarm(`${each.node.id}Throttles`, {
+    alarms.addThresholdAlarm(`${id}Throttles`, {
       metric: each.functionMetric("Throttles", "Sum"),
       threshold: 0,
       impact: `${each.spec.impact} ${name} is throttled: raise the concurrency of the account or the function.`,
@@ -90,6 +75,12 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHo
     threshold: 0,
     impact:
       "Callers got a 5xx that no function returned, and do not know the outcome: they retry with the same reference. Check the access logs.",
+  });
+  alarms.addThresholdAlarm("GatewayThrottles", {
+    metric: api.throttles,
+    threshold: 0,
+    impact:
+      "Callers, or the upstream, got a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
   });
   for (const { id, name, threshold, impact } of thresholds) {
     alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), threshold, impact });

@@ -1,6 +1,6 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { API_URL_OUTPUT, outputOf } from "../outputs.ts";
+import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../outputs.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 
@@ -24,7 +24,7 @@ export const addOutputs = (stack: Stack, { values, api, dashboard, alarms }: Ser
     "Webhook URL for the upstream; admin secrets rotate webhook-token shows the TOKEN once",
   );
   addOutput("DashboardUrl", dashboard, "Alarms, queues and open transactions");
-  addOutput("AlarmTopic", alarms.topic.topicArn, "Subscribe those who must receive alarms");
+  addOutput(ALARM_TOPIC_OUTPUT, alarms.topic.topicArn, "Subscribe those who must receive alarms");
   if (api.domainTarget !== undefined)
     addOutput("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");
   for (const [variable, value] of Object.entries(values)) {

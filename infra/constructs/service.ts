@@ -2,8 +2,8 @@ import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { type FunctionName, functionNames } from "../functions.ts";
-import { queues } from "../queues.ts";
+import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
+import { type QueueName, queues } from "../queues.ts";
 import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
@@ -90,18 +90,20 @@ export class Service extends Stack {
     addOutputs(this, { values, api, dashboard, alarms });
   }
 
-  private addQueue(name: keyof typeof queues, alarms: Alarms, impact: string): QueueConsumer {
+  private addQueue(name: QueueName, alarms: Alarms, impact: string): QueueConsumer {
     return new QueueConsumer(this, pascalCase(name), {
       queueName: `${this.props.stage}-airtime-${name}`,
       alarms,
       impact: `${impact} Read the log of ${queues[name].consumer}, fix the cause, redrive the queue.`,
+      delayImpact: functionSpecs[queues[name].consumer].impact,
       ...queues[name],
+      concurrencyMax: this.props.settings.maxConcurrency[name],
     });
   }
 
   private makeFunctions(
     values: FunctionEnvironment,
-    queueConsumers: Readonly<Record<keyof typeof queues, QueueConsumer>>,
+    queueConsumers: Readonly<Record<QueueName, QueueConsumer>>,
   ): Record<FunctionName, ServiceFunction> {
     const make = (name: FunctionName) => this.makeFunction(name, values, queueConsumers);
     return {
@@ -124,7 +126,7 @@ export class Service extends Stack {
   private makeFunction(
     name: FunctionName,
     values: FunctionEnvironment,
-    queueConsumers: Readonly<Record<keyof typeof queues, QueueConsumer>>,
+    queueConsumers: Readonly<Record<QueueName, QueueConsumer>>,
   ): ServiceFunction {
     const { stage, settings, data } = this.props;
     const variables = variablesOf(name);

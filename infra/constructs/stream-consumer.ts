@@ -1,8 +1,10 @@
 import { Duration } from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
-import { EventSourceMapping, FilterCriteria, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { EventSourceMapping, FilterCriteria, MetricType, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
+import { streamDeadLetters } from "../queues.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -30,7 +32,7 @@ export class StreamConsumer extends Construct {
     const { tableStreamArn } = table;
     if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: `${stage}-airtime-${id.toLowerCase()}-stream-dead-letters`,
+      queueName: streamDeadLetters(stage),
       alarms,
       impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
     });
@@ -48,6 +50,7 @@ export class StreamConsumer extends Construct {
       reportBatchItemFailures: true,
       filters: [FilterCriteria.filter(pattern)],
       onFailure: new SqsDlq(deadLetters),
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
     // Creating the mapping reads the stream once: the role must exist by then.
     if (consumer.role) mapping.node.addDependency(consumer.role);
@@ -55,6 +58,18 @@ export class StreamConsumer extends Construct {
       metric: consumer.functionMetric("IteratorAge", "Maximum").with({ period: Duration.minutes(1) }),
       threshold: BEHIND_MS_MAX,
       impact: `${consumer.spec.impact} The ledger's stream is more than 5 minutes behind: read the log of enqueue-webhooks.`,
+    });
+    // The stream's age is measured by invocations only: without polls it has none, whatever waits. A mapping that polls
+    // an empty stream counts 0 events. Source: AWS, "Types of metrics for Lambda functions", event source mappings.
+    alarms.addSilenceAlarm(`${id}StreamSilent`, {
+      metric: new Metric({
+        namespace: "AWS/Lambda",
+        metricName: "PolledEventCount",
+        statistic: "Sum",
+        dimensionsMap: { EventSourceMappingUUID: mapping.eventSourceMappingId },
+        period: Duration.minutes(5),
+      }),
+      impact: `${consumer.spec.impact} The ledger's stream has not been polled for 15 minutes: check the mapping of enqueue-webhooks, its State and LastProcessingResult.`,
     });
   }
 }

@@ -3,7 +3,7 @@ import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
-import type { HttpUpstream } from "../upstream/http-upstream.ts";
+import { type HttpUpstream, NO_UPSTREAM_KEY } from "../upstream/http-upstream.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import { catalogChanges, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
@@ -18,6 +18,8 @@ const GZIP_BYTES_MAX = 380_000;
 export type RefreshResult =
   | { readonly kind: "fresh_enough" }
   | { readonly kind: "replaced"; readonly plans: number }
+  /** The upstream's key was never set: a new stage, or one for test keys only. */
+  | { readonly kind: "not_set_up" }
   /** The previous catalog is still served. */
   | { readonly kind: "refused"; readonly reason: "unreachable" | "invalid" | "empty" | "halved" | "too_large" };
 
@@ -40,6 +42,10 @@ export const refreshCatalog = async (
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
   const fetched = await fetchCatalog(upstream, deadline);
+  // Not an alarm, which would be raised each minute. Once there was a catalog, an absent key is one.
+  if (fetched.kind === "refused" && fetched.details.answer === NO_UPSTREAM_KEY && before === undefined) {
+    return { kind: "not_set_up" };
+  }
   if (fetched.kind === "refused") return refuse(fetched.reason, fetched.details);
   const { catalog } = fetched;
   const plans = catalog.data_plans.length;

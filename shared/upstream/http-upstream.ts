@@ -24,6 +24,8 @@ export type HttpUpstream = Upstream & {
   readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
 };
 
+/** Why nothing was sent, if the upstream's key is absent. */
+export const NO_UPSTREAM_KEY = "no_upstream_key";
 /** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
@@ -40,7 +42,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
     assertReady: async (request, deadline) => {
       const waitS = limit.waitS(groupOf(request));
       if (waitS > 0) throw unavailable("upstream_limit", waitS);
-      if ((await liveKey.value()) === undefined) throw unavailable("no_upstream_key", 60);
+      if ((await liveKey.value()) === undefined) throw unavailable(NO_UPSTREAM_KEY, 60);
       if (upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN) throw unavailable("no_time", 1);
     },
     buy: async (order, reference, deadline) => {
@@ -54,7 +56,7 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
     fetchCatalog: async (deadline) => {
       for (;;) {
         const key = await liveKey.value();
-        if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
+        if (key === undefined) return { kind: "never_sent", reason: NO_UPSTREAM_KEY };
         const result = await sendRead(key, liveKey, deadline, (current) =>
           send({ ...catalogRequest, key: current, totalMs: upstreamBudgetMs(deadline) }),
         );
@@ -124,7 +126,7 @@ const sendOrder = async (
       : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
 
   const key = await keyInTime(liveKey.value, deadline);
-  if (key === undefined) return { kind: "never_sent", reason: "no_upstream_key" };
+  if (key === undefined) return { kind: "never_sent", reason: NO_UPSTREAM_KEY };
   const first = await sendWith(key);
   if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
   if (first.status === 401) return retryWithFreshKey(first, key, liveKey, deadline, sendWith);

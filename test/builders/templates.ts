@@ -7,6 +7,7 @@ import { settingsOf } from "../../infra/stages.ts";
 const resource = z.object({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).default({}),
+  DependsOn: z.union([z.string(), z.array(z.string())]).optional(),
   DeletionPolicy: z.string().optional(),
   UpdateReplacePolicy: z.string().optional(),
 });

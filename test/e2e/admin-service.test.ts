@@ -78,7 +78,7 @@ test("doctor exits with 1 if a queue has a dead letter", async () => {
   });
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
   const { code, stdout } = await admin("doctor");
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/dead letters +wrong +status: 1/)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/dead letters +wrong +outcomes: 1/)]);
 });
 
 /** Sets the upstream's signing key. */

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
+import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
@@ -14,8 +17,8 @@ import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahe
 import { aTransaction } from "../builders/transaction.ts";
 
 /**
- * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint stands in for CloudFormation, Lambda and
- * STS; the stack's outputs name the tables, queues and secrets of a local service.
+ * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint stands in for CloudFormation, Lambda,
+ * SNS and STS; the stack's outputs name the tables, queues and secrets of a local service.
  */
 let service: OperatedService;
 let aws: Server;
@@ -25,26 +28,52 @@ const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 
 /** The status of STS responses, and the number of requests. */
 const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
+/** The mapping that Lambda returns for each function. */
+const mapping = { State: "", LastProcessingResult: "" };
+/** The subscriptions of the alarms' topic: address and ARN, which is no ARN until the address is confirmed. */
+let subscriptions: readonly (readonly [address: string, arn: string])[] = [];
+const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
+const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
+let prodOutputs: ReadonlyMap<string, string>;
 /** Undefined while the stack does not exist. */
 let sandboxOutputs: ReadonlyMap<string, string> | undefined;
 let dynamodb: DynamoDbAhead;
 beforeEach(() => {
   Object.assign(sts, { status: 200, requests: 0 });
-  Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 900 });
+  Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 120 });
+  Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
+  subscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
   service = await startOperatedService();
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
-  const outputs = new Map([[API_URL_OUTPUT, details.base_url]]);
+  const outputs = new Map([
+    [API_URL_OUTPUT, details.base_url],
+    [ALARM_TOPIC_OUTPUT, "arn:aws:sns:eu-west-1:123456789012:alarms"],
+  ]);
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
+  prodOutputs = outputs;
+  const sqs = sqsClient();
+  for (const stage of ["prod", "sandbox"]) {
+    for (const QueueName of [streamDeadLetters(stage), scheduleDeadLetters(stage)]) {
+      await sqs.send(new CreateQueueCommand({ QueueName }));
+    }
+  }
+  sqs.destroy();
   aws = createServer(async (request, response) => {
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
+    if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
+      return void response.end(JSON.stringify({ EventSourceMappings: [mapping] }));
+    }
     const parameters = new URLSearchParams(await text(request));
     if (parameters.get("Action") === "GetCallerIdentity") {
       sts.requests += 1;
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
+    }
+    if (parameters.get("Action") === "ListSubscriptionsByTopic") {
+      return void response.writeHead(200, { "content-type": "text/xml" }).end(subscribed());
     }
     const stack = parameters.get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
@@ -73,6 +102,15 @@ const described = (outputs: ReadonlyMap<string, string>): string => {
   return `<DescribeStacksResponse ${NAMESPACE}>${result}</DescribeStacksResponse>`;
 };
 
+const subscribed = (): string => {
+  const members = subscriptions.map(
+    ([address, arn]) =>
+      `<member><Endpoint>${address}</Endpoint><SubscriptionArn>${arn}</SubscriptionArn><Protocol>email</Protocol></member>`,
+  );
+  const result = `<ListSubscriptionsByTopicResult><Subscriptions>${members.join("")}</Subscriptions></ListSubscriptionsByTopicResult>`;
+  return `<ListSubscriptionsByTopicResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/">${result}</ListSubscriptionsByTopicResponse>`;
+};
+
 const noStack = (stack: string): string => {
   const error = `<Code>ValidationError</Code><Message>Stack with id ${stack} does not exist</Message>`;
   return `<ErrorResponse ${NAMESPACE}><Error><Type>Sender</Type>${error}</Error></ErrorResponse>`;
@@ -97,6 +135,7 @@ const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =
     env: {
       AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
       AWS_ENDPOINT_URL_LAMBDA: endpoint,
+      AWS_ENDPOINT_URL_SNS: endpoint,
       AWS_ENDPOINT_URL_STS: endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
     },
@@ -126,13 +165,72 @@ test("doctor of a stage accepts the upstream key and addresses if the stage fetc
 test.each([
   [1_000, 100, 0, "ok", "1000 concurrent executions in this account and region, 900 of them reserved; each key may"],
   [10, 10, 1, "wrong", "only 10 concurrent executions in this account and region, 0 of them reserved: further ones"],
+  [10, 10, 1, "wrong", 'the queues alone may use 30 .*set maxConcurrency .* to {"outcomes":2,"delivery":2} and deploy'],
   [1_000, 99, 1, "wrong", "Ask AWS for 1001 or more: Service Quotas, AWS Lambda, Concurrent executions"],
+  [1_000, 349, 0, "ok", "each key may send"],
+  [1_000, 350, 0, "look", 'reservedConcurrency .* to {"purchase":200,"receive-upstream-event":20} and deploy'],
 ])("doctor in an AWS account with %i concurrent executions, %i of them unreserved, exits with %i", async (...given) => {
   const [ConcurrentExecutions, UnreservedConcurrentExecutions, exitCode, state, says] = given;
   Object.assign(AccountLimit, { ConcurrentExecutions, UnreservedConcurrentExecutions });
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^limits +${state} .*${says}`, "m"));
+});
+
+test.each([
+  [[CONFIRMED], 0, "ok", "confirmed subscriptions: 1"],
+  [[CONFIRMED, PENDING], 0, "look", "confirmed subscriptions: 1; ngozi@example.com has not confirmed"],
+  [[PENDING], 1, "wrong", "reach nobody: ngozi@example.com has not confirmed"],
+  [[], 1, "wrong", "reach nobody: their topic has no subscription"],
+])("doctor of a stage whose alarms have the subscriptions %j exits with %i", async (given, exitCode, state, says) => {
+  subscriptions = given;
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^alarms +${state} .*${says}`, "m"));
+});
+
+test.each([
+  ["Enabled", "No records processed", 0, "ok +all queues and the stream are read"],
+  ["Disabled", "OK", 1, "wrong +apply-upstream-event: its mapping is Disabled; deliver-webhook: "],
+  ["Enabled", "PROBLEM: Function call failed", 1, "wrong .*enqueue-webhooks: PROBLEM: Function call failed"],
+])("doctor of a stage whose mappings are %s and say %j exits with %i", async (...given) => {
+  const [State, LastProcessingResult, exitCode, says] = given;
+  Object.assign(mapping, { State, LastProcessingResult });
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^consumers +${says}`, "m"));
+});
+
+test.each([
+  ["stream", streamDeadLetters("prod")],
+  ["schedules", scheduleDeadLetters("prod")],
+])("a dead letter of the %s makes doctor of a stage exit with 1", async (name, queue) => {
+  const sqs = sqsClient();
+  const QueueUrl = new URL(queue, process.env.OUTCOMES_QUEUE_URL).href;
+  onTestFinished(async () => {
+    await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+    sqs.destroy();
+  });
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(new RegExp(`^dead letters +wrong +${name}: 1`, "m"));
+});
+
+test("doctor of a sandbox without upstream key, token, catalog, alarm address and quota exits with 0", async () => {
+  const absent = "secret-without-value";
+  sandboxOutputs = new Map([
+    ...prodOutputs,
+    [outputOf("UPSTREAM_KEY_SECRET_ID"), absent],
+    [outputOf("WEBHOOK_TOKEN_SECRET_ID"), absent],
+    [outputOf("CACHE_TABLE"), prodOutputs.get(outputOf("LEDGER_TABLE")) ?? ""],
+  ]);
+  subscriptions = [];
+  Object.assign(AccountLimit, { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 });
+  const { code, stdout } = await onStage("sandbox", "doctor");
+  expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
+  expect(stdout).toMatch(/^upstream key +skipped +is not set: the stage serves test keys only/m);
+  expect(stdout).toMatch(/^limits +look +only 10 concurrent executions/m);
 });
 
 test("catalog refresh with --stage is refused, because only the stage's addresses may call the upstream", async () => {

@@ -197,6 +197,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet mismatch": walletMismatch,
   "Wallet not reconciled": stuckPurchase,
   "Dead letters": nothing,
+  "Messages that wait": nothing,
 };
 
 const sections = readFileSync("docs/runbook.md", "utf8")

@@ -1,9 +1,9 @@
-import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
+import { sells } from "../../infra/stages.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
-import { rateGroups } from "../../shared/contract/limits.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
@@ -16,31 +16,20 @@ import {
   signatureOf,
   type UpstreamSignature,
 } from "../../shared/upstream-events/upstream-signature.ts";
+import { alarms, consumers, limits } from "./account-checks.ts";
+import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import type { AdminContext } from "./context.ts";
+import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
-
-/** `wrong`: a fault of the service. `look`: no fault, but a person should look into it. */
-export type CheckResult = {
-  readonly state: "ok" | "look" | "wrong" | "skipped";
-  readonly found: string;
-  readonly todo?: string;
-};
-export type DoctorCheck = (context: AdminContext) => Promise<CheckResult>;
 
 const TIMEOUT_MS = 16_000;
 const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
-/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
-const UNRESERVED_MIN = 100;
 
 /** The longest time until the functions see the first value of a secret. */
 const FIRST_VALUE_DELAY = duration(SECRET_ABSENCE_CACHE_MS);
-
-const ok = (found: string): CheckResult => ({ state: "ok", found });
-const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });
-const lookInto = (found: string, todo: string): CheckResult => ({ state: "look", found, todo });
 
 const service: DoctorCheck = async ({ target }) => {
   const { status } = await fetch(`${target.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -62,9 +51,13 @@ const selling: DoctorCheck = async ({ target }) => {
   return lookInto(found, todo);
 };
 
+/** Test keys need no upstream: a stage for them alone has no key for it, no catalog of it and no events from it. */
+const servesTestKeysOnly = ({ stage }: Target): boolean => stage !== undefined && !sells(stage.settings);
+
 const upstreamKey: DoctorCheck = async (context) => {
   const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = context.target.environment;
   if ((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
+    if (servesTestKeysOnly(context.target)) return skipped("is not set: the stage serves test keys only");
     return wrong("is not set", `Run secrets set upstream-key; the functions see it within ${FIRST_VALUE_DELAY}`);
   }
   if (!context.target.isLocal) return checkByCatalogAge(context);
@@ -98,12 +91,14 @@ const checkByCatalogAge = async ({ catalog, ledger }: AdminContext): Promise<Che
 };
 
 const address: DoctorCheck = async (context) => {
+  if (servesTestKeysOnly(context.target)) return skipped("the stage has no fixed addresses and serves test keys only");
   if (!context.target.isLocal) return checkByCatalogAge(context);
-  return { state: "skipped", found: "the local service calls the upstream from this machine's address" };
+  return skipped("the local service calls the upstream from this machine's address");
 };
 
-const catalog: DoctorCheck = async ({ catalog, ledger }) => {
+const catalog: DoctorCheck = async ({ target, catalog, ledger }) => {
   const snapshot = await catalog.read();
+  if (snapshot === undefined && servesTestKeysOnly(target)) return ok("test keys get the built-in one");
   if (snapshot === undefined) return wrong("none has been fetched yet", "Run catalog refresh");
   const ageMs = ledger.clock() - snapshot.fetchedAtMs;
   const age = `${duration(ageMs)} old`;
@@ -123,6 +118,7 @@ const catalog: DoctorCheck = async ({ catalog, ledger }) => {
 const webhook: DoctorCheck = async ({ target, secrets }) => {
   const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_SIGNATURE } = target.environment;
   const token = await secret(secrets, tokenId).value();
+  if (token === undefined && servesTestKeysOnly(target)) return skipped("has no path token: no upstream sends events");
   if (token === undefined)
     return wrong("has no path token: all events are refused", "Run secrets rotate webhook-token");
   const key = await secret(secrets, UPSTREAM_HMAC_SECRET_ID).value();
@@ -171,46 +167,29 @@ const postProbe = async (
   return receipt?.data.outcome === "ignored" ? "ignored" : response.status;
 };
 
-/** Concurrency is limited by the AWS account; the rate limits of keys are the interface's. */
-const limits: DoctorCheck = async ({ target }) => {
-  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
-  const perKey = `each key may send ${rates.join(", ")} requests a minute`;
-  if (target.isLocal) return { state: "skipped", found: `no concurrency limit here; ${perKey}` };
-  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
-  const reserved = limit - unreserved;
-  const found = `${limit} concurrent executions in this account and region, ${reserved} of them reserved`;
-  if (unreserved >= UNRESERVED_MIN) return ok(`${found}; ${perKey}`);
-  return wrong(
-    `only ${found}: further ones are refused`,
-    `Ask AWS for ${reserved + UNRESERVED_MIN} or more: Service Quotas, AWS Lambda, Concurrent executions`,
-  );
-};
-
-const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
-  try {
-    return concurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
-  } finally {
-    lambda.destroy();
-  }
-};
-
-const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
-
 const deadLetters: DoctorCheck = async ({ sqs, target }) => {
   const attribute = async (QueueUrl: string, name: "RedrivePolicy" | "ApproximateNumberOfMessages") =>
     (await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [name] }))).Attributes?.[name];
+  const deadLettersOf = async (url: string): Promise<string> => {
+    const policy = redrivePolicy.parse(JSON.parse((await attribute(url, "RedrivePolicy")) ?? "{}"));
+    return policy.deadLetterTargetArn.split(":").at(-1) ?? "";
+  };
   const { OUTCOMES_QUEUE_URL, DELIVERY_QUEUE_URL } = target.environment;
+  const names = {
+    outcomes: await deadLettersOf(OUTCOMES_QUEUE_URL),
+    delivery: await deadLettersOf(DELIVERY_QUEUE_URL),
+    // The local service retries its stream and its schedules without dead letters.
+    ...(target.stage && { stream: streamDeadLetters(target.name), schedules: scheduleDeadLetters(target.name) }),
+  };
   const counts = await Promise.all(
-    Object.entries({ status: OUTCOMES_QUEUE_URL, delivery: DELIVERY_QUEUE_URL }).map(async ([name, url]) => {
-      const policy = redrivePolicy.parse(JSON.parse((await attribute(url, "RedrivePolicy")) ?? "{}"));
-      const deadLettersUrl = new URL(policy.deadLetterTargetArn.split(":").at(-1) ?? "", url).href;
-      return { name, count: Number((await attribute(deadLettersUrl, "ApproximateNumberOfMessages")) ?? 0) };
+    Object.entries(names).map(async ([name, queue]) => {
+      const count = await attribute(new URL(queue, OUTCOMES_QUEUE_URL).href, "ApproximateNumberOfMessages");
+      return { name, count: Number(count ?? 0) };
     }),
   );
   const filled = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
   if (filled.length === 0) return ok("none");
-  return wrong(filled.join(", "), "Read the logs of the queue's function, fix the cause, redrive the queue");
+  return wrong(filled.join(", "), 'Follow "Dead letters" in docs/runbook.md');
 };
 
 const redrivePolicy = z.object({ deadLetterTargetArn: z.string() });
@@ -237,6 +216,8 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck>> = {
   catalog,
   "upstream's webhook": webhook,
   limits,
+  consumers,
+  alarms,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
   events,

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import * as z from "zod";
-import { API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
-import { type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
+import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
@@ -18,6 +18,8 @@ export type Target = {
   readonly callerArn?: string;
   /** If local, the upstream is called from this machine; a stage calls it from its own addresses only. */
   readonly isLocal: boolean;
+  /** Absent locally. */
+  readonly stage?: { readonly settings: StageSettings; readonly alarmTopicArn: string };
   /** With its `/v1`. */
   readonly baseUrl: string;
   readonly environment: z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
@@ -46,13 +48,15 @@ export type StageAccess = { readonly profile?: string | undefined; readonly know
 
 /** A deployed stage, found by the outputs of its service stack, with the operator's AWS credentials. */
 export const stageTarget = async (stage: string, { profile, known = stages }: StageAccess = {}): Promise<Target> => {
-  const callerArn = await signIn({ stage, ...settingsOf(stage, known) }, { profile });
+  const settings = settingsOf(stage, known);
+  const callerArn = await signIn({ stage, ...settings }, { profile });
   const outputs = await outputsOf(stage);
   try {
     return {
       name: stage,
       callerArn,
       isLocal: false,
+      stage: { settings, alarmTopicArn: z.string().parse(outputs.get(ALARM_TOPIC_OUTPUT)) },
       baseUrl: z.string().parse(outputs.get(API_URL_OUTPUT)),
       environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
     };

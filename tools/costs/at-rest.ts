@@ -1,5 +1,6 @@
 import { CfnResource } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
+import { CfnEventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
@@ -42,12 +43,14 @@ export const monthlyUsageAtRest = (egress: StageSettings["egress"]): Readonly<Re
   const secrets = count("AWS::SecretsManager::Secret");
   const alarms = count("AWS::CloudWatch::Alarm");
   const metrics = minutelyMetrics(resources);
+  const polls = countedMappings(resources);
   return {
     "NAT gateways": { natHours: HOURS * natGateways },
     "public IPv4 addresses, also when left behind": { addressHours: HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     [`${alarms} alarms`]: { alarms },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
+    [`${polls} metric of the stream's polls`]: { metrics: polls },
     dashboard: { dashboards: count("AWS::CloudWatch::Dashboard") },
     "polling of the queues": {
       queueRequests: Object.keys(queues).length * POLLERS * MINUTES * (60 / POLL_S),
@@ -74,6 +77,14 @@ const minutelyMetrics = (resources: readonly CfnResource[]): number => {
     .map(({ metricName }) => metricName);
   return new Set(names).size;
 };
+
+/**
+ * Mappings with event counts, which are custom metrics. One that polls an empty stream writes the number of
+ * polled events only, which is 0. Source: AWS, "Types of metrics for Lambda functions", event source mappings.
+ */
+const countedMappings = (resources: readonly CfnResource[]): number =>
+  resources.filter((resource) => resource instanceof CfnEventSourceMapping && resource.metricsConfig !== undefined)
+    .length;
 
 const hasOnlyStage = (dimensions: unknown): boolean =>
   z.tuple([z.looseObject({ name: z.literal("Stage") })]).safeParse(dimensions).success;

@@ -17,8 +17,8 @@ import { queueArn } from "./queues.ts";
 /** Concurrent batches; AWS begins with as many. */
 const BATCHES_MAX = 5;
 /**
- * Concurrent messages of a queue whose batch size is 1. AWS scales up to 1,000 and serves message groups fairly; the
- * emulator does neither, so that only a high limit keeps slow messages from delaying the others.
+ * Concurrent messages of a queue whose batch size is 1. AWS serves message groups fairly within the stage's
+ * `maxConcurrency`; the emulator does not, so that only a higher limit keeps slow messages from delaying the others.
  */
 const SINGLES_MAX = 50;
 /** The most that SQS returns at once. */

@@ -77,5 +77,5 @@ const deliveriesText = (deliveries: readonly DeliveryResults[]): string => {
   return `${markdownTable([["endpoints", "deliveries/s"], ...rows])}
 
 ${wrap(`${DELIVERIES} deliveries wait in the queue, and all endpoints respond at once. The local service is one process that
-    handles 50 messages concurrently; AWS scales with the length of the queue.`)}`;
+    handles 50 messages concurrently; AWS scales with the length of the queue, up to the stage's maxConcurrency.`)}`;
 };

@@ -70,11 +70,26 @@ describe("settingsOf", () => {
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
     [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
+    [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
+    [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
+    [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("a stage with %j fails with one sentence that says what is wrong", (changes, says) => {
     const sentence = sentenceFor(changes);
     expect(sentence).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
     expect(sentence).toContain(says);
+  });
+
+  test("a stage with egress and without alarmEmail fails with one sentence that asks for it", () => {
+    expect(sentenceFor({ alarmEmail: undefined })).toBe(
+      'Stage "prod" in infra/stages.ts is not valid: ' +
+        "alarmEmail: A stage that sells needs the address of those who must receive its alarms.",
+    );
+  });
+
+  test("a stage without egress needs no alarmEmail, because it sells nothing", () => {
+    const settings = { ...stages.prod, egress: { kind: "none" as const }, alarmEmail: undefined };
+    expect(settingsOf("prod", { prod: settings })).toMatchObject({ maxConcurrency: { outcomes: 10, delivery: 20 } });
   });
 
   test("the settings of every stage are valid", () => {

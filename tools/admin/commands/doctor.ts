@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import type { CheckResult, DoctorCheck } from "../check-result.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { type CheckResult, type DoctorCheck, doctorChecks } from "../doctor-checks.ts";
+import { doctorChecks } from "../doctor-checks.ts";
 import { table } from "../views/print.ts";
 
 export const addDoctor = (program: Command): void => {

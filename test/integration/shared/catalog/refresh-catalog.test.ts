@@ -365,11 +365,25 @@ describe("a refused catalog", () => {
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
   });
 
-  test("a refresh without a key is refused as unreachable, without a request", async () => {
+  test("before the upstream's key is set, a refresh sends no request and raises no alarm", async () => {
     const { refresh, simulator, store } = await aRefresh({ key: undefined });
     countReads(simulator);
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
+    expect(await refresh()).toEqual({ kind: "not_set_up" });
+    expect([reads(simulator), await store.read(), said.mock.calls]).toEqual([0, undefined, []]);
+  });
+
+  test("once there was a catalog, a refresh without a key is refused as unreachable and raises an alarm", async () => {
+    const { refresh, simulator, store, clock } = await aRefresh({ key: undefined });
+    await store.write(snapshotOf(aCatalog(10), NOON_MS));
+    clock.nowMs = NOON_MS + HOUR_MS;
+    countReads(simulator);
+    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => said.mockRestore());
     expect(await refresh()).toEqual({ kind: "refused", reason: "unreachable" });
-    expect([reads(simulator), await store.read()]).toEqual([0, undefined]);
+    expect(reads(simulator)).toBe(0);
+    expect(String(said.mock.calls[0]?.[0])).toContain('"event":"catalog.refresh_failed"');
   });
 });
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { functionNames, functionSpecs } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streams } from "../../../../infra/streams.ts";
-import { type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
+import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
@@ -21,6 +21,10 @@ const nameOf = ({ Properties }: Resource): string =>
     .replace(/^prod-airtime-/, "");
 const functionAt = (reference: unknown): string => nameOf(service.get(idIn(reference)));
 const alarmsOf = (id: string): readonly Resource[] => alarms.filter(({ Properties }) => mentions(Properties, id));
+
+/** Its metric has no values while nothing runs: only the missing data notifies. */
+const isSilenceAlarm = (alarm: Resource | undefined): boolean =>
+  alarm?.Properties.TreatMissingData === "missing" && alarm.Properties.InsufficientDataActions !== undefined;
 
 describe("functions", () => {
   test("there is one function for each folder of functions/, and no other", () => {
@@ -86,6 +90,12 @@ describe("functions", () => {
     }
   });
 
+  test.each(functionNames)("%s has an alarm on throttles", (name) => {
+    const own = functions.find((each) => nameOf(each) === name);
+    const throttles = alarmsOf(own?.id ?? "").filter(({ Properties }) => Properties.MetricName === "Throttles");
+    expect(throttles.map(({ Properties }) => Properties.Threshold)).toEqual([0]);
+  });
+
   test.each(functionNames)("%s has an alarm on errors, and its text says what a customer loses", (name) => {
     const own = functions.find((each) => nameOf(each) === name);
     const errors = alarmsOf(own?.id ?? "").filter(({ Properties }) => Properties.MetricName === "Errors");
@@ -111,6 +121,48 @@ describe("the API", () => {
     const expected = Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]);
     expect(served.length).toBe(Object.keys(routes).length + 1);
     expect(new Map(served)).toEqual(new Map([...expected, ["$default", "not-found"]]));
+  });
+
+  const settings = z.record(
+    z.string(),
+    z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
+  );
+  const rates = (requestsPerSecondMax: number): Record<string, number> => {
+    const [stage] = templatesOf("prod", { requestsPerSecondMax }).service.all("AWS::ApiGatewayV2::Stage");
+    const limits = Object.entries(settings.parse(stage?.Properties.RouteSettings));
+    for (const [, limit] of limits) expect(limit.ThrottlingBurstLimit).toBe(limit.ThrottlingRateLimit);
+    return Object.fromEntries(limits.map(([key, { ThrottlingRateLimit }]) => [key, ThrottlingRateLimit]));
+  };
+
+  test("every route has a rate limit of its own, and only orders may use the stage's whole limit", () => {
+    const limits = rates(200);
+    expect(new Set(Object.keys(limits))).toEqual(new Set(served.map(([key]) => key)));
+    for (const route of Object.values<Route>(routes)) {
+      const share = isOrder(route) ? 1 : route.document ? 0.1 : 0.5;
+      expect(limits[routeKey(route)], route.path).toBe(200 * share);
+    }
+    expect(limits.$default).toBe(20);
+    expect(Math.min(...Object.values(rates(1)))).toBe(1);
+  });
+
+  test("the stage is made after its routes, because API Gateway refuses limits of an unknown route", () => {
+    const [stage] = service.all("AWS::ApiGatewayV2::Stage");
+    const made = service.all("AWS::ApiGatewayV2::Route").map(({ id }) => id);
+    expect(stage?.DependsOn).toEqual(expect.arrayContaining(made));
+  });
+
+  test("a metric counts the 429 responses of the gateway, but not those of a function or of unknown paths", () => {
+    const filters = service
+      .all("AWS::Logs::MetricFilter")
+      .map(({ Properties }) => [
+        z.tuple([z.object({ MetricName: z.string() })]).parse(Properties.MetricTransformations)[0].MetricName,
+        Properties.FilterPattern,
+      ]);
+    expect(Object.fromEntries(filters)).toMatchObject({
+      "GatewayThrottles-prod": '{ ($.status = "429") && ($.answered != "429") && ($.route != "$default") }',
+    });
+    const own = alarms.filter(({ Properties }) => Properties.MetricName === "GatewayThrottles-prod");
+    expect(own).toHaveLength(1);
   });
 
   test("the access log has routes and never paths, because one path contains a secret", () => {
@@ -141,6 +193,34 @@ describe("queues", () => {
       expect(deadLetters.Properties.QueueName).toBe(`${queue.Properties.QueueName}-dead-letters`);
       expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * z.int().parse(worker.Properties.Timeout));
       expect(Properties.FunctionResponseTypes).toEqual(["ReportBatchItemFailures"]);
+    }
+  });
+
+  const concurrencyIn = ({ all, get }: typeof service): Record<string, unknown> => {
+    const limited = z.object({ ScalingConfig: z.object({ MaximumConcurrency: z.int() }) });
+    const mappings = all("AWS::Lambda::EventSourceMapping").filter(({ Properties }) => Properties.ScalingConfig);
+    return Object.fromEntries(
+      mappings.map(({ Properties }) => [
+        nameOf(get(idIn(Properties.FunctionName))),
+        limited.parse(Properties).ScalingConfig.MaximumConcurrency,
+      ]),
+    );
+  };
+
+  test("every queue's consumer has a limit of concurrency, which maxConcurrency changes", () => {
+    expect(concurrencyIn(service)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 20 });
+    const small = templatesOf("prod", { maxConcurrency: { delivery: 2 } }).service;
+    expect(concurrencyIn(small)).toEqual({ "apply-upstream-event": 10, "deliver-webhook": 2 });
+  });
+
+  test("every queue with a consumer has alarms on its oldest message, its length and its messages in flight", () => {
+    for (const { Properties } of sources) {
+      const own = alarmsOf(idIn(Properties.EventSourceArn)).map((alarm) => alarm.Properties);
+      expect(Object.fromEntries(own.map(({ MetricName, ...rest }) => [MetricName, rest]))).toMatchObject({
+        ApproximateAgeOfOldestMessage: { Threshold: 900, Statistic: "Maximum" },
+        ApproximateNumberOfMessagesVisible: { Threshold: 1_000, Statistic: "Minimum", Period: 300 },
+        ApproximateNumberOfMessagesNotVisible: { Threshold: 60_000, Statistic: "Maximum" },
+      });
     }
   });
 
@@ -179,6 +259,14 @@ describe("the ledger stream", () => {
     expect(alarms.filter(({ Properties }) => Properties.MetricName === "IteratorAge")).toHaveLength(1);
     expect(data.all("AWS::DynamoDB::Table").filter(({ Properties }) => Properties.StreamSpecification)).toHaveLength(1);
   });
+
+  test("the stream's mapping counts what it polls, and an alarm notifies when it polls no more", () => {
+    expect(mapping?.Properties.MetricsConfig).toEqual({ Metrics: ["EventCount"] });
+    const [alarm, ...more] = alarms.filter(({ Properties }) => Properties.MetricName === "PolledEventCount");
+    expect(more).toEqual([]);
+    expect(alarm?.Properties.Dimensions).toEqual([{ Name: "EventSourceMappingUUID", Value: { Ref: mapping?.id } }]);
+    expect(isSilenceAlarm(alarm)).toBe(true);
+  });
 });
 
 describe("schedules", () => {
@@ -190,8 +278,9 @@ describe("schedules", () => {
         .tuple([z.object({ Arn: z.unknown(), DeadLetterConfig: z.object({ Arn: z.unknown() }) })])
         .parse(Properties.Targets);
       expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
-      const silent = alarmsOf(idIn(target.Arn)).filter(({ Properties: own }) => own.TreatMissingData === "breaching");
-      expect(silent).toHaveLength(1);
+      const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
+      expect(silent?.Properties).toMatchObject({ MetricName: "Invocations", Period: 300, EvaluationPeriods: 3 });
+      expect(others).toEqual([]);
       return functionAt(target.Arn);
     });
     expect(invoked.sort()).toEqual([...scheduledFunctions].sort());
@@ -229,13 +318,18 @@ describe("workers off", () => {
 
 describe("alarms", () => {
   test("every alarm has a text, notifies the topic and needs no metric math", () => {
-    expect(alarms.length).toBeGreaterThan(40);
+    expect(alarms.length).toBeGreaterThan(60);
     const [topic] = service.all("AWS::SNS::Topic");
     for (const { Properties, id } of alarms) {
       expect(Properties.AlarmDescription, id).toMatch(/^.{30,}\.$/s);
       expect(Properties.AlarmActions, id).toEqual([{ Ref: topic?.id }]);
+      expect(Properties.OKActions, id).toEqual([{ Ref: topic?.id }]);
       expect(Properties.Metrics, id).toBeUndefined();
     }
+  });
+
+  test("an alarm that is new and has no data yet notifies nobody", () => {
+    expect(alarms.filter(({ Properties }) => Properties.TreatMissingData === "breaching")).toEqual([]);
   });
 
   test("CloudWatch may publish to the alarms' topic, whose explicit policy replaces the default policy", () => {

@@ -1,0 +1,143 @@
+import {
+  type EventSourceMappingConfiguration,
+  GetAccountSettingsCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+} from "@aws-sdk/client-lambda";
+import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
+import * as z from "zod";
+import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
+import { type StageSettings, sells } from "../../infra/stages.ts";
+import { streams } from "../../infra/streams.ts";
+import { rateGroups } from "../../shared/contract/limits.ts";
+import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
+
+/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
+const UNRESERVED_MIN = 100;
+/** Enough for 2,000 events a second of 10 ms each. */
+const RECEIVE_RESERVED = 20;
+
+/** Concurrency is limited by the AWS account; the rate limits of keys are the interface's. */
+export const limits: DoctorCheck = async ({ target: { stage } }) => {
+  const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
+  const perKey = `each key may send ${rates.join(", ")} requests a minute`;
+  if (stage === undefined) return skipped(`no concurrency limit here; ${perKey}`);
+  const { settings } = stage;
+  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
+  const reserved = limit - unreserved;
+  const found = `${limit} concurrent executions in this account and region, ${reserved} of them reserved`;
+  if (unreserved < UNRESERVED_MIN) {
+    const tooFew = sells(settings) ? wrong : lookInto;
+    return tooFew(
+      `only ${found}: further ones are refused; the queues alone may use ${sumOf(settings.maxConcurrency)}`,
+      `Ask AWS for ${reserved + UNRESERVED_MIN} or more: Service Quotas, AWS Lambda, Concurrent executions${untilThen(settings)}`,
+    );
+  }
+  const missing = notReserved(settings);
+  const isEnough = unreserved - sumOf(missing) - sumOf(settings.maxConcurrency) >= UNRESERVED_MIN;
+  if (!sells(settings) || Object.keys(missing).length === 0 || !isEnough) return ok(`${found}; ${perKey}`);
+  return lookInto(
+    `${found}; none of them for ${Object.keys(missing).join(" and ")}`,
+    `Set reservedConcurrency in infra/stages.ts to ${JSON.stringify({ ...settings.reservedConcurrency, ...missing })} and deploy`,
+  );
+};
+
+/** The queues must not take what few executions there are. */
+const untilThen = ({ maxConcurrency }: StageSettings): string => {
+  const least = { outcomes: QUEUE_CONCURRENCY_MIN, delivery: QUEUE_CONCURRENCY_MIN };
+  if (sumOf(maxConcurrency) <= sumOf(least)) return "";
+  return `; until then set maxConcurrency in infra/stages.ts to ${JSON.stringify(least)} and deploy`;
+};
+
+/**
+ * What to reserve for the functions that must not wait for others: purchases, which last about a second each, and the
+ * events that settle them.
+ */
+const notReserved = ({ requestsPerSecondMax, reservedConcurrency }: StageSettings): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries({ purchase: requestsPerSecondMax, "receive-upstream-event": RECEIVE_RESERVED }).filter(
+      ([name]) => !Object.hasOwn(reservedConcurrency, name),
+    ),
+  );
+
+const sumOf = (numbers: Readonly<Record<string, number>>): number =>
+  Object.values(numbers).reduce((sum, each) => sum + each, 0);
+
+const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
+  const lambda = new LambdaClient({ maxAttempts: 2 });
+  try {
+    return concurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
+  } finally {
+    lambda.destroy();
+  }
+};
+
+const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
+
+/** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
+export const consumers: DoctorCheck = async ({ target: { name, stage, environment } }) => {
+  if (stage === undefined) return skipped("the local service reads its queues and its stream itself");
+  const isQueueOff = environment.WORKERS === "off";
+  const all = [
+    ...Object.values(queues).map(({ consumer }) => ({ consumer, isOff: isQueueOff })),
+    ...Object.values(streams).map(({ consumer }) => ({ consumer, isOff: false })),
+  ];
+  const mappings = await mappingsOf(all.map(({ consumer }) => `${name}-airtime-${consumer}`));
+  const faults = all.flatMap(({ consumer, isOff }, position) => {
+    const fault = mappingFault(mappings[position] ?? [], isOff);
+    return fault === undefined ? [] : [`${consumer}: ${fault}`];
+  });
+  if (faults.length === 0)
+    return ok(isQueueOff ? "the stream is read, the queues are not" : "all queues and the stream are read");
+  return wrong(faults.join("; "), 'Follow "Messages that wait" in docs/runbook.md');
+};
+
+const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isOff: boolean): string | undefined => {
+  if (mapping === undefined) return "has no mapping";
+  const { State, LastProcessingResult = "" } = mapping;
+  if (isOff) return undefined;
+  if (State !== "Enabled") return `its mapping is ${State}`;
+  return LastProcessingResult.startsWith("PROBLEM") ? LastProcessingResult : undefined;
+};
+
+const mappingsOf = async (functions: readonly string[]): Promise<readonly EventSourceMappingConfiguration[][]> => {
+  const lambda = new LambdaClient({ maxAttempts: 2 });
+  try {
+    return await Promise.all(
+      functions.map(async (FunctionName) => {
+        const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }));
+        return EventSourceMappings;
+      }),
+    );
+  } finally {
+    lambda.destroy();
+  }
+};
+
+/** AWS sends no alarm to an address that has not confirmed its subscription. */
+export const alarms: DoctorCheck = async ({ target: { stage } }) => {
+  if (stage === undefined) return skipped("the local service has no alarms");
+  const subscriptions = await subscriptionsOf(stage.alarmTopicArn);
+  const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith("arn:"));
+  const pending = subscriptions
+    .filter(({ SubscriptionArn }) => SubscriptionArn === "PendingConfirmation")
+    .map(({ Endpoint }) => Endpoint);
+  const { settings, alarmTopicArn } = stage;
+  const unconfirmed = `${pending.join(", ")} has not confirmed`;
+  // AWS deletes a subscription that is not confirmed in two days, and a deployment does not make it again.
+  const todo = `Confirm the e-mail of AWS Notifications; aws sns subscribe --topic-arn ${alarmTopicArn} --protocol email --notification-endpoint ${settings.alarmEmail ?? "ADDRESS"} sends it again`;
+  const reached = `confirmed subscriptions: ${confirmed.length}`;
+  if (confirmed.length > 0) return pending.length === 0 ? ok(reached) : lookInto(`${reached}; ${unconfirmed}`, todo);
+  if (pending.length > 0) return wrong(`reach nobody: ${unconfirmed}`, todo);
+  if (settings.alarmEmail !== undefined) return wrong("reach nobody: their topic has no subscription", todo);
+  return skipped("reach nobody: the stage has no alarmEmail");
+};
+
+const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[]> => {
+  const sns = new SNSClient({ maxAttempts: 2 });
+  try {
+    return (await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions ?? [];
+  } finally {
+    sns.destroy();
+  }
+};

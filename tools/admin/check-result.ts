@@ -1,0 +1,14 @@
+import type { AdminContext } from "./context.ts";
+
+/** `wrong`: a fault of the service. `look`: no fault, but a person should look into it. */
+export type CheckResult = {
+  readonly state: "ok" | "look" | "wrong" | "skipped";
+  readonly found: string;
+  readonly todo?: string;
+};
+export type DoctorCheck = (context: AdminContext) => Promise<CheckResult>;
+
+export const ok = (found: string): CheckResult => ({ state: "ok", found });
+export const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });
+export const lookInto = (found: string, todo: string): CheckResult => ({ state: "look", found, todo });
+export const skipped = (found: string): CheckResult => ({ state: "skipped", found });
