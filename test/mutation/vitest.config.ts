@@ -9,6 +9,8 @@ const FILES = [
   "test/unit/shared/ledger/schema.test.ts",
   "test/unit/shared/ledger/transact.test.ts",
   "test/unit/shared/purchase/fulfil-purchase.test.ts",
+  "test/unit/shared/orders/order-response.test.ts",
+  "test/unit/shared/orders/log-outcome.test.ts",
   "test/unit/shared/upstream-events/receive-upstream-event.test.ts",
   "test/unit/shared/upstream-events/upstream-admission.test.ts",
   "test/unit/shared/ledger/list-transactions.test.ts",

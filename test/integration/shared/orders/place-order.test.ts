@@ -313,8 +313,9 @@ describe("an order after its debit", () => {
     const logged = vi.spyOn(console, "log");
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
-    const { transaction } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
+    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
@@ -324,8 +325,9 @@ describe("an order after its debit", () => {
   test("an order that fails is returned as failed and refunded", async () => {
     const accountId = await ledger.aWallet(1_000);
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const { transaction } = await place(anOrder(accountId, { fulfil: async () => ({ settlement }) }));
+    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({ settlement }) }));
     expect(transaction).toMatchObject(settlement);
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(transaction).not.toHaveProperty("open");
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
@@ -348,8 +350,9 @@ describe("an order after its debit", () => {
       await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(20_000));
       return { settlement: { status: "failed", failure: { code: "delivery_failed" } } };
     };
-    const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
+    const { transaction, ...placed } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
     expect(transaction.status).toBe("success");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
   });
 
   const SUCCESS = { status: "success" } as const;

@@ -179,6 +179,7 @@ describe("an invalid airtime purchase", () => {
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(status === 400 ? "missing_parameter" : "validation_failed");
       expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
+      expect(answer.body.errors?.[field]).not.toEqual([]);
       expect(answer.headers.get("x-transaction-reference")).toBeNull();
       expect(await caller.balance()).toBe(100_000);
       expect(requestCount()).toBe(before);

@@ -215,6 +215,7 @@ test.each(refusals)(
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-error-code")).toBe(code);
     expect(Object.keys(answer.body.errors ?? {})).toEqual(fields);
+    for (const messages of Object.values(answer.body.errors ?? {})) expect(messages).not.toEqual([]);
     // Nothing was opened either: a refunded debit would have a reference.
     expect(answer.headers.get("x-transaction-reference")).toBeNull();
     expect(await caller.balance()).toBe(1_000);

@@ -1,0 +1,54 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
+
+const lines: Record<string, unknown>[] = [];
+beforeEach(() => {
+  lines.length = 0;
+  vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(JSON.parse(line)));
+});
+
+const logged = (outcome: Outcome | CheckOutcome, mode: "live" | "test" = "live") => {
+  logOutcome(aTransaction({ mode }), outcome);
+  return lines.filter((line) => "event" in line).map(({ level, event, reason }) => [level, event, reason]);
+};
+
+test.each<readonly [Outcome | CheckOutcome, readonly string[]]>([
+  [{ kind: "unknown", reason: "unrecognized_404" }, ["error", "upstream.unrecognized_404", "unrecognized_404"]],
+  [{ kind: "unknown", reason: "timeout" }, ["warn", "upstream.outcome_unknown", "timeout"]],
+  [{ kind: "account_error", reason: "rate_limited" }, ["warn", "upstream.rate_limited", "rate_limited"]],
+  [{ kind: "account_error", reason: "unrecognized_404" }, ["error", "upstream.account_error", "unrecognized_404"]],
+  [{ kind: "account_error", reason: "status_401" }, ["error", "upstream.account_error", "status_401"]],
+])("the outcome %j is logged as %j, with the transaction's reference", (outcome, line) => {
+  expect(logged(outcome)).toEqual([line]);
+  expect(lines.find((found) => "event" in found)).toHaveProperty("reference", expect.stringMatching(/^DATA_/));
+});
+
+test.each<Outcome | CheckOutcome>([
+  { kind: "delivered" },
+  { kind: "found", record: {} },
+  { kind: "no_record" },
+  { kind: "refused", fields: [] },
+  { kind: "unknown", reason: "processing" },
+])("the expected outcome %j logs nothing", (outcome) => {
+  expect(logged(outcome)).toEqual([]);
+});
+
+test("an outcome in the sandbox logs nothing", () => {
+  expect(logged({ kind: "unknown", reason: "timeout", upstreamAmountKobo: koboFromNaira(1) }, "test")).toEqual([]);
+});
+
+const upstreamAmountKobo = koboFromNaira(480);
+test.each<Outcome | CheckOutcome>([
+  { kind: "delivered", upstreamAmountKobo },
+  { kind: "found", record: {}, upstreamAmountKobo },
+  { kind: "unknown", reason: "processing", upstreamAmountKobo },
+])("another amount of the upstream raises an alarm for the outcome %j, which may be charged", (outcome) => {
+  expect(logged(outcome)).toEqual([["error", "transaction.amount_differs", undefined]]);
+});
+
+test("another amount of the upstream raises no alarm for a refused order, which is not charged", () => {
+  expect(logged({ kind: "refused", fields: [], upstreamAmountKobo })).toEqual([]);
+});
