@@ -56,7 +56,7 @@ export class Alarms extends Construct {
 
   /**
    * Notifies when the metric has no more data points for three periods. An alarm begins in INSUFFICIENT_DATA, so that
-   * one that is new, and has no data yet, notifies nobody; as a breach, the missing data would raise it at once.
+   * one that is new, and has no data yet, sends no message; as a breach, the missing data would raise it at once.
    */
   addSilenceAlarm(id: string, { metric, impact }: SilenceAlarmProps): void {
     const alarm = this.addAlarm(id, impact, {

@@ -32,7 +32,7 @@ export const natGatewaysOf = (name: string): Promise<number> =>
 const isNatGateway = ({ ResourceType, ResourceStatus }: { ResourceType?: string; ResourceStatus?: string }): boolean =>
   ResourceType === "AWS::EC2::NatGateway" && ResourceStatus !== "DELETE_COMPLETE";
 
-/** The CDK sets no stack policies. A policy holds for all later updates, whoever makes them. */
+/** The CDK sets no stack policies. A policy holds for all later updates by any tool. */
 export const setStackPolicy = (name: string, policy: object): Promise<unknown> =>
   ask((client) => client.send(new SetStackPolicyCommand({ StackName: name, StackPolicyBody: JSON.stringify(policy) })));
 
