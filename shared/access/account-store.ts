@@ -6,7 +6,6 @@ import { permissionSchema } from "../contract/routes.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
-import { indexedAccounts } from "../ledger/query-index.ts";
 import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { isContention } from "../platform/backoff.ts";
@@ -200,8 +199,3 @@ const writeSeparately = async (
   if (result.kind !== "condition_failed") throw result.error;
   if (whenRefused === "fail") throw mismatchError(accountId, keyId);
 };
-
-/** The ids of all accounts, oldest first. */
-export async function* accountIds({ db, ledgerTable }: AccountTable): AsyncGenerator<string, void, void> {
-  for await (const { account_id } of indexedAccounts({ db, table: ledgerTable })) yield account_id;
-}

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { systemClock } from "../platform/time.ts";
 import {
   type Account,
   type AccountStore,
-  accountIds,
   findAccount,
   KEY_WRITES_MAX,
   type KeyWrite,
@@ -221,7 +221,7 @@ export const reconcileKeys = async (
   { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditEntry },
 ): Promise<readonly KeyDifference[]> => {
   const keyItemsOf = new Map<string, KeyItem[]>();
-  for await (const accountId of accountIds(store)) keyItemsOf.set(accountId, []);
+  for (const accountId of await accountIdsOf({ db: store.db, table: store.ledgerTable })) keyItemsOf.set(accountId, []);
   for await (const keyItem of scanKeyItems(store)) {
     const keyItems = keyItemsOf.get(keyItem.account_id) ?? [];
     keyItemsOf.set(keyItem.account_id, [...keyItems, keyItem]);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
-/** Longer than the 28 hours of webhook retries and the 30 days of `admin announce`: both send the unmasked number. */
+/** Longer than the 31 hours of webhook retries and the 30 days of `admin announce`: both send the unmasked number. */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */

@@ -1,8 +1,8 @@
-import { type AccountTable, accountIds } from "../access/account-store.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import type { Owner } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listTransactions } from "../ledger/list-transactions.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isoTime } from "../platform/time.ts";
 import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
@@ -29,12 +29,12 @@ export type EnqueueRange = {
  * lost.
  */
 export const enqueueRange = async (
-  deps: { readonly ledger: Ledger; readonly accounts: AccountTable; readonly queue: DeliveryQueue },
+  deps: { readonly ledger: Ledger; readonly queue: DeliveryQueue },
   { fromMs, toMs, resendId, lookBackMs = LOOK_BACK_MS }: EnqueueRange,
 ): Promise<{ readonly enqueued: number }> => {
   const created = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
   let enqueued = 0;
-  for await (const owner of owners(deps.accounts)) {
+  for await (const owner of owners(deps.ledger)) {
     for await (const transactions of pages(deps.ledger, owner, created)) {
       const settled = transactions.filter(
         ({ updated_at }) => updated_at >= isoTime(fromMs) && updated_at <= isoTime(toMs),
@@ -45,8 +45,8 @@ export const enqueueRange = async (
   return { enqueued };
 };
 
-async function* owners(accounts: AccountTable): AsyncGenerator<Owner, void, void> {
-  for await (const accountId of accountIds(accounts)) {
+async function* owners(ledger: Ledger): AsyncGenerator<Owner, void, void> {
+  for (const accountId of await accountIdsOf(ledger)) {
     for (const mode of modeSchema.options) yield { accountId, mode };
   }
 }

@@ -222,8 +222,8 @@ const enqueueMissingWebhooks = async ({ system, callers }: Session): Promise<voi
   const disabled = callers.filter(({ wasDisabled }) => wasDisabled);
   if (disabled.length === 0) return;
   for (const { account } of disabled) await enableEndpoint(system.endpoints, account.accountId);
-  const { ledger, accounts, deliveryQueue: queue } = system;
+  const { ledger, deliveryQueue: queue } = system;
   const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
-  await enqueueRange({ ledger, accounts, queue }, always);
+  await enqueueRange({ ledger, queue }, always);
   await deliverUntilIdle(system);
 };

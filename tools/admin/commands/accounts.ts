@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, accountIds, requireAccount } from "../../../shared/access/account-store.ts";
+import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../shared/access/accounts.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
+import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited } from "../context.ts";
@@ -77,7 +78,7 @@ const setStatus =
 
 const listAccounts = async (context: AdminContext): Promise<Report> => {
   const accounts: (ReturnType<typeof accountView> & { readonly balance_kobo: number })[] = [];
-  for await (const accountId of accountIds(context.accounts)) {
+  for (const accountId of await accountIdsOf(context.ledger)) {
     const [account, { balance_kobo }] = await Promise.all([
       requireAccount(context.accounts, accountId),
       readWallet(context.ledger, accountId),

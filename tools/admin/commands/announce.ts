@@ -47,7 +47,7 @@ const announce = async (context: AdminContext, { from, to, name, why }: z.output
   await recordAudited(context, SERVICE, { action: "announce", why, details });
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const { enqueued } = await enqueueRange(
-    { ledger: context.ledger, accounts: context.accounts, queue },
+    { ledger: context.ledger, queue },
     { fromMs: Date.parse(range.from), toMs: Date.parse(range.to), resendId },
   );
   const text = fields({ ...details, "final transactions": enqueued });

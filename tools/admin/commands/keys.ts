@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, accountIds, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
+import { type Account, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
 import {
   createKey,
   defaultPermissions,
@@ -14,6 +14,7 @@ import { findKey } from "../../../shared/access/key-store.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
+import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, audited, auditItem } from "../context.ts";
@@ -138,7 +139,7 @@ const newKeyReport = (
 const noSuchKey = (keyId: string): OperatorError => new OperatorError(`There is no key ${keyId}`);
 
 const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
-  for await (const accountId of accountIds(context.accounts)) {
+  for (const accountId of await accountIdsOf(context.ledger)) {
     const account = await findAccount(context.accounts, accountId);
     if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
   }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { accountIds } from "../../../shared/access/account-store.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
+import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
@@ -66,7 +66,7 @@ const carryOver = async (service: AdminContext, { from, to, dryRun, why }: z.out
 
   const items = await carryItems({ db: ledger.db, from, to: ledger.table }, { isDryRun: dryRun, logProgress });
   const accounts = new Set(items.accountIds);
-  for await (const accountId of accountIds({ db: ledger.db, ledgerTable: ledger.table })) accounts.add(accountId);
+  for (const accountId of await accountIdsOf(ledger)) accounts.add(accountId);
   const totals = new Map<string, number>();
   const wallets = await recomputeWallets(ledger, accounts, {
     plannedChanges: items.balanceChanges,

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { accountIds, requireAccount } from "../../../shared/access/account-store.ts";
+import { requireAccount } from "../../../shared/access/account-store.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
+import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readStatement } from "../../../shared/ledger/statement.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { koboSchema } from "../../../shared/platform/money.ts";
@@ -189,10 +190,8 @@ const setThreshold = async (context: AdminContext, { account, naira: kobo, why }
   };
 };
 
-const reconcileAll = async ({ ledger, accounts }: AdminContext): Promise<Report> => {
-  const ids: string[] = [];
-  for await (const accountId of accountIds(accounts)) ids.push(accountId);
-  const wallets = await reconcileWallets(ledger, ids, logProgress);
+const reconcileAll = async ({ ledger }: AdminContext): Promise<Report> => {
+  const wallets = await reconcileWallets(ledger, await accountIdsOf(ledger), logProgress);
   const ok = notReconciled(wallets).length === 0;
   return { ok, json: { ok, wallets: reconciledJson(wallets) }, text: reconciledTable(wallets) };
 };

@@ -341,7 +341,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     // The masking of an item sends no webhook; one that the operator sends again has the masked number.
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
     const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
-    await enqueueRange({ ledger: service.ledger, accounts: service.accounts, queue }, range);
+    await enqueueRange({ ledger: service.ledger, queue }, range);
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
     const [first, second] = receiver.received;
     expect(second?.headers.id).toBe(first?.headers.id);

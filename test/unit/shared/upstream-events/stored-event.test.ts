@@ -9,7 +9,7 @@ const stored = {
 };
 const readable = { ...stored, reference: "UP_1", says: "failed" };
 
-test("an event that release 0.1.0 stored as not vouched for is read as unauthenticated", () => {
+test("an event with the reason that release 0.1.0 stored is read as unauthenticated", () => {
   expect(storedEventSchema.parse({ ...readable, reason: "not_vouched_for" })).toEqual({
     ...readable,
     reason: "unauthenticated",

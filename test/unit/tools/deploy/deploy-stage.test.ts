@@ -127,7 +127,7 @@ describe("deployStage", () => {
     expect(events).toEqual(["policy", "deploy --all", "policy"]);
   });
 
-  test("a stage without NAT gateways any more is told how to delete the network that it had", async () => {
+  test("deploy prints how to delete the network of a stage that has no NAT gateways any more", async () => {
     deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
     expect(await deployStage("sandbox", settingsOf("sandbox"), cdkThatEnds(0))).toBe(0);
     // A stage for test keys has no stack policy.
@@ -162,7 +162,7 @@ describe("destroyStage", () => {
     expect(events).toEqual([]);
   });
 
-  test("an unprotected stage is deleted, and told what stays", async () => {
+  test("destroy deletes an unprotected stage, and prints what it does not delete", async () => {
     deployed = { "Prod-Data": { isProtected: false }, "Prod-Network": { isProtected: false } };
     expect(await destroyStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
     expect(events).toEqual(["destroy --all"]);
