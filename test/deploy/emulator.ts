@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { installedPython } from "./python.ts";
 
 /** An AWS emulator that deploys CloudFormation stacks and runs their functions, and its web server. */
 const PACKAGES = ["ministack==1.5.33", "uvicorn==0.54.0"];
@@ -39,7 +40,7 @@ export type Deployed = {
 
 /** Deploys the unchanged sandbox stage with the commands that deploy it to AWS. */
 export const deploySandbox = async (): Promise<Deployed> => {
-  const python = await install();
+  const python = await installedPython(PACKAGES);
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), "emulator-"));
   const endpoint = `http://127.0.0.1:${port}`;
@@ -87,28 +88,6 @@ export const deploySandbox = async (): Promise<Deployed> => {
 };
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
-
-/** Installs the emulator into its own folder, once; resolves with its Python. */
-const install = async (): Promise<string> => {
-  const folder = join(projectRoot, ".local", PACKAGES.join("+"));
-  const python = join(folder, "bin", "python");
-  if (existsSync(join(folder, "installed"))) return python;
-  mkdirSync(join(projectRoot, ".local"), { recursive: true });
-  await execute("python3", ["-m", "venv", folder]).catch(
-    orFail("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
-  );
-  await execute(python, ["-m", "pip", "install", "--quiet", ...PACKAGES]).catch(
-    orFail(`The deployment test needs ${PACKAGES.join(" and ")} from PyPI, with Python 3.10 or newer.`),
-  );
-  mkdirSync(join(folder, "installed"));
-  return python;
-};
-
-const orFail =
-  (message: string) =>
-  (cause: unknown): never => {
-    throw new Error(message, { cause });
-  };
 
 const start = (python: string, port: number, home: string): ChildProcess => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
