@@ -72,7 +72,7 @@ const queueConcurrency = z
 const RESERVED_MIN = 5;
 
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
-const stageSettings = z
+export const stageSettings = z
   .strictObject({
     /** The only AWS account and region in which the stage is deployed, operated and destroyed. */
     account: z
