@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
+import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
@@ -85,8 +86,6 @@ test("wallet verify --all exits with 1 and prints the difference of a wallet tha
   ]);
 });
 
-type OnOrOff = "on" | "off";
-
 /** Runs the command on a service whose purchases and workers are off. */
 const carryOver = (...args: readonly string[]): Promise<AdminRun> =>
   runWith({ purchases: "off", workers: "off" }, "ledger", "carry-over", ...args);
@@ -95,7 +94,8 @@ const runWith = async (
   { purchases, workers }: { readonly purchases: OnOrOff; readonly workers: OnOrOff },
   ...args: readonly string[]
 ): Promise<AdminRun> => {
-  await service.adminJson(["purchases", purchases, "--why", "ticket 97"]);
+  const store = { db: service.ledger.db, table: localTableNames.cache, initially: "on" } as const;
+  await writePurchasesSwitch(store, { purchases, since: "2026-11-22T09:00:00.000Z", by: "ada", why: "ticket 97" });
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const serviceFile = `${service.folder}/with-settings.json`;
   const environment = { ...details.environment, WORKERS: workers };
@@ -137,7 +137,7 @@ test.each([
     const { code: exitCode, stdout } = await runWith({ purchases, workers }, "doctor");
     const line = stdout.split("\n").find((text) => text.startsWith("selling")) ?? "";
     expect([exitCode, line]).toEqual([code, expect.stringMatching(end)]);
-    expect(line).toMatch(new RegExp(`selling +${state} +purchases ${purchases} since \\S+Z by \\S+ \\(ticket 97\\)`));
+    expect(line).toMatch(new RegExp(`selling +${state} +purchases ${purchases} since \\S+Z by ada \\(ticket 97\\)`));
   },
 );
 
