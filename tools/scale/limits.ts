@@ -4,6 +4,7 @@ import type { StageSettings } from "../../infra/stages.ts";
 import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -450,7 +451,7 @@ export const limits: readonly Limit[] = [
     per: "stage",
     capacity: () => runShare,
     perPurchase: measured.reconcileTransactionMs / 1_000,
-    perAccount: assumedTimes.callMs / SCHEDULE_MS,
+    perAccount: assumedTimes.callMs / BATCH_KEYS_MAX / SCHEDULE_MS,
     source: sources.reconciliation,
     assumed: "a transaction is read in the time that docs/performance.md shows for the local emulator",
     symptom: {
