@@ -5,6 +5,7 @@ import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -14,8 +15,9 @@ import type { Limit } from "./limit.ts";
 import { sources } from "./sources.ts";
 import { assumed, invocationS, invocationsOf, measured, purchaseBudgets, secretFetches, writeUnits } from "./usage.ts";
 
-/** Write units of one partition a second. */
+/** Units of one partition a second. */
 const PARTITION_UNITS = 1_000;
+const PARTITION_READ_UNITS = 3_000;
 const TABLE_UNITS_AT_FIRST = 4_000;
 const TABLE_UNITS_MAX = 40_000;
 const API_REQUESTS = 10_000;
@@ -404,6 +406,27 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "A parallelization factor of up to 10 for the mapping (`infra/streams.ts`), or more memory. The table has more shards by then",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "item of the purchases switch",
+    affects: "purchases",
+    unit: "read units/s",
+    per: "stage",
+    capacity: () => PARTITION_READ_UNITS,
+    perPurchase: (invocationS("purchase") * 1_000) / PURCHASES_CACHE_MS,
+    source: sources.partition,
+    assumed: "every instance is busy, and reads the item as often as its cache ends",
+    symptom: {
+      text: "Orders are refused before the debit.",
+      errors: ["provider_unavailable"],
+      logEvents: ["purchases.unreadable"],
+      alarms: ["Event-purchases.unreadable"],
+    },
+    remedy: {
+      by: "code",
+      text: "Cache it for longer (`PURCHASES_CACHE_MS`): a switch then takes effect later",
       cost: "nothing",
     },
   },
