@@ -4,6 +4,8 @@ import type { StageSettings } from "../../infra/stages.ts";
 import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -13,8 +15,9 @@ import type { Limit } from "./limit.ts";
 import { sources } from "./sources.ts";
 import { assumed, invocationS, invocationsOf, measured, purchaseBudgets, secretFetches, writeUnits } from "./usage.ts";
 
-/** Write units of one partition a second. */
+/** Units of one partition a second. */
 const PARTITION_UNITS = 1_000;
+const PARTITION_READ_UNITS = 3_000;
 const TABLE_UNITS_AT_FIRST = 4_000;
 const TABLE_UNITS_MAX = 40_000;
 const API_REQUESTS = 10_000;
@@ -407,6 +410,27 @@ export const limits: readonly Limit[] = [
     },
   },
   {
+    name: "item of the purchases switch",
+    affects: "purchases",
+    unit: "read units/s",
+    per: "stage",
+    capacity: () => PARTITION_READ_UNITS,
+    perPurchase: (invocationS("purchase") * 1_000) / PURCHASES_CACHE_MS,
+    source: sources.partition,
+    assumed: "every instance is busy, and reads the item as often as its cache ends",
+    symptom: {
+      text: "Orders are refused before the debit.",
+      errors: ["provider_unavailable"],
+      logEvents: ["purchases.unreadable"],
+      alarms: ["Event-purchases.unreadable"],
+    },
+    remedy: {
+      by: "code",
+      text: "Cache it for longer (`PURCHASES_CACHE_MS`): a switch then takes effect later",
+      cost: "nothing",
+    },
+  },
+  {
     name: "Secrets Manager, quota",
     affects: "purchases",
     unit: "requests/s",
@@ -450,7 +474,7 @@ export const limits: readonly Limit[] = [
     per: "stage",
     capacity: () => runShare,
     perPurchase: measured.reconcileTransactionMs / 1_000,
-    perAccount: assumedTimes.callMs / SCHEDULE_MS,
+    perAccount: assumedTimes.callMs / BATCH_KEYS_MAX / SCHEDULE_MS,
     source: sources.reconciliation,
     assumed: "a transaction is read in the time that docs/performance.md shows for the local emulator",
     symptom: {
