@@ -1,13 +1,16 @@
 import * as z from "zod";
 import type { CommandResult } from "./run-command.ts";
 
+export type Wait = (delayMs: number, what: string) => Promise<void>;
+
 /** What every step works with. */
 export type Context = {
   readonly stage: string;
   readonly region: string;
+  readonly startedAt: Date;
   readonly signal: AbortSignal;
-  /** Prints what a long step waits for. */
-  readonly tell: (sentence: string) => void;
+  /** Waits, and prints what for. Ends at once if the run is interrupted. */
+  readonly wait: Wait;
 };
 
 /** The deployed simulator, by the outputs of its stack. */
@@ -34,5 +37,9 @@ export type Stage = {
   /** Runs a command of the project that knows the stage. */
   readonly run: (command: string, args: readonly string[], input?: string) => Promise<CommandResult>;
   /** Runs an operator's command, and returns what `--json` prints. */
-  readonly admin: <Schema extends z.ZodType>(schema: Schema, args: readonly string[], input?: string) => Promise<z.output<Schema>>;
+  readonly admin: <Schema extends z.ZodType>(
+    schema: Schema,
+    args: readonly string[],
+    input?: string,
+  ) => Promise<z.output<Schema>>;
 };

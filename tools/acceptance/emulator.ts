@@ -1,3 +1,4 @@
+import { DynamoDBClient, UpdateContinuousBackupsCommand } from "@aws-sdk/client-dynamodb";
 import {
   GetFunctionConfigurationCommand,
   LambdaClient,
@@ -14,7 +15,7 @@ export const emulatorEndpoint = (): string | undefined => process.env.AWS_ENDPOI
 /** Why a step does not run on the emulator. */
 export const emulatorSkips = {
   hundredPurchases: "the emulator runs each simultaneous invocation in a process, and 200 do not fit on a machine",
-  metrics: "the emulator has no metrics of streams, queues and tables",
+  metrics: "the emulator has no metrics of APIs, streams, queues and tables",
 } as const;
 
 /** The URL of an API, for a process on this machine: the emulator's own host names resolve nowhere. */
@@ -39,5 +40,13 @@ export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: st
     await client.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } }));
     await waitUntilFunctionUpdatedV2({ client, maxWaitTime: 20 }, { FunctionName });
   }
+  client.destroy();
+};
+
+/** The emulator ignores this setting of a stack's tables. */
+export const enablePointInTimeRecovery = async (TableName: string): Promise<void> => {
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  const client = new DynamoDBClient({});
+  await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
   client.destroy();
 };

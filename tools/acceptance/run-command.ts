@@ -48,7 +48,9 @@ export const runOrFail = async (...args: Parameters<typeof runCommand>): Promise
   const { code, stdout, stderr } = await runCommand(...args);
   if (code === 0) return stdout;
   const [command, options] = args;
-  throw new AcceptanceError(`${[command, ...options].slice(0, 5).join(" ")} ended with ${code}: ${lastLines(stdout + stderr)}`);
+  throw new AcceptanceError(
+    `${[command, ...options].slice(0, 5).join(" ")} ended with ${code}: ${lastLines(stdout + stderr)}`,
+  );
 };
 
 const LINES = 15;

@@ -40,7 +40,10 @@ export const outputsOf = async (name: string): Promise<Readonly<Record<string, s
 
 export const resourcesOf = async (name: string): Promise<readonly StackResourceSummary[]> => {
   const all: StackResourceSummary[] = [];
-  for await (const { StackResourceSummaries = [] } of paginateListStackResources({ client: client() }, { StackName: name })) {
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+    { client: client() },
+    { StackName: name },
+  )) {
     all.push(...StackResourceSummaries);
   }
   return all;

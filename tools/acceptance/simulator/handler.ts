@@ -55,7 +55,9 @@ const serve = async ({ rawPath, headers, body, isBase64Encoded, requestContext }
   const { baseUrl, state } = await simulatorFor((await readSettings()).live_key);
   const response = await fetch(new URL(rawPath, baseUrl), {
     method: requestContext.http.method,
-    headers: Object.fromEntries(["authorization", "content-type"].flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
+    headers: Object.fromEntries(
+      ["authorization", "content-type"].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
+    ),
     ...(body !== undefined && { body: isBase64Encoded ? Buffer.from(body, "base64") : body }),
   });
   const answer = {
@@ -70,7 +72,13 @@ const serve = async ({ rawPath, headers, body, isBase64Encoded, requestContext }
 /** Before the caller is answered, so that no order is missing in the list that is compared with the ledger. */
 const record = async (order: Order): Promise<void> => {
   const { reference, upstreamReference, amountKobo, mode } = order;
-  const Item = { pk: `order#${randomUUID()}`, reference, upstream_reference: upstreamReference, amount_kobo: amountKobo, mode };
+  const Item = {
+    pk: `order#${randomUUID()}`,
+    reference,
+    upstream_reference: upstreamReference,
+    amount_kobo: amountKobo,
+    mode,
+  };
   await db.send(new PutCommand({ TableName: SIMULATOR_TABLE, Item }));
   const outcome = purchaseOutcome(order.phoneNumber ?? "");
   if (outcome.kind !== "respond" || outcome.later === undefined) return;

@@ -3,7 +3,7 @@ import { AssetHashType, CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cd
 import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
-import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -11,6 +11,7 @@ import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { buildSync } from "esbuild";
 import { bundleOptions, projectRoot } from "../../../infra/bundle/bundle.ts";
+import { stackName } from "../../../infra/outputs.ts";
 
 export const simulatorStackName = (stage: string): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-Simulator`;
@@ -31,6 +32,18 @@ export class SimulatorStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const events = new Queue(this, "Events", { visibilityTimeout: Duration.seconds(6 * TIMEOUT_S) });
+    const logGroup = new LogGroup(this, "Logs", {
+      retention: RetentionDays.ONE_WEEK,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // AWS's own role may create log groups: a line that arrives after the deletion would make the group again.
+    const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources: [logGroup.logGroupArn],
+      }),
+    );
     const simulator = new LambdaFunction(this, "Function", {
       code: bundled(),
       handler: "index.handler",
@@ -38,7 +51,8 @@ export class SimulatorStack extends Stack {
       architecture: Architecture.ARM_64,
       memorySize: 512,
       timeout: Duration.seconds(TIMEOUT_S),
-      logGroup: new LogGroup(this, "Logs", { retention: RetentionDays.ONE_WEEK, removalPolicy: RemovalPolicy.DESTROY }),
+      role,
+      logGroup,
       environment: { SIMULATOR_TABLE: table.tableName, EVENT_QUEUE_URL: events.queueUrl },
     });
     table.grantReadWriteData(simulator);
@@ -47,7 +61,10 @@ export class SimulatorStack extends Stack {
     const api = new HttpApi(this, "Api", { defaultIntegration: new HttpLambdaIntegration("Simulator", simulator) });
 
     const notifications = new Queue(this, "Notifications", { retentionPeriod: Duration.hours(1) });
-    notifications.grantSendMessages(new ServicePrincipal("sns.amazonaws.com", { conditions: { StringEquals: { "aws:SourceAccount": this.account } } }));
+    const topics = this.formatArn({ service: "sns", resource: `${stackName(stage, "Service")}-*` });
+    notifications.grantSendMessages(
+      new ServicePrincipal("sns.amazonaws.com", { conditions: { ArnLike: { "aws:SourceArn": topics } } }),
+    );
 
     const outputs = {
       SimulatorUrl: `${api.apiEndpoint}/v1`,
@@ -55,7 +72,8 @@ export class SimulatorStack extends Stack {
       NotificationsUrl: notifications.queueUrl,
       NotificationsArn: notifications.queueArn,
     };
-    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, `Output${name}`, { value }).overrideLogicalId(name);
+    for (const [name, value] of Object.entries(outputs))
+      new CfnOutput(this, `Output${name}`, { value }).overrideLogicalId(name);
   }
 }
 
