@@ -8,7 +8,7 @@ import { CreateSecretCommand, ListSecretsCommand, SecretsManagerClient } from "@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
-import { metricValues } from "../../tools/acceptance/metric-values.ts";
+import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { bootstrap } from "./deployed-stage.ts";
 import { REGION, startEmulator } from "./emulator.ts";
 
@@ -130,19 +130,44 @@ describe("in a bootstrapped account with resources of others", () => {
   });
 });
 
-test("a metric's values are summed, or their maximum is taken, and one without data is 0", async () => {
-  const dimensions = { TableName: "counted" };
-  const Dimensions = [{ Name: "TableName", Value: "counted" }];
-  const MetricData = [3, 4].map((Value) => ({ MetricName: "TransactionConflict", Dimensions, Value }));
-  await new CloudWatchClient({}).send(new PutMetricDataCommand({ Namespace: "Counted", MetricData }));
-  const metric = { namespace: "Counted", name: "TransactionConflict", dimensions };
-  const values = await metricValues(
-    [
-      { ...metric, statistic: "Sum" },
-      { ...metric, statistic: "Maximum" },
-      { ...metric, statistic: "Sum", name: "WriteThrottleEvents" },
-    ],
-    new Date(Date.now() - 600_000),
-  );
-  expect(values).toEqual([7, 4, 0]);
+/** The step that the emulator cannot run by itself, on metrics that are put there. */
+describe("errors, lag and conflicts in CloudWatch", () => {
+  const cloudWatch = new CloudWatchClient({});
+  const put = async (Namespace: string, MetricName: string, dimension: readonly [string, string], Value: number) => {
+    const Dimensions = [{ Name: dimension[0], Value: dimension[1] }];
+    const MetricData = [{ MetricName, Dimensions, Value }];
+    await cloudWatch.send(new PutMetricDataCommand({ Namespace, MetricData }));
+  };
+  const read = (stage: string) => {
+    const [startedAt, { signal }] = [new Date(Date.now() - 600_000), new AbortController()];
+    const context = { stage, region: REGION, startedAt, signal, wait: () => Promise.resolve() };
+    const outputs = { ApiUrl: `https://${stage}.example.com/v1`, AlarmTopic: "arn:", AccessTable: "-", LedgerTable: stage };
+    return readLagAndConflicts(context, {
+      outputs,
+      baseUrl: outputs.ApiUrl,
+      run: () => Promise.reject(new Error("no command is run")),
+      admin: () => Promise.reject(new Error("no command is run")),
+    });
+  };
+
+  test("counts are summed, ages are the highest, and what has no metric is 0", async () => {
+    await put("AWS/Lambda", "IteratorAge", ["FunctionName", "fast-airtime-enqueue-webhooks"], 1_200);
+    await put("AWS/Lambda", "Throttles", ["FunctionName", "fast-airtime-purchase"], 2);
+    await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 9);
+    await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 4);
+    for (const count of [3, 4]) await put("AWS/DynamoDB", "TransactionConflict", ["TableName", "fast"], count);
+    expect(await read("fast")).toEqual({
+      found:
+        "stream 1200 ms behind and messages 9 s old at most; ledger: 7 transaction conflicts, 0 failed conditions, 0 write throttles; functions: 0 errors, 2 throttles",
+    });
+  });
+
+  test.each([
+    ["AWS/Lambda", "Errors", ["FunctionName", "a-airtime-purchase"], 1, "functions crashed or timed out: purchase"],
+    ["AWS/Lambda", "IteratorAge", ["FunctionName", "b-airtime-enqueue-webhooks"], 61_000, "stream was 61000 ms behind"],
+    ["AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "c-airtime-outcomes"], 61, "a message waited for 61 s"],
+  ] as const)("%s %s of %j with the value %i fails the step", async (namespace, name, dimension, value, sentence) => {
+    await put(namespace, name, dimension, value);
+    await expect(read(dimension[1].split("-")[0] ?? "")).rejects.toThrow(sentence);
+  });
 });

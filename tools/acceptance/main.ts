@@ -37,7 +37,7 @@ const main = async (): Promise<number> => {
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
   refuseStage(stage);
-  const account = await signInTo(stage, region, profile);
+  const account = await signInTo({ stage, region, profile });
 
   const startedAt = new Date();
   const interruption = new AbortController();

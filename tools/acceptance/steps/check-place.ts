@@ -1,6 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { SettingsError } from "../../../infra/settings-error.ts";
-import { ACCOUNT_PLACEHOLDER, sells, settingsOf, stages } from "../../../infra/stages.ts";
+import { ACCOUNT_PLACEHOLDER, type Stages, sells, settingsOf, stages } from "../../../infra/stages.ts";
 import { signIn } from "../../aws/sign-in.ts";
 import { findStack, stackNames } from "../stacks.ts";
 
@@ -19,11 +19,14 @@ export const refuseStage = (stage: string): void => {
 };
 
 /** Signs in, and refuses an account in which real money is moved. Throws a SettingsError; nothing was changed. */
-export const signInTo = async (stage: string, region: string, profile: string | undefined): Promise<string> => {
+export const signInTo = async (
+  { stage, region, profile }: { readonly stage: string; readonly region: string; readonly profile?: string | undefined },
+  known: Stages = stages,
+): Promise<string> => {
   process.env.AWS_REGION = region;
   const arn = await signIn({ stage }, { profile });
   const account = arn.split(":")[4] ?? "";
-  const selling = Object.entries(stages).find(([, one]) => sells(one) && one.account === account);
+  const selling = Object.entries(known).find(([, one]) => sells(one) && one.account === account);
   if (selling !== undefined && account !== ACCOUNT_PLACEHOLDER) {
     throw new SettingsError(
       `AWS account ${account} is that of stage "${selling[0]}", whose concurrency this command would use up. Sign in to another one. Nothing was changed.`,

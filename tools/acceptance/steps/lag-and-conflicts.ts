@@ -2,9 +2,8 @@ import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
 import type { Context, Stage } from "../context.ts";
-import { emulatorEndpoint, emulatorSkips } from "../emulator.ts";
 import { type Metric, metricValues } from "../metric-values.ts";
-import { assertThat, found, type Outcome, skipped } from "../outcome.ts";
+import { assertThat, found, type Outcome } from "../outcome.ts";
 import { requestCounts } from "../request-counts.ts";
 
 /** Consumers must keep up with the purchases of this run; the alarms on them begin at minutes. */
@@ -18,7 +17,6 @@ export const readLagAndConflicts = async (
   { stage, startedAt, wait }: Context,
   { outputs }: Stage,
 ): Promise<Outcome> => {
-  if (emulatorEndpoint() !== undefined) return skipped(emulatorSkips.metrics);
   const [ApiId = ""] = new URL(outputs.ApiUrl).hostname.split(".");
   const requests = metric("AWS/ApiGateway", "Count", "Sum", { ApiId });
   for (const untilMs = Date.now() + COMPLETE_MS_MAX; ; ) {
