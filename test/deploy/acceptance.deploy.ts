@@ -141,7 +141,12 @@ describe("errors, lag and conflicts in CloudWatch", () => {
   const read = (stage: string) => {
     const [startedAt, { signal }] = [new Date(Date.now() - 600_000), new AbortController()];
     const context = { stage, region: REGION, startedAt, signal, wait: () => Promise.resolve() };
-    const outputs = { ApiUrl: `https://${stage}.example.com/v1`, AlarmTopic: "arn:", AccessTable: "-", LedgerTable: stage };
+    const outputs = {
+      ApiUrl: `https://${stage}.example.com/v1`,
+      AlarmTopic: "arn:",
+      AccessTable: "-",
+      LedgerTable: stage,
+    };
     return readLagAndConflicts(context, {
       outputs,
       baseUrl: outputs.ApiUrl,

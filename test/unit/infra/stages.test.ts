@@ -117,6 +117,8 @@ describe("a throw-away stage", () => {
 
   test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {
     expect(await stagesWith({ stage: "prod", ...simulated })).toEqual(stages);
-    await expect(stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } })).rejects.toThrow();
+    await expect(
+      stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } }),
+    ).rejects.toThrow();
   });
 });

@@ -20,7 +20,11 @@ export const refuseStage = (stage: string): void => {
 
 /** Signs in, and refuses an account in which real money is moved. Throws a SettingsError; nothing was changed. */
 export const signInTo = async (
-  { stage, region, profile }: { readonly stage: string; readonly region: string; readonly profile?: string | undefined },
+  {
+    stage,
+    region,
+    profile,
+  }: { readonly stage: string; readonly region: string; readonly profile?: string | undefined },
   known: Stages = stages,
 ): Promise<string> => {
   process.env.AWS_REGION = region;
