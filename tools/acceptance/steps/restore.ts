@@ -64,9 +64,8 @@ export const drillRestore = async (
       `the wallet of ${accountId} has ${after.balance_kobo} kobo instead of ${before.balance_kobo}`,
     );
   }
-  const again = await carryItems(tables, { isDryRun: true, logProgress });
-  const left = [...again.counts.values()].reduce((sum, { copied, updated }) => sum + copied + updated, 0);
-  assertThat(left === 0, `${left} items would be carried over a second time`);
+  const again = (await carryItems(tables, { isDryRun: true, logProgress })).counts.get("transactions");
+  assertThat(again?.copied === 0 && again.updated === 0, "transactions would be carried over a second time");
   return found(
     `restored in ${restoredS} s; ${copied} transactions carried over, all ${carried.accountIds.size} balances exact`,
   );
