@@ -64,10 +64,10 @@ export const deliverWebhook =
       return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
     }
     const waitMs = waitMsOf(delivery, ledger);
-    const mayPost = !isDown(endpoint.failingEvents) || message.probe === true;
+    const isEndpointDown = isDown(endpoint.failingEvents);
     // Too early: the message's visibility timeout could not be changed, or the queue was restarted.
-    if (waitMs > 0 || !mayPost) {
-      if (mayPost && waitMs <= QUEUE_WAIT_MS_MAX) return postponed(waitMs);
+    if (waitMs > 0 || (isEndpointDown && message.probe !== true)) {
+      if (!isEndpointDown && waitMs <= QUEUE_WAIT_MS_MAX) return postponed(waitMs);
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
       return resultOf(ledger, parked, endpoint);
     }
@@ -105,7 +105,7 @@ export const deliverWebhook =
     });
     await updateEndpointHealth(endpoints, delivery, endpoint.url, endpoint, after, nextStep);
     // The endpoint has recovered: what is parked follows in the next minute.
-    if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
+    if (isEndpointDown && nextStep.kind === "delivered") {
       await lookUntil(ledger, account.account_id, ledger.clock());
     }
     return resultOf(ledger, recorded, after);
