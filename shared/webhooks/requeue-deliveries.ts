@@ -25,8 +25,11 @@ export const PROBE_CANDIDATES = 100;
 const CONCURRENT_ACCOUNTS = 10;
 
 const MINUTE_MS = 60_000;
-/** A delivery that was put into the queue and has no new attempt after this time is put there again. */
-const REQUEUE_AGAIN_MS = 15 * MINUTE_MS;
+/**
+ * A delivery that was put into the queue and has no new attempt after this time is put there again. By then a message
+ * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.
+ */
+export const REQUEUE_AGAIN_MS = 180 * MINUTE_MS;
 /** An empty list is looked at once more after the first time, because the index lags; then daily. */
 const EMPTY_AGAIN_MS = 15 * MINUTE_MS;
 const EMPTY_MS = 24 * 60 * MINUTE_MS;

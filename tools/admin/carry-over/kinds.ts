@@ -178,10 +178,9 @@ const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown
  * moment has no message any more.
  */
 const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
-  const isFurther =
-    old.state !== "pending" ||
-    old.attempts.length > restored.attempts.length ||
-    (old.open !== undefined && restored.open === undefined);
+  const moreAttempts = old.attempts.length - restored.attempts.length;
+  const isParkedSince = old.open !== undefined && restored.open === undefined && moreAttempts === 0;
+  const isFurther = old.state !== "pending" || moreAttempts > 0 || isParkedSince;
   if (restored.state !== "pending" || !isFurther) return { kind: "present" };
   return {
     kind: "update",

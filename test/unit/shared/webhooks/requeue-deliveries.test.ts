@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { queues } from "../../../../infra/queues.ts";
 import type { WebhookField } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
-import { chooseDeliveries, nextLook, type Release, releaseOf } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import { chooseDeliveries, nextLook, REQUEUE_AGAIN_MS, type Release, releaseOf } from "../../../../shared/webhooks/requeue-deliveries.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const MINUTE_MS = 60_000;
@@ -92,8 +93,15 @@ describe("the next look", () => {
   test("the next look is when the first waiting delivery is due, or when what was sent is sent again", () => {
     const waiting = [{ next_attempt_at: inMinutes(120) }, { next_attempt_at: inMinutes(30) }];
     expect(nextLook(due, {}, { ...seen, waiting }, NOW)).toEqual({ created_at: inMinutes(30) });
-    expect(nextLook(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(15) });
-    expect(nextLook(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(15) });
+    expect(nextLook(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(30) });
+    const late = [{ next_attempt_at: inMinutes(600) }];
+    expect(nextLook(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
+    expect(nextLook(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
+  });
+
+  test("a message that keeps failing is a dead letter before its delivery is sent again", () => {
+    const { receivesMax, visibilityTimeoutS } = queues.delivery;
+    expect(REQUEUE_AGAIN_MS).toBeGreaterThan(receivesMax * visibilityTimeoutS * 1_000);
   });
 
   test("an empty list is looked at after 15 minutes, because the index lags, and then daily", () => {
