@@ -28,11 +28,6 @@ const NAT_CONNECTIONS = 900;
 const SECRET_REQUESTS = 10_000;
 const LOG_REQUESTS = 5_000;
 const IN_FLIGHT_MAX = 120_000;
-/** Longer waits of webhooks are parked in their records. */
-const waitsInQueueS = retryDelaysS.reduce(
-  (total, delayS) => (delayS * 1_000 <= QUEUE_WAIT_MS_MAX ? total + delayS : total),
-  0,
-);
 /** Memory with which Lambda gives a function a whole vCPU. Source: AWS, "Configure Lambda function memory". */
 const VCPU_MB = 1_769;
 
@@ -57,6 +52,8 @@ const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
 const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Longer waits of webhooks are parked in their records. */
+const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
 
 const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;

@@ -3,7 +3,13 @@ import { queues } from "../../../../infra/queues.ts";
 import type { WebhookField } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
-import { chooseDeliveries, nextLook, REQUEUE_AGAIN_MS, type Release, releaseOf } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import {
+  chooseDeliveries,
+  nextLook,
+  REQUEUE_AGAIN_MS,
+  type Release,
+  releaseOf,
+} from "../../../../shared/webhooks/requeue-deliveries.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const MINUTE_MS = 60_000;
