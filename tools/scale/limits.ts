@@ -374,7 +374,7 @@ export const limits: readonly Limit[] = [
   },
   {
     name: "messages in flight",
-    onlyIf: "while an endpoint fails for most events",
+    onlyIf: "while most events fail",
     affects: "webhooks",
     unit: "messages in the queue",
     per: "account",
