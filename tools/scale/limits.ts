@@ -57,7 +57,7 @@ const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEU
 
 const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
-const throttled = "The gateway answers 5xx without X-Error-Code: callers send the same reference again.";
+const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
 /** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
@@ -109,10 +109,9 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.access,
     source: sources.partition,
     symptom: {
-      text: "The count of a request is retried for 2 s, then the request fails. Refused requests are counted too.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
+      logEvents: ["request.failed", "request.outcome_unknown"],
+      alarms: ["Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
@@ -163,7 +162,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
       alarms: ["OutcomesDepth"],
     },
     remedy: {
@@ -196,7 +195,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
     },
     remedy: {
       by: "stage",
@@ -276,7 +275,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaQuotas,
     assumed: `the quota is ${assumed.newAccountConcurrency}: AWS says that it is reduced, and not to what`,
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
@@ -292,7 +291,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaConcurrency,
     assumed: "no other functions in the account",
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       setting: "reservedConcurrency",
@@ -309,7 +308,7 @@ export const limits: readonly Limit[] = [
     capacity: () => LAMBDA_GROWTH_IN_10_S,
     perPurchase: invocationS("purchase"),
     source: sources.lambdaScaling,
-    symptom: { text: `${throttled} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
+    symptom: { text: `${unanswered} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
     remedy: {
       by: "code",
       text: "Provisioned concurrency; or callers that raise their load over a minute",
@@ -441,10 +440,9 @@ export const limits: readonly Limit[] = [
     perPurchase: secretFetches(),
     source: sources.secretsManager,
     symptom: {
-      text: "Instances use what they have in memory; new ones fail.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `Instances use what they have in memory. For an order that meets a new one: ${unanswered}`,
+      logEvents: ["request.outcome_unknown"],
+      alarms: ["PurchaseErrors"],
     },
     remedy: {
       by: "code",
