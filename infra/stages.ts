@@ -94,7 +94,7 @@ const TAG_VALUE = /^(?!aws:)[\p{L}\p{N} _.:/=+@-]{1,256}$/u;
 const RESERVED_MIN = 5;
 
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
-const stageSettings = z
+export const stageSettings = z
   .strictObject({
     /** The only AWS account and region in which the stage is deployed, operated and destroyed. */
     account: z
@@ -124,8 +124,6 @@ const stageSettings = z
     airtimeMax: z.int().min(50).default(50_000),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
-    /** `off` answers every order with 503 before the debit; for restoring a ledger. */
-    purchases: z.enum(["on", "off"]).default("on"),
     /**
      * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
      * abandoned checks are not refunded.
