@@ -313,6 +313,7 @@ export type LogEvents = typeof logEvents;
 export const faultEvents: readonly string[] = [
   "request.failed",
   "order.outcome_not_recorded",
+  "purchases.unreadable",
   "message.failed",
   "catalog.unreadable",
 ] satisfies (keyof LogEvents)[];

@@ -69,6 +69,7 @@ describe("tags", () => {
     "AWS::EC2::Route",
     "AWS::EC2::SubnetRouteTableAssociation",
     "AWS::EC2::VPCGatewayAttachment",
+    "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
     "AWS::Lambda::Alias",
     "AWS::Lambda::EventInvokeConfig",
