@@ -305,15 +305,3 @@ export const logEvents = {
   },
 } as const satisfies LogCatalog;
 export type LogEvents = typeof logEvents;
-
-/**
- * Events by which the running version may be at fault, and not the upstream or a caller: in a canary release they roll
- * the version back.
- */
-export const faultEvents: readonly string[] = [
-  "request.failed",
-  "order.outcome_not_recorded",
-  "purchases.unreadable",
-  "message.failed",
-  "catalog.unreadable",
-] satisfies (keyof LogEvents)[];

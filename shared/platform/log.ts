@@ -1,4 +1,5 @@
-import { faultEvents, type LogEvents } from "./log-events.ts";
+import { faultEvents } from "./fault-events.ts";
+import type { LogEvents } from "./log-events.ts";
 
 type FieldTypes = { readonly string: string; readonly number: number; readonly boolean: boolean };
 type FieldType = keyof FieldTypes;
