@@ -160,6 +160,11 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
+    permissionsBoundary: z
+      .string()
+      .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
+      .optional(),
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",

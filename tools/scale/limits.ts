@@ -4,6 +4,8 @@ import type { StageSettings } from "../../infra/stages.ts";
 import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -13,8 +15,9 @@ import type { Limit } from "./limit.ts";
 import { sources } from "./sources.ts";
 import { assumed, invocationS, invocationsOf, measured, purchaseBudgets, secretFetches, writeUnits } from "./usage.ts";
 
-/** Write units of one partition a second. */
+/** Units of one partition a second. */
 const PARTITION_UNITS = 1_000;
+const PARTITION_READ_UNITS = 3_000;
 const TABLE_UNITS_AT_FIRST = 4_000;
 const TABLE_UNITS_MAX = 40_000;
 const API_REQUESTS = 10_000;
@@ -52,7 +55,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
-const throttled = "The gateway answers 5xx without X-Error-Code: callers send the same reference again.";
+const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
 /** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
@@ -104,10 +107,9 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.access,
     source: sources.partition,
     symptom: {
-      text: "The count of a request is retried for 2 s, then the request fails. Refused requests are counted too.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
+      logEvents: ["request.failed", "request.outcome_unknown"],
+      alarms: ["Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
@@ -158,7 +160,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
       alarms: ["OutcomesDepth"],
     },
     remedy: {
@@ -191,7 +193,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
     },
     remedy: {
       by: "stage",
@@ -271,7 +273,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaQuotas,
     assumed: `the quota is ${assumed.newAccountConcurrency}: AWS says that it is reduced, and not to what`,
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
@@ -287,7 +289,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaConcurrency,
     assumed: "no other functions in the account",
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       setting: "reservedConcurrency",
@@ -304,7 +306,7 @@ export const limits: readonly Limit[] = [
     capacity: () => LAMBDA_GROWTH_IN_10_S,
     perPurchase: invocationS("purchase"),
     source: sources.lambdaScaling,
-    symptom: { text: `${throttled} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
+    symptom: { text: `${unanswered} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
     remedy: {
       by: "code",
       text: "Provisioned concurrency; or callers that raise their load over a minute",
@@ -407,6 +409,27 @@ export const limits: readonly Limit[] = [
     },
   },
   {
+    name: "item of the purchases switch",
+    affects: "purchases",
+    unit: "read units/s",
+    per: "stage",
+    capacity: () => PARTITION_READ_UNITS,
+    perPurchase: (invocationS("purchase") * 1_000) / PURCHASES_CACHE_MS,
+    source: sources.partition,
+    assumed: "every instance is busy, and reads the item as often as its cache ends",
+    symptom: {
+      text: "Orders are refused before the debit.",
+      errors: ["provider_unavailable"],
+      logEvents: ["purchases.unreadable"],
+      alarms: ["Event-purchases.unreadable"],
+    },
+    remedy: {
+      by: "code",
+      text: "Cache it for longer (`PURCHASES_CACHE_MS`): a switch then takes effect later",
+      cost: "nothing",
+    },
+  },
+  {
     name: "Secrets Manager, quota",
     affects: "purchases",
     unit: "requests/s",
@@ -415,10 +438,9 @@ export const limits: readonly Limit[] = [
     perPurchase: secretFetches(),
     source: sources.secretsManager,
     symptom: {
-      text: "Instances use what they have in memory; new ones fail.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `Instances use what they have in memory. For an order that meets a new one: ${unanswered}`,
+      logEvents: ["request.outcome_unknown"],
+      alarms: ["PurchaseErrors"],
     },
     remedy: {
       by: "code",
@@ -450,7 +472,7 @@ export const limits: readonly Limit[] = [
     per: "stage",
     capacity: () => runShare,
     perPurchase: measured.reconcileTransactionMs / 1_000,
-    perAccount: assumedTimes.callMs / SCHEDULE_MS,
+    perAccount: assumedTimes.callMs / BATCH_KEYS_MAX / SCHEDULE_MS,
     source: sources.reconciliation,
     assumed: "a transaction is read in the time that docs/performance.md shows for the local emulator",
     symptom: {

@@ -116,7 +116,7 @@ export const answer = (): string => {
     named
       .toSorted((one, other) => purchasesAt(one, count) - purchasesAt(other, count))
       .slice(0, NAMED)
-      .map((rung) => `at ${rate(purchasesAt(rung, count))} ${limitTitle(rung.limit)}`)
+      .map((rung) => `at ${rate(purchasesAt(rung, count))}, ${limitTitle(rung.limit)}`)
       .join("; ");
   const points = [
     `**First of all: ${listed(steady.slice(0, 1), accounts)}.** Only an agreement raises it.`,
