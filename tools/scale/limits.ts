@@ -7,7 +7,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
-import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
+import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
@@ -52,6 +52,8 @@ const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
 const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Longer waits of webhooks are parked in their records. */
+const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
 
 const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
@@ -371,14 +373,14 @@ export const limits: readonly Limit[] = [
   },
   {
     name: "messages in flight",
-    onlyIf: "while an endpoint is down",
+    onlyIf: "while most events fail",
     affects: "webhooks",
     unit: "messages in the queue",
     per: "account",
     capacity: () => IN_FLIGHT_MAX,
-    perPurchase: sum(retryDelaysS),
+    perPurchase: waitsInQueueS,
     source: sources.sqs,
-    assumed: `one account's endpoint is down for ${Math.round(sum(retryDelaysS) / HOUR_S)} hours, in which its messages wait in flight`,
+    assumed: `one account's endpoint fails for all but a few events, each of which waits in flight for ${Math.round(waitsInQueueS / 60)} minutes; those of an endpoint that fails for all are parked`,
     symptom: {
       text: "Beyond the quota SQS delivers nothing, to no account.",
       alarms: ["DeliveryInFlight", "DeliveryAge"],
