@@ -73,6 +73,19 @@ describe("settingsOf", () => {
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
     [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
     [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
+    [{ recovery: { region: "us-east-1" } }, "recovery.region: The copies must be in another region than the stage"],
+    [{ recovery: { region: "Ireland" } }, "recovery.region: An AWS region has a name such as eu-west-1"],
+    [
+      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, account: undefined },
+      "recovery: The stage must name its account and region",
+    ],
+    [
+      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, region: undefined },
+      "recovery: The stage must name its account and region",
+    ],
+    [{ recovery: { region: "eu-west-1", everyHours: 5 } }, "recovery.everyHours: "],
+    [{ recovery: { region: "eu-west-1", keepDays: 6 } }, "recovery.keepDays: Backups are kept for at least 7 days"],
+    [{ purchases: "off" }, "purchases"],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("a stage with %j fails with one sentence that says what is wrong", (changes, says) => {
     const sentence = sentenceFor(changes);
