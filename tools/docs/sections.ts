@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "../costs/tables.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
@@ -14,6 +14,7 @@ export const generatedSections = {
   "cost of requests": { file: "deployment.md", render: requestCostTable },
   assumptions: { file: "deployment.md", render: assumptions },
   "cost at rest": { file: "deployment.md", render: restCostTable },
+  "cost of recovery": { file: "deployment.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
 } as const satisfies Record<string, { file: string; render: (current: string) => string | Promise<string> }>;
