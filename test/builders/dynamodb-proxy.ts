@@ -11,6 +11,7 @@ type SeenCall = {
   readonly tables: readonly string[];
   readonly tableUnits: number;
   readonly indexUnits: number;
+  readonly unitsByIndex: Readonly<Record<string, number>>;
 };
 
 /** What happens to a call. */
@@ -148,15 +149,15 @@ const forward = (emulator: string, incoming: IncomingMessage, body: string): Pro
 
 const record = (calls: SeenCall[], operation: string, sent: string, answer: string): void => {
   const entries = answerCapacity.safeParse(JSON.parse(answer)).data?.ConsumedCapacity ?? [];
+  const indexes = entries.flatMap(({ GlobalSecondaryIndexes = {} }) => Object.entries(GlobalSecondaryIndexes));
+  const unitsByIndex: Record<string, number> = {};
+  for (const [name, { CapacityUnits }] of indexes) unitsByIndex[name] = (unitsByIndex[name] ?? 0) + CapacityUnits;
   calls.push({
     operation,
     tables: [...new Set([...sent.matchAll(/"TableName":"([^"]+)"/g)].map(([, name = ""]) => name))],
     tableUnits: sum(entries.map(({ Table }) => Table?.CapacityUnits ?? 0)),
-    indexUnits: sum(
-      entries.flatMap(({ GlobalSecondaryIndexes = {} }) =>
-        Object.values(GlobalSecondaryIndexes).map(({ CapacityUnits }) => CapacityUnits),
-      ),
-    ),
+    indexUnits: sum(Object.values(unitsByIndex)),
+    unitsByIndex,
   });
 };
 
