@@ -144,6 +144,11 @@ export const stageSettings = z
       .default({}),
     adopt: adoption.optional(),
     recovery: recovery.optional(),
+    /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
+    permissionsBoundary: z
+      .string()
+      .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
+      .optional(),
   })
   .refine(({ recovery, account, region }) => !recovery || (account !== undefined && region !== undefined), {
     error: "The stage must name its account and region, to which the copies in another region belong",

@@ -4,7 +4,7 @@ import { type Route, routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
 import { type QueueName, queues } from "../queues.ts";
-import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
+import { isWorker, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
@@ -77,7 +77,7 @@ export class Service extends Stack {
     new StreamConsumer(this, "Ledger", { stage, table: data.tables.ledger, consumer, alarms, ...mapping });
     const targets = scheduledFunctions.map((name) => ({
       target: this.functions[name],
-      enabled: isWorking || name !== LEDGER_SCHEDULE,
+      enabled: isWorking || !isWorker(name),
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
@@ -121,6 +121,7 @@ export class Service extends Stack {
       "apply-upstream-event": make("apply-upstream-event"),
       "enqueue-webhooks": make("enqueue-webhooks"),
       "deliver-webhook": make("deliver-webhook"),
+      "requeue-deliveries": make("requeue-deliveries"),
       "refresh-catalog": make("refresh-catalog"),
       "reconcile-ledger": make("reconcile-ledger"),
       "serve-docs": make("serve-docs"),

@@ -1,4 +1,4 @@
-import { type App, Validations } from "aws-cdk-lib";
+import { type App, PermissionsBoundary, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
 import { type StageSettings, sells } from "../stages.ts";
@@ -14,10 +14,14 @@ import { Service } from "./service.ts";
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const { account, region, egress, webhookAllowedCidrs, adopt, recovery: copies } = settings;
+  const { permissionsBoundary: boundary } = settings;
   const terminationProtection = sells(settings);
-  const place = account !== undefined && region !== undefined ? { env: { account, region } } : {};
+  const common = {
+    ...(account !== undefined && region !== undefined && { env: { account, region } }),
+    ...(boundary !== undefined && { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
+  };
   const data = new Data(app, stackName(stage, "Data"), {
-    ...place,
+    ...common,
     terminationProtection,
     stage,
     adopt,
@@ -27,6 +31,7 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
   const recovery =
     copies &&
     new Recovery(app, stackName(stage, "Recovery"), {
+      ...common,
       env: { account, region: copies.region },
       terminationProtection,
       stage,
@@ -38,14 +43,14 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
     egress.kind !== "nat-gateway"
       ? undefined
       : new EgressNetwork(app, stackName(stage, "Network"), {
-          ...place,
+          ...common,
           terminationProtection,
           egress,
           webhookAllowedCidrs,
           description: `Egress network of ${stage}, with addresses that the upstream whitelists`,
         });
   const service = new Service(app, stackName(stage, "Service"), {
-    ...place,
+    ...common,
     stage,
     settings,
     data,

@@ -56,6 +56,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       phoneRetentionDays: 35,
       workers: "off",
       webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
+      permissionsBoundary: "prod-airtime-deployment",
       domain: {
         name: "api.example.com",
         certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,

@@ -27,7 +27,7 @@ export type StackTemplate = {
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
 };
 
-const readTemplate = (json: unknown): StackTemplate => {
+export const readTemplate = (json: unknown): StackTemplate => {
   const { Resources, Outputs } = template.parse(json);
   const every = Object.entries(Resources).map(([id, found]) => ({ id, ...found }));
   const get = (id: string): Resource => {

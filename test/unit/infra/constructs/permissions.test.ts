@@ -65,6 +65,11 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     LedgerDeadLetters: "GetQueueAttributes GetQueueUrl SendMessage",
   },
   "deliver-webhook": { Ledger: "GetItem PutItem", DeliveryQueue: CONSUME, WebhookKey: READ },
+  "requeue-deliveries": {
+    Ledger: "BatchGetItem GetItem PutItem",
+    "Ledger/index/by_open": "Query",
+    DeliveryQueue: "SendMessage",
+  },
   "refresh-catalog": { Cache: "GetItem PutItem", UpstreamKey: READ },
   "reconcile-ledger": {
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",

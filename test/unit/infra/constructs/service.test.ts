@@ -302,12 +302,16 @@ describe("workers off", () => {
     });
   });
 
-  test("a stage with workers off disables the schedule of reconcile-ledger, and no other", () => {
+  test("a stage with workers off disables the schedules of reconcile-ledger and requeue-deliveries, and no other", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
     const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
       return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
     });
-    expect(Object.fromEntries(states)).toEqual({ "reconcile-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
+    expect(Object.fromEntries(states)).toEqual({
+      "reconcile-ledger": "DISABLED",
+      "requeue-deliveries": "DISABLED",
+      "refresh-catalog": "ENABLED",
+    });
   });
 
   test("the outputs have the stage's setting of workers, for the admin commands", () => {
