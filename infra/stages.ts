@@ -219,8 +219,8 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages. Change the URL, account, region and addresses before the first deployment of a stage that sells. */
-export const stages: Stages = {
+/** The stages of a commit. Change URL, account, region and addresses before the first deployment of one that sells. */
+const committedStages: Stages = {
   /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
@@ -239,6 +239,35 @@ export const stages: Stages = {
     logRetentionDays: 90,
   },
 };
+
+/** The variable with a throw-away stage, as JSON. Only `npm run acceptance` sets it, for the commands that it runs. */
+export const THROW_AWAY_STAGE = "THROW_AWAY_STAGE";
+
+const throwAwayStage = z.strictObject({ stage: z.string(), region: z.string(), upstreamBaseUrl: z.string() });
+export type ThrowAwayStage = z.input<typeof throwAwayStage>;
+
+/**
+ * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a simulator,
+ * so that it cannot sell. It never takes the place of a committed stage.
+ */
+const throwAwayStages = (text: string | undefined): Stages => {
+  if (text === undefined) return {};
+  const { stage, region, upstreamBaseUrl } = throwAwayStage.parse(JSON.parse(text));
+  return {
+    [stage]: {
+      region,
+      upstreamBaseUrl,
+      upstreamWebhookIps: [],
+      upstreamSignature: { header: "x-webhook-signature", encoding: "hex" },
+      egress: { kind: "none" },
+      identityPrices: prices,
+      logRetentionDays: 7,
+    },
+  };
+};
+
+/** Every stage that commands know. */
+export const stages: Stages = { ...throwAwayStages(process.env[THROW_AWAY_STAGE]), ...committedStages };
 
 /** Throws a SettingsError if there is no such stage. */
 const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
