@@ -1,4 +1,4 @@
-import { type App, PermissionsBoundary, Validations } from "aws-cdk-lib";
+import { type App, PermissionsBoundary, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
 import { type StageSettings, sells } from "../stages.ts";
@@ -14,7 +14,9 @@ import { Service } from "./service.ts";
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const { account, region, egress, webhookAllowedCidrs, adopt, recovery: copies } = settings;
-  const { permissionsBoundary: boundary } = settings;
+  const { costCentre, permissionsBoundary: boundary } = settings;
+  const tags = { service: "airtime", stage, ...(costCentre !== undefined && { "cost-centre": costCentre }) };
+  for (const [name, value] of Object.entries(tags)) Tags.of(app).add(name, value);
   const terminationProtection = sells(settings);
   const common = {
     ...(account !== undefined && region !== undefined && { env: { account, region } }),
