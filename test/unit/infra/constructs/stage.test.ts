@@ -20,7 +20,7 @@ test("each setting has more than one value in the variants of stages that tests 
 // The first of them also loads cdk-nag.
 test.each(Object.entries(stageVariants))(
   "cdk-nag has no finding in this variant of a stage: %s",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   (_, [stage, changes]) => {
     const app = unbundledApp();
     addStage(app, stage, changedSettings(stage, changes));
