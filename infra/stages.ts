@@ -102,8 +102,6 @@ export const stageSettings = z
     airtimeMax: z.int().min(50).default(50_000),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
-    /** `off` answers every order with 503 before the debit; for restoring a ledger. */
-    purchases: z.enum(["on", "off"]).default("on"),
     /**
      * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
      * abandoned checks are not refunded.

@@ -13,6 +13,7 @@ import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
+import { OperatorPolicies } from "./operator-policies.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -79,6 +80,7 @@ export class Service extends Stack {
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
+    new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {
       stage,

@@ -33,8 +33,11 @@ export const environment = z.object({
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
-  /** `off` refuses every order with 503 before the debit; for restoring the ledger. */
-  PURCHASES: z.enum(["on", "off"]),
+  /**
+   * What holds until an operator switches purchases for the first time (shared/orders/purchases-switch.ts): `off` in a
+   * stage that adopts a ledger.
+   */
+  PURCHASES_INITIALLY: z.enum(["on", "off"]),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
 });
@@ -60,7 +63,7 @@ export const functionEnvironments = {
       UPSTREAM_BASE_URL: true,
       IDENTITY_PRICES: true,
       UPSTREAM_DATES: true,
-      PURCHASES: true,
+      PURCHASES_INITIALLY: true,
     })
     .extend({
       UPSTREAM_KEY_SECRET_ID: secretId,
@@ -79,7 +82,7 @@ export const functionEnvironments = {
       OUTCOMES_QUEUE_URL: true,
       UPSTREAM_BASE_URL: true,
       AIRTIME_NAIRA_MAX: true,
-      PURCHASES: true,
+      PURCHASES_INITIALLY: true,
     })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "read-account": environment

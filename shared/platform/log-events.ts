@@ -42,6 +42,18 @@ export const logEvents = {
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
     action: "admin transactions list --open, then ask the upstream and resolve it.",
   },
+  "purchases.unreadable": {
+    level: "alarm",
+    fields: thrown,
+    meaning: "Orders are refused (503): whether purchases are on could not be read from the cache table.",
+    action: "Check DynamoDB.",
+  },
+  "purchases.still_off": {
+    level: "alarm",
+    fields: { since: "string" },
+    meaning: "Orders are refused (503): purchases have been off for more than an hour.",
+    action: "admin purchases show, then admin purchases on, unless a restore is under way.",
+  },
   "debit.lookup_failed": {
     level: "warn",
     fields: { attempt: "string", ...thrown },

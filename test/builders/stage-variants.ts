@@ -53,7 +53,6 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       upstreamDates: "month-first",
       airtimeMax: 10_000,
       phoneRetentionDays: 35,
-      purchases: "off",
       workers: "off",
       webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
       domain: {

@@ -77,3 +77,36 @@ export const idIn = (value: unknown): string => {
 
 /** Whether a resource's logical id stands anywhere in a value. */
 export const mentions = (value: unknown, id: string): boolean => JSON.stringify(value).includes(`"${id}"`);
+
+const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
+const statement = z.object({
+  Effect: z.string(),
+  Action: oneOrMore.pipe(z.array(z.string())),
+  Resource: oneOrMore.optional(),
+  Principal: z.unknown().optional(),
+  Condition: z.unknown().optional(),
+});
+const document = z.object({ Statement: z.array(statement) });
+
+/** The statements of a policy. */
+export const statementsOf = ({ Properties }: Resource) => document.parse(Properties.PolicyDocument).Statement;
+
+/**
+ * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
+ * suffixes.
+ */
+export const resourceName = (resource: unknown): string => {
+  if (resource === "*") return "*";
+  if (
+    resource !== null &&
+    typeof resource === "object" &&
+    "Ref" in resource &&
+    String(resource.Ref).startsWith("AWS::")
+  )
+    return String(resource.Ref);
+  const text = JSON.stringify(resource);
+  const [, id = text] =
+    /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
+  const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];
+  return `${id}${index}`;
+};

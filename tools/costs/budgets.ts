@@ -134,7 +134,7 @@ export const budgets = {
   schedules: {
     title: "scheduled functions, per minute, with one account",
     invocations: [
-      { function: "reconcile-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
+      { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: noWrites,

@@ -41,7 +41,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // It imports nothing of the service, so it does not share its mistakes.
   "tools/simulator": [],
   "tools/costs": ["shared", "infra", "tools/docs"],
-  "tools/docs": ["shared", "infra", "tools/costs"],
+  "tools/scale": ["shared", "infra", "tools/costs", "tools/docs"],
+  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale"],
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
   "tools/trace": ["shared", "infra"],

@@ -13,12 +13,12 @@ const IDENTITY_PRICES_NAIRA = {
 
 /** The environment variables of all functions; on AWS, a stage's settings and stacks set them. */
 export const functionEnvironment = ({
-  settings: { purchases = "on", workers = "on" },
+  settings: { workers = "on" },
   gatewayOrigin,
   upstream,
   sqs,
 }: {
-  readonly settings: Partial<Pick<Settings, "purchases" | "workers">>;
+  readonly settings: Partial<Pick<Settings, "workers">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
   readonly sqs: LocalQueues;
@@ -36,7 +36,7 @@ export const functionEnvironment = ({
   UPSTREAM_DATES: "day-first",
   AIRTIME_NAIRA_MAX: "50000",
   PHONE_RETENTION_DAYS: "400",
-  PURCHASES: purchases,
+  PURCHASES_INITIALLY: "on",
   WORKERS: workers,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.
   UPSTREAM_SIGNATURE: upstream.isSimulated ? JSON.stringify(SIMULATOR_SIGNATURE) : "",

@@ -127,7 +127,7 @@ export const startSystem = async (): Promise<System> => {
     UPSTREAM_DATES: "day-first",
     AIRTIME_NAIRA_MAX: "50000",
     PHONE_RETENTION_DAYS: "400",
-    PURCHASES: "on",
+    PURCHASES_INITIALLY: "on",
     WORKERS: "on",
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };

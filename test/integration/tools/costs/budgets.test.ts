@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
+import { PURCHASES_CACHE_MS } from "../../../../shared/orders/purchases-switch.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
@@ -67,6 +68,23 @@ describe("budgets", () => {
     const body = anOrder({ reference: longest.reference });
     const { lines } = await expectAnswered(budgets.purchase, 200, () => send("POST", BUY_DATA, { key, body }));
     expect(lines.join()).not.toMatch(/08031234567|live_/);
+  });
+
+  test("the switch of purchases is read once in 10 seconds, and not once a purchase", async () => {
+    const { key } = await service.newCaller();
+    const startedMs = performance.now();
+    let reads = 0;
+    service.proxy.fault = ({ operation, body }) => {
+      if (operation === "GetItem" && body.includes('"purchases"')) reads += 1;
+      return undefined;
+    };
+    onTestFinished(() => {
+      service.proxy.fault = () => undefined;
+    });
+    for (let count = 0; count < 10; count += 1) {
+      expect((await send("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
+    }
+    expect(reads).toBeLessThanOrEqual(1 + (performance.now() - startedMs) / PURCHASES_CACHE_MS);
   });
 
   test("the budget holds for a replay of a purchase", async () => {
