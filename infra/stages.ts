@@ -68,6 +68,28 @@ const queueConcurrency = z
   .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
   .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
 
+/** An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more. */
+const CANARY_MINUTES_MIN = 5;
+/** Source: AWS, "CodeDeploy quotas": at most 48 hours between the first and the last shift. */
+const CANARY_MINUTES_MAX = 48 * 60;
+
+/** How a new version of a function gets the invocations of the one before. */
+const release = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("all-at-once") }),
+  /** A part of them first, and all of them if no alarm was raised for so long. */
+  z.strictObject({
+    kind: z.literal("canary"),
+    percent: z.int().min(1, "A canary gets at least 1 percent").max(99, "A canary gets at most 99 percent"),
+    minutes: z
+      .int()
+      .min(CANARY_MINUTES_MIN, `A canary lasts at least ${CANARY_MINUTES_MIN} minutes, so that an alarm can be raised`)
+      .max(CANARY_MINUTES_MAX, `A canary lasts at most ${CANARY_MINUTES_MAX} minutes`),
+  }),
+]);
+
+/** Source: AWS, "Tagging your AWS resources". */
+const TAG_VALUE = /^(?!aws:)[\p{L}\p{N} _.:/=+@-]{1,256}$/u;
+
 /** A call to the upstream lasts a second: fewer would refuse requests that the rate limits of keys allow. */
 const RESERVED_MIN = 5;
 
@@ -117,6 +139,12 @@ export const stageSettings = z
     logBytesPerHourMax: z.int().positive().default(200_000_000),
     /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
+    /** All at once, unless the stage has a canary. */
+    release: release.default({ kind: "all-at-once" }),
+    /** `active` records traces in AWS X-Ray. */
+    tracing: z.literal("active").optional(),
+    /** The tag `cost-centre` of every resource. */
+    costCentre: z.string().regex(TAG_VALUE, "A tag has 1 to 256 letters, digits, spaces and _.:/=+-@").optional(),
     /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
     maxConcurrency: z
       .strictObject({
@@ -132,6 +160,11 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
+    permissionsBoundary: z
+      .string()
+      .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
+      .optional(),
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",
@@ -194,8 +227,8 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages. Change the URL, account, region and addresses before the first deployment of a stage that sells. */
-export const stages: Stages = {
+/** The stages of a commit. Change URL, account, region and addresses before the first deployment of one that sells. */
+const committedStages: Stages = {
   /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
@@ -212,8 +245,38 @@ export const stages: Stages = {
     identityPrices: prices,
     alarmEmail: "operations@example.com",
     logRetentionDays: 90,
+    release: { kind: "canary", percent: 10, minutes: 10 },
   },
 };
+
+/** The variable with a throw-away stage, as JSON. Only `npm run acceptance` sets it, for the commands that it runs. */
+export const THROW_AWAY_STAGE = "THROW_AWAY_STAGE";
+
+const throwAwayStage = z.strictObject({ stage: z.string(), region: z.string(), upstreamBaseUrl: z.string() });
+export type ThrowAwayStage = z.input<typeof throwAwayStage>;
+
+/**
+ * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a simulator,
+ * so that it cannot sell. It never takes the place of a committed stage.
+ */
+const throwAwayStages = (text: string | undefined): Stages => {
+  if (text === undefined) return {};
+  const { stage, region, upstreamBaseUrl } = throwAwayStage.parse(JSON.parse(text));
+  return {
+    [stage]: {
+      region,
+      upstreamBaseUrl,
+      upstreamWebhookIps: [],
+      upstreamSignature: { header: "x-webhook-signature", encoding: "hex" },
+      egress: { kind: "none" },
+      identityPrices: prices,
+      logRetentionDays: 7,
+    },
+  };
+};
+
+/** Every stage that commands know. */
+export const stages: Stages = { ...throwAwayStages(process.env[THROW_AWAY_STAGE]), ...committedStages };
 
 /** Throws a SettingsError if there is no such stage. */
 const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {

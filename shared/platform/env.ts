@@ -2,7 +2,10 @@ import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
-/** Longer than the 31 hours of webhook retries and the 30 days of `admin announce`: both send the unmasked number. */
+/**
+ * Longer than the days of webhook retries (five, and the time that parked deliveries take after them) and the 30 days of
+ * `admin announce`: both send the unmasked number.
+ */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
@@ -98,6 +101,7 @@ export const functionEnvironments = {
   "refresh-catalog": environment
     .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
 } as const;
 

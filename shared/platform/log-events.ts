@@ -215,6 +215,12 @@ export const logEvents = {
     meaning: "The ledger's run of this minute has ended.",
     action: "None.",
   },
+  "requeue-deliveries.ran": {
+    level: "info",
+    fields: { accounts: "number", requeued: "number" },
+    meaning: "The run of this minute over accounts with parked deliveries has ended.",
+    action: "None.",
+  },
   "wallet.not_reconciled": {
     level: "alarm",
     fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
@@ -290,6 +296,19 @@ export const logEvents = {
     fields: { account: "string" },
     meaning: "An app did not receive a webhook in any of its attempts.",
     action: "Tell the app's owner. admin announce sends it again.",
+  },
+  "webhook.endpoint_down": {
+    level: "warn",
+    fields: { account: "string" },
+    meaning: "An app's endpoint is down: its webhooks wait, and one at a time is sent as a probe.",
+    action: "Tell the app's owner if it lasts. admin webhook show.",
+  },
+  "deliveries.not_requeued": {
+    level: "alarm",
+    fields: { account: "string", ...thrown },
+    meaning:
+      "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
+    action: "Read the log of requeue-deliveries.",
   },
   "webhook.switched_off": {
     level: "alarm",

@@ -55,6 +55,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       phoneRetentionDays: 35,
       workers: "off",
       webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
+      permissionsBoundary: "prod-airtime-deployment",
       domain: {
         name: "api.example.com",
         certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
@@ -63,6 +64,9 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       logRetentionDays: 365,
       logBytesPerHourMax: 1_000_000,
       requestsPerSecondMax: 50,
+      release: { kind: "canary", percent: 50, minutes: 60 },
+      tracing: "active",
+      costCentre: "payments",
       maxConcurrency: { outcomes: 2, delivery: 2 },
       reservedConcurrency: { purchase: 200, "check-identity": 20, "receive-upstream-event": 20 },
     },

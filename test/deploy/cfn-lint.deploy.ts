@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
+import { PIPELINE_TEMPLATE } from "../builders/pipeline-template.ts";
 import { stageVariants } from "../builders/stage-variants.ts";
 import { stackTemplates } from "../builders/templates.ts";
 import { installedPython } from "./python.ts";
@@ -58,6 +59,10 @@ test.each(Object.entries(stageVariants))(
     expect(all.filter(({ rule }) => !Object.hasOwn(accepted, rule)).map(({ text }) => text)).toEqual([]);
   },
 );
+
+test("cfn-lint finds nothing in the template of the pipeline", async () => {
+  expect(await lint([PIPELINE_TEMPLATE])).toEqual([]);
+});
 
 test("every accepted finding of cfn-lint exists", () => {
   expect([...found].toSorted()).toEqual(Object.keys(accepted));

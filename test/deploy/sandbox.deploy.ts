@@ -26,7 +26,6 @@ import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { type Delivery, readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
-import { contractSuite } from "../contract/suite.ts";
 import { readStack } from "./deployed-stack.ts";
 import { bootstrap, deployStage } from "./deployed-stage.ts";
 import { startEmulator } from "./emulator.ts";
@@ -118,18 +117,6 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     "stuck transactions": "ok",
     events: "ok",
   });
-});
-
-contractSuite({
-  name: "the deployed sandbox",
-  scope: "service",
-  modes: ["test"],
-  arranges: [],
-  open: async () => ({
-    baseUrl: stage.baseUrl,
-    key: async () => (await newCaller()).key,
-    close: async () => {},
-  }),
 });
 
 /** Settles by an event 5 s later. Source: docs/interface.md 3.4. */

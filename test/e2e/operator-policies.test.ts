@@ -128,6 +128,10 @@ const runEveryCommand = async (): Promise<void> => {
   const why = ["--why", "test"];
   await admin("doctor");
   await admin("secrets list");
+  await admin("purchases show");
+  await admin("purchases off", ...why);
+  await admin("purchases on", ...why);
+
   await admin("catalog show");
   for (const refused of ["catalog diff", "catalog refresh"])
     await expect(admin(refused)).rejects.toThrow("its own addresses");

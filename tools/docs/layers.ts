@@ -48,6 +48,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "tools/trace": ["shared", "infra"],
   "tools/local": ["shared", "infra", "tools/simulator"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
+  "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 
 export type Violation = { readonly file: string; readonly imports: string };

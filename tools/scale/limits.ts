@@ -7,7 +7,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
-import { retryDelaysS } from "../../shared/webhooks/next-step.ts";
+import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
@@ -52,10 +52,12 @@ const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
 const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Longer waits of webhooks are parked in their records. */
+const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
 
 const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
-const throttled = "The gateway answers 5xx without X-Error-Code: callers send the same reference again.";
+const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
 /** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
@@ -107,10 +109,9 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.access,
     source: sources.partition,
     symptom: {
-      text: "The count of a request is retried for 2 s, then the request fails. Refused requests are counted too.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
+      logEvents: ["request.failed", "request.outcome_unknown"],
+      alarms: ["Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
@@ -161,7 +162,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
       alarms: ["OutcomesDepth"],
     },
     remedy: {
@@ -194,7 +195,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
-      logEvents: ["request.answered", "settlement.attempt_failed"],
+      logEvents: ["request.answered", "message.handled"],
     },
     remedy: {
       by: "stage",
@@ -274,7 +275,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaQuotas,
     assumed: `the quota is ${assumed.newAccountConcurrency}: AWS says that it is reduced, and not to what`,
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
@@ -290,7 +291,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaConcurrency,
     assumed: "no other functions in the account",
-    symptom: { text: throttled, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
     remedy: {
       by: "stage",
       setting: "reservedConcurrency",
@@ -307,7 +308,7 @@ export const limits: readonly Limit[] = [
     capacity: () => LAMBDA_GROWTH_IN_10_S,
     perPurchase: invocationS("purchase"),
     source: sources.lambdaScaling,
-    symptom: { text: `${throttled} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
+    symptom: { text: `${unanswered} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
     remedy: {
       by: "code",
       text: "Provisioned concurrency; or callers that raise their load over a minute",
@@ -372,14 +373,14 @@ export const limits: readonly Limit[] = [
   },
   {
     name: "messages in flight",
-    onlyIf: "while an endpoint is down",
+    onlyIf: "while most events fail",
     affects: "webhooks",
     unit: "messages in the queue",
     per: "account",
     capacity: () => IN_FLIGHT_MAX,
-    perPurchase: sum(retryDelaysS),
+    perPurchase: waitsInQueueS,
     source: sources.sqs,
-    assumed: `one account's endpoint is down for ${Math.round(sum(retryDelaysS) / HOUR_S)} hours, in which its messages wait in flight`,
+    assumed: `one account's endpoint fails for all but a few events, each of which waits in flight for ${Math.round(waitsInQueueS / 60)} minutes; those of an endpoint that fails for all are parked`,
     symptom: {
       text: "Beyond the quota SQS delivers nothing, to no account.",
       alarms: ["DeliveryInFlight", "DeliveryAge"],
@@ -439,10 +440,9 @@ export const limits: readonly Limit[] = [
     perPurchase: secretFetches(),
     source: sources.secretsManager,
     symptom: {
-      text: "Instances use what they have in memory; new ones fail.",
-      errors: ["internal_error"],
-      logEvents: ["request.failed"],
-      alarms: ["Event-request.failed"],
+      text: `Instances use what they have in memory. For an order that meets a new one: ${unanswered}`,
+      logEvents: ["request.outcome_unknown"],
+      alarms: ["PurchaseErrors"],
     },
     remedy: {
       by: "code",

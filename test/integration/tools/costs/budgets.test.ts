@@ -9,6 +9,7 @@ import { PURCHASES_CACHE_MS } from "../../../../shared/orders/purchases-switch.t
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
@@ -155,6 +156,11 @@ describe("budgets", () => {
         phones_masked: await maskOldPhones(ledger, 400, deadline),
       }));
       await reconcile({}, aLambdaContext(300_000));
+      const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
+      const accounts = { db, ledgerTable: tables.ledgerTable };
+      await scheduleHandler("requeue-deliveries.ran", (deadline) =>
+        requeueDeliveries({ ledger, accounts, queue }, deadline),
+      )({}, aLambdaContext());
       const deps = { store, upstream, clock: systemClock };
       await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };
