@@ -43,6 +43,17 @@ test("the stacks of a stage that sells belong to its account and region, and tho
   expect([data, network, service].map((stack) => stack?.terminationProtection)).toEqual([true, true, false]);
 });
 
+test("the copies of a stage are in a protected stack of their region, which is deployed before their plan", () => {
+  const settings = changedSettings("prod", { recovery: { region: "eu-west-1" } });
+  const { data, recovery } = addStage(unbundledApp(), "prod", settings);
+  expect([recovery?.account, recovery?.region, recovery?.terminationProtection]).toEqual([
+    "000000000000",
+    "eu-west-1",
+    true,
+  ]);
+  expect(data.dependencies).toEqual([recovery]);
+});
+
 test("the stacks of the sandbox fit every account and can be deleted", () => {
   const { data, service } = addStage(unbundledApp(), "sandbox", settingsOf("sandbox"));
   expect([data, service].map((stack) => stack.terminationProtection)).toEqual([false, false]);
