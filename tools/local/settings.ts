@@ -21,6 +21,7 @@ export type Settings = {
   /** As the stage settings of the same name; a restore needs both off. */
   readonly purchases: OnOrOff;
   readonly workers: OnOrOff;
+  readonly awsCalls: "short" | "sdk";
 };
 
 type OnOrOff = "on" | "off";
@@ -41,7 +42,8 @@ Environment:
   UPSTREAM_LIVE_KEY  the service's key at that upstream
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
   PURCHASES          on or off; default on; off refuses new orders
-  WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues`;
+  WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
+  AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
 
 const onOrOff = (name: string) =>
   z.enum(["on", "off"], { error: ({ input }) => `${name} must be on or off; it is "${input}".` }).default("on");
@@ -68,6 +70,9 @@ const environmentSchema = z
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
     PURCHASES: onOrOff("PURCHASES"),
     WORKERS: onOrOff("WORKERS"),
+    AWS_CALLS: z
+      .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
+      .default("short"),
   })
   .superRefine(({ UPSTREAM_BASE_URL: url, UPSTREAM_LIVE_KEY: key }, context) => {
     if (url !== undefined && key === undefined) {
@@ -101,6 +106,7 @@ export const parseSettings = (
     fresh: options.fresh,
     purchases: parsed.data.PURCHASES,
     workers: parsed.data.WORKERS,
+    awsCalls: parsed.data.AWS_CALLS,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
       ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY } }
       : {}),
