@@ -3,6 +3,7 @@ import {
   QUEUE_FUNCTION_TIMEOUT_S,
   RECONCILE_FUNCTION_TIMEOUT_S,
   REFRESH_FUNCTION_TIMEOUT_S,
+  REQUEUE_FUNCTION_TIMEOUT_S,
 } from "../shared/platform/time-budgets.ts";
 import type { tables } from "./tables.ts";
 
@@ -82,9 +83,18 @@ export const functionSpecs = {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     egress: true,
-    // The account's item records since when its endpoint has failed.
+    // The account's item records how its endpoint fails, another one when parked deliveries are looked at.
     tables: { ledger: ["GetItem", "PutItem"] },
     impact: "Apps receive their webhooks late: they wait in the delivery queue.",
+  },
+  "requeue-deliveries": {
+    memoryMb: 512,
+    timeoutS: REQUEUE_FUNCTION_TIMEOUT_S,
+    tables: { ledger: ["GetItem", "BatchGetItem", "PutItem"] },
+    queries: ["by_open"],
+    sendsTo: ["delivery"],
+    impact:
+      "Apps receive some webhooks late: those that wait for longer than 15 minutes, and those of endpoints that are down.",
   },
   "refresh-catalog": {
     memoryMb: 512,

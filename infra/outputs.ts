@@ -19,3 +19,7 @@ export const ALARM_TOPIC_OUTPUT = "AlarmTopic";
 /** `prod` and `Service` make the stack `Prod-Service`. */
 export const stackName = (stage: string, part: "Data" | "Network" | "Service"): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-${part}`;
+
+/** The IAM policies of the people who operate a stage. */
+export const operatorReadPolicy = (stage: string): string => `${stage}-airtime-operator-read`;
+export const operatorActPolicy = (stage: string): string => `${stage}-airtime-operator-act`;

@@ -14,8 +14,8 @@ export const queues = {
     concurrencyMax: 10,
   },
   /**
-   * Waits between attempts are visibility timeouts, and each attempt is a receive. An endpoint can cause 9; the others
-   * are for faults of the service.
+   * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive: an endpoint can cause 4. The
+   * others are for faults of the service. A longer wait ends with a message of its own.
    */
   delivery: {
     consumer: "deliver-webhook",

@@ -1,5 +1,7 @@
 /** Functions that are invoked each minute; each decides whether it has something to do. */
-export const scheduledFunctions = ["refresh-catalog", "reconcile-ledger"] as const;
+export const scheduledFunctions = ["refresh-catalog", "reconcile-ledger", "requeue-deliveries"] as const;
 
-/** The scheduled function that changes the ledger; it is disabled with the workers. */
-export const LEDGER_SCHEDULE = "reconcile-ledger";
+export type ScheduledFunction = (typeof scheduledFunctions)[number];
+
+/** The scheduled functions that change the ledger are disabled with the workers. */
+export const isWorker = (name: ScheduledFunction): boolean => name !== "refresh-catalog";

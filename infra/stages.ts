@@ -72,7 +72,7 @@ const queueConcurrency = z
 const RESERVED_MIN = 5;
 
 /** The settings of a stage. A wrong setting fails the synthesis with a message. */
-const stageSettings = z
+export const stageSettings = z
   .strictObject({
     /** The only AWS account and region in which the stage is deployed, operated and destroyed. */
     account: z
@@ -102,8 +102,6 @@ const stageSettings = z
     airtimeMax: z.int().min(50).default(50_000),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
-    /** `off` answers every order with 503 before the debit; for restoring a ledger. */
-    purchases: z.enum(["on", "off"]).default("on"),
     /**
      * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
      * abandoned checks are not refunded.
@@ -136,6 +134,11 @@ const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
+    permissionsBoundary: z
+      .string()
+      .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
+      .optional(),
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",
@@ -198,8 +201,8 @@ const prices = {
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
 };
 
-/** The stages. Change the URL, account, region and addresses before the first deployment of a stage that sells. */
-export const stages: Stages = {
+/** The stages of a commit. Change URL, account, region and addresses before the first deployment of one that sells. */
+const committedStages: Stages = {
   /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
   sandbox: {
     upstreamBaseUrl: "https://upstream.example.com/v1",
@@ -218,6 +221,35 @@ export const stages: Stages = {
     logRetentionDays: 90,
   },
 };
+
+/** The variable with a throw-away stage, as JSON. Only `npm run acceptance` sets it, for the commands that it runs. */
+export const THROW_AWAY_STAGE = "THROW_AWAY_STAGE";
+
+const throwAwayStage = z.strictObject({ stage: z.string(), region: z.string(), upstreamBaseUrl: z.string() });
+export type ThrowAwayStage = z.input<typeof throwAwayStage>;
+
+/**
+ * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a simulator,
+ * so that it cannot sell. It never takes the place of a committed stage.
+ */
+const throwAwayStages = (text: string | undefined): Stages => {
+  if (text === undefined) return {};
+  const { stage, region, upstreamBaseUrl } = throwAwayStage.parse(JSON.parse(text));
+  return {
+    [stage]: {
+      region,
+      upstreamBaseUrl,
+      upstreamWebhookIps: [],
+      upstreamSignature: { header: "x-webhook-signature", encoding: "hex" },
+      egress: { kind: "none" },
+      identityPrices: prices,
+      logRetentionDays: 7,
+    },
+  };
+};
+
+/** Every stage that commands know. */
+export const stages: Stages = { ...throwAwayStages(process.env[THROW_AWAY_STAGE]), ...committedStages };
 
 /** Throws a SettingsError if there is no such stage. */
 const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {

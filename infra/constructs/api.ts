@@ -110,14 +110,14 @@ export class Api extends Construct {
       methods: [HttpMethod[route.method]],
       integration: this.integrationOf(handler),
     });
-    if (added !== undefined) this.limit(added, routeKey(route), shareOf(route));
+    if (added !== undefined) this.limit(added, routeKey(route), requestsPerSecondOf(route, this.requestsPerSecondMax));
   }
 
   /** Handles requests that match no route. */
   addDefaultRoute(handler: ServiceFunction): void {
     const integration = this.integrationOf(handler);
     const route = new HttpRoute(this, "Rest", { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration });
-    this.limit(route, HttpRouteKey.DEFAULT.key, SHARE_OF_UNKNOWN);
+    this.limit(route, HttpRouteKey.DEFAULT.key, limitOf(this.requestsPerSecondMax, SHARE_OF_UNKNOWN));
   }
 
   apiMetric(metricName: "Count" | "4xx" | "5xx" | "Latency", statistic: string): Metric {
@@ -135,8 +135,7 @@ export class Api extends Construct {
    * Each route has a limit of its own, so that no other one can use up that of the purchases. API Gateway refuses
    * settings of a route that does not exist yet.
    */
-  private limit(route: HttpRoute, key: string, share: number): void {
-    const limit = Math.max(1, Math.floor(this.requestsPerSecondMax * share));
+  private limit(route: HttpRoute, key: string, limit: number): void {
     const { defaultChild } = this.deployment.node;
     if (!(defaultChild instanceof CfnStage)) throw new Error("The stage of the API has another resource");
     defaultChild.routeSettings = {
@@ -195,9 +194,13 @@ const SHARE_OF_READS = 0.5;
 const SHARE_OF_DOCUMENTS = 0.1;
 const SHARE_OF_UNKNOWN = 0.1;
 
-const shareOf = (route: Route): number => {
-  if (isOrder(route)) return 1;
-  return route.document === undefined ? SHARE_OF_READS : SHARE_OF_DOCUMENTS;
+const limitOf = (requestsPerSecondMax: number, share: number): number =>
+  Math.max(1, Math.floor(requestsPerSecondMax * share));
+
+/** A route's share of the stage's rate limit, in requests per second. */
+export const requestsPerSecondOf = (route: Route, requestsPerSecondMax: number): number => {
+  if (isOrder(route)) return limitOf(requestsPerSecondMax, 1);
+  return limitOf(requestsPerSecondMax, route.document === undefined ? SHARE_OF_READS : SHARE_OF_DOCUMENTS);
 };
 
 /** The route key, never the path: paths contain references, and one contains a secret. */

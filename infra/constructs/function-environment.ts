@@ -29,7 +29,7 @@ export const settingsValues = (
   UPSTREAM_DATES: settings.upstreamDates,
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
-  PURCHASES: settings.purchases,
+  PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   WORKERS: settings.workers,
   AWS_CALLS: settings.awsCalls,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),

@@ -110,7 +110,7 @@ export class QueueConsumer extends Construct {
     alarms.addThresholdAlarm(`${id}InFlight`, {
       metric: this.queue.metricApproximateNumberOfMessagesNotVisible({ period, statistic: "Maximum" }),
       threshold: IN_FLIGHT_MAX,
-      impact: `${delayImpact} More than 60,000 messages are in flight, and AWS delivers none beyond 120,000: switch off endpoints that are down.`,
+      impact: `${delayImpact} More than 60,000 messages are in flight, and AWS delivers none beyond 120,000: read the consumer's log.`,
     });
   }
 }

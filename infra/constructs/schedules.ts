@@ -22,7 +22,7 @@ export class Schedules extends Construct {
       queueName: scheduleDeadLetters(stage),
       alarms,
       impact:
-        "Catalogs may become stale and abandoned checks stay unrefunded: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
+        "Catalogs may become stale, abandoned checks stay unrefunded and webhooks wait: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
     });
     for (const { target, enabled } of targets) {
       const name = target.node.id;

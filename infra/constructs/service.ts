@@ -4,7 +4,7 @@ import { type Route, routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
 import { type QueueName, queues } from "../queues.ts";
-import { LEDGER_SCHEDULE, scheduledFunctions } from "../schedules.ts";
+import { isWorker, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
@@ -13,6 +13,7 @@ import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
+import { OperatorPolicies } from "./operator-policies.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -75,10 +76,11 @@ export class Service extends Stack {
     new StreamConsumer(this, "Ledger", { stage, table: data.tables.ledger, consumer, alarms, ...mapping });
     const targets = scheduledFunctions.map((name) => ({
       target: this.functions[name],
-      enabled: isWorking || name !== LEDGER_SCHEDULE,
+      enabled: isWorking || !isWorker(name),
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
+    new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {
       stage,
@@ -115,6 +117,7 @@ export class Service extends Stack {
       "apply-upstream-event": make("apply-upstream-event"),
       "enqueue-webhooks": make("enqueue-webhooks"),
       "deliver-webhook": make("deliver-webhook"),
+      "requeue-deliveries": make("requeue-deliveries"),
       "refresh-catalog": make("refresh-catalog"),
       "reconcile-ledger": make("reconcile-ledger"),
       "serve-docs": make("serve-docs"),

@@ -1,4 +1,4 @@
-import { type App, Validations } from "aws-cdk-lib";
+import { type App, PermissionsBoundary, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
 import { type StageSettings, sells } from "../stages.ts";
@@ -12,11 +12,14 @@ import { Service } from "./service.ts";
  */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { account, region, egress, webhookAllowedCidrs, adopt } = settings;
+  const { account, region, egress, webhookAllowedCidrs, adopt, permissionsBoundary: boundary } = settings;
   const terminationProtection = sells(settings);
-  const place = account !== undefined && region !== undefined ? { env: { account, region } } : {};
+  const common = {
+    ...(account !== undefined && region !== undefined && { env: { account, region } }),
+    ...(boundary !== undefined && { permissionsBoundary: PermissionsBoundary.fromName(boundary) }),
+  };
   const data = new Data(app, stackName(stage, "Data"), {
-    ...place,
+    ...common,
     terminationProtection,
     adopt,
     description: `Tables and secrets of ${stage}: do not delete`,
@@ -25,14 +28,14 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
     egress.kind !== "nat-gateway"
       ? undefined
       : new EgressNetwork(app, stackName(stage, "Network"), {
-          ...place,
+          ...common,
           terminationProtection,
           egress,
           webhookAllowedCidrs,
           description: `Egress network of ${stage}, with addresses that the upstream whitelists`,
         });
   const service = new Service(app, stackName(stage, "Service"), {
-    ...place,
+    ...common,
     stage,
     settings,
     data,

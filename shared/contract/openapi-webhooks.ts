@@ -76,7 +76,8 @@ export const webhooks = {
     summary: "A transaction became final",
     description:
       "Sent to the account's endpoint when the status of a transaction becomes `success` or `failed`. Answer 2xx within 5 seconds. " +
-      "After anything else the event is sent again, up to 8 times within 31 hours. Tolerate duplicates: they have the same " +
+      "After anything else the event is sent again, up to 8 times within 31 hours; an endpoint that is down gets its events " +
+      "once it works. Tolerate duplicates: they have the same " +
       "`webhook-id`. `network` and `phone_number` are empty for identity checks.",
     schema: "TransactionUpdated",
     id: "evt_fa84338e82d73cc21a799de564d3dce5",

@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";
-import { getItem } from "./get-item.ts";
+import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { checkpointPk } from "./schema.ts";
 
@@ -43,6 +43,24 @@ export const firstCheckpoint = (accountId: string) =>
 
 export const readCheckpoint = async (ledger: Ledger, accountId: string): Promise<Checkpoint> =>
   (await getItem(ledger, checkpointPk(accountId), checkpointSchema)) ?? firstCheckpoint(accountId);
+
+/**
+ * The checkpoints of many accounts, read in batches. The function throws for an account whose checkpoint cannot be
+ * parsed, so that one item does not stop the others.
+ */
+export const readCheckpoints = async (
+  ledger: Ledger,
+  accountIds: readonly string[],
+): Promise<(accountId: string) => Checkpoint> => {
+  const keys = accountIds.map((accountId) => ({ pk: checkpointPk(accountId) }));
+  const stored = new Map(
+    (await getItems(ledger, keys, z.looseObject({ pk: z.string() }))).map((item) => [item.pk, item]),
+  );
+  return (accountId) => {
+    const item = stored.get(checkpointPk(accountId));
+    return item === undefined ? firstCheckpoint(accountId) : checkpointSchema.parse(item);
+  };
+};
 
 export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpoint): Promise<void> => {
   const put = new PutCommand({ TableName: table, Item: checkpoint });

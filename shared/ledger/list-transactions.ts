@@ -51,7 +51,7 @@ export const listTransactions = async (
   const transactions: Transaction[] = [];
   let from = start;
   for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
-    const page = await queryPage(ledger, { owner }, range, from, PAGE_TRANSACTIONS_MAX);
+    const page = await queryPage(ledger, { owner }, range, from, { newest: PAGE_TRANSACTIONS_MAX });
     for (const transaction of await readTransactions(ledger, page.keys)) {
       if (filter.status !== undefined && transaction.status !== filter.status) continue;
       if (filter.type !== undefined && transaction.type !== filter.type) continue;

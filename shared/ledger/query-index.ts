@@ -2,7 +2,7 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
-import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes } from "./schema.ts";
+import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes, OPEN_TRANSACTION, PARKED_ACCOUNTS } from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
 export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
@@ -12,20 +12,20 @@ export type IndexKey = z.infer<typeof indexKeySchema>;
 export type TimeRange = { readonly from: string; readonly to: string };
 export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
 
-/** The items whose `owner` is this one, or the open live transactions. */
-type Selection = { readonly owner: string } | { readonly open: "live" };
+/** The items whose `owner` or `open` has this value (schema.ts). */
+type Selection = { readonly owner: string } | { readonly open: string };
 type Page = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
 
 /**
- * One page of an index by time: as many items as DynamoDB returns, oldest first; or the newest ones, as many as
- * `newest`. Indexes lag behind the table by moments.
+ * One page of an index by time: as many items as DynamoDB returns, oldest first; at most `oldest`, or the newest ones,
+ * as many as `newest`. Indexes lag behind the table by moments.
  */
 export const queryPage = async (
   { db, table }: Table,
   selection: Selection,
   { from, to }: TimeRange,
   start?: IndexKey,
-  newest?: number,
+  limits: { readonly oldest?: number; readonly newest?: number } = {},
 ): Promise<Page> => {
   const { name, partition } = "owner" in selection ? ledgerIndexes.byOwner : ledgerIndexes.byOpen;
   const value = "owner" in selection ? selection.owner : selection.open;
@@ -36,7 +36,8 @@ export const queryPage = async (
       KeyConditionExpression: "#partition = :partition AND created_at BETWEEN :from AND :to",
       ExpressionAttributeNames: { "#partition": partition },
       ExpressionAttributeValues: { ":partition": value, ":from": from, ":to": to },
-      ...(newest !== undefined && { ScanIndexForward: false, Limit: newest }),
+      ...(limits.oldest !== undefined && { Limit: limits.oldest }),
+      ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
       ...(start && { ExclusiveStartKey: { pk: start.pk, created_at: start.created_at, [partition]: value } }),
     }),
   );
@@ -82,7 +83,11 @@ export async function* ownedKeyBatches(
 
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
-  queryAll(table, { open: "live" }, range);
+  queryAll(table, { open: OPEN_TRANSACTION }, range);
+
+/** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
+export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>
+  queryPages(table, { open: PARKED_ACCOUNTS }, { from: ALL_TIMES.from, to });
 
 export type IndexedAccount = { readonly account_id: string; readonly created_at: string };
 

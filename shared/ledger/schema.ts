@@ -16,6 +16,7 @@ const itemKinds = [
   "consent", // shared/identity/consent.ts
   "event", // shared/upstream-events/stored-event.ts
   "delivery", // shared/webhooks/delivery.ts
+  "parked", // shared/webhooks/parked-account.ts
   "phone-retention", // shared/reconciliation/phone-retention.ts
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
@@ -69,6 +70,8 @@ export const deliveryPk = (event: {
   return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
 };
 
+export const parkedAccountPk = (accountId: string): string => pkOf("parked", accountId);
+
 /** The progress of masking the items of `owner`; an empty `owner` stands for all owners. */
 export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
 
@@ -80,6 +83,13 @@ export const entriesOwner = (accountId: string): string => `${accountId}#entries
 export const deliveriesOwner = (accountId: string): string => `${accountId}#deliveries`;
 export const auditOwner = (subject: string): string => pkOf("audit", subject);
 
+/** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by time. */
+export const OPEN_TRANSACTION = "live";
+/** The accounts with parked deliveries, each by the time at which it is looked at next. */
+export const PARKED_ACCOUNTS = "parked";
+/** An account's parked deliveries, oldest first. */
+export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);
+
 /** The indexes; infra/tables.ts creates them. */
 export const ledgerIndexes = {
   byOwner: { name: "by_owner", partition: "owner", sort: "created_at" },
@@ -89,6 +99,6 @@ export const ledgerIndexes = {
     // What an event needs to settle its transaction without reading it first.
     includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
   },
-  /** Live transactions that are `processing`. */
+  /** Live transactions that are `processing`, parked deliveries, and the accounts that have some. */
   byOpen: { name: "by_open", partition: "open", sort: "created_at" },
 } as const;

@@ -12,7 +12,7 @@ import {
   transactionType,
 } from "../contract/transaction.ts";
 import { koboSchema, nairaFromKobo } from "../platform/money.ts";
-import { transactionIdOf, transactionPk } from "./schema.ts";
+import { OPEN_TRANSACTION, transactionIdOf, transactionPk } from "./schema.ts";
 
 /**
  * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction
@@ -56,7 +56,7 @@ export const transactionSchema = z.object({
   upstream_amount_kobo: koboSchema.optional(),
   failure: failureSchema.optional(),
   /** Only on a live transaction that is `processing`: the key of the index of open transactions. */
-  open: z.literal("live").optional(),
+  open: z.literal(OPEN_TRANSACTION).optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

@@ -7,13 +7,14 @@ import type { Transaction } from "../ledger/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { Kobo } from "../platform/money.ts";
 import type { OutcomeQueue } from "./outcome-queue.ts";
+import type { OnOrOff } from "./purchases-switch.ts";
 
 export type OrderDeps = {
   readonly ledger: Ledger;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   readonly outcomeQueue: OutcomeQueue;
-  /** `off` refuses every order before the debit. */
-  readonly purchases: "on" | "off";
+  /** `off` refuses every order before the debit; so does a switch that cannot be read. */
+  readonly purchases: () => Promise<OnOrOff>;
 };
 
 /** An order, with the callbacks that price and fulfil it. */

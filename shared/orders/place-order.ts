@@ -82,7 +82,12 @@ const quoteOrRefusal = async <Priced extends Quote>(
   { purchases }: OrderDeps,
   { quote }: OrderRequest<Priced>,
 ): Promise<Priced | ServiceError> => {
-  if (purchases === "off") return new ServiceError("provider_unavailable", { retryAfterS: 300 });
+  try {
+    if ((await purchases()) === "off") return new ServiceError("provider_unavailable", { retryAfterS: 300 });
+  } catch (error) {
+    log.alarm("purchases.unreadable", errorFields(error));
+    return new ServiceError("provider_unavailable", { retryAfterS: 5 });
+  }
   try {
     return await quote();
   } catch (error) {

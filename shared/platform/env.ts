@@ -2,7 +2,10 @@ import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
-/** Longer than the 31 hours of webhook retries and the 30 days of `admin announce`: both send the unmasked number. */
+/**
+ * Longer than the days of webhook retries (five, and the time that parked deliveries take after them) and the 30 days of
+ * `admin announce`: both send the unmasked number.
+ */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
@@ -33,8 +36,11 @@ export const environment = z.object({
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
-  /** `off` refuses every order with 503 before the debit; for restoring the ledger. */
-  PURCHASES: z.enum(["on", "off"]),
+  /**
+   * What holds until an operator switches purchases for the first time (shared/orders/purchases-switch.ts): `off` in a
+   * stage that adopts a ledger.
+   */
+  PURCHASES_INITIALLY: z.enum(["on", "off"]),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
   /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
@@ -62,7 +68,7 @@ export const functionEnvironments = {
       UPSTREAM_BASE_URL: true,
       IDENTITY_PRICES: true,
       UPSTREAM_DATES: true,
-      PURCHASES: true,
+      PURCHASES_INITIALLY: true,
       AWS_CALLS: true,
     })
     .extend({
@@ -88,7 +94,7 @@ export const functionEnvironments = {
       OUTCOMES_QUEUE_URL: true,
       UPSTREAM_BASE_URL: true,
       AIRTIME_NAIRA_MAX: true,
-      PURCHASES: true,
+      PURCHASES_INITIALLY: true,
       AWS_CALLS: true,
     })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
@@ -105,6 +111,7 @@ export const functionEnvironments = {
   "refresh-catalog": environment
     .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),
 } as const;
 

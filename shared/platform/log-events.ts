@@ -42,6 +42,18 @@ export const logEvents = {
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
     action: "admin transactions list --open, then ask the upstream and resolve it.",
   },
+  "purchases.unreadable": {
+    level: "alarm",
+    fields: thrown,
+    meaning: "Orders are refused (503): whether purchases are on could not be read from the cache table.",
+    action: "Check DynamoDB.",
+  },
+  "purchases.still_off": {
+    level: "alarm",
+    fields: { since: "string" },
+    meaning: "Orders are refused (503): purchases have been off for more than an hour.",
+    action: "admin purchases show, then admin purchases on, unless a restore is under way.",
+  },
   "debit.lookup_failed": {
     level: "warn",
     fields: { attempt: "string", ...thrown },
@@ -203,6 +215,12 @@ export const logEvents = {
     meaning: "The ledger's run of this minute has ended.",
     action: "None.",
   },
+  "requeue-deliveries.ran": {
+    level: "info",
+    fields: { accounts: "number", requeued: "number" },
+    meaning: "The run of this minute over accounts with parked deliveries has ended.",
+    action: "None.",
+  },
   "wallet.not_reconciled": {
     level: "alarm",
     fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
@@ -278,6 +296,19 @@ export const logEvents = {
     fields: { account: "string" },
     meaning: "An app did not receive a webhook in any of its attempts.",
     action: "Tell the app's owner. admin announce sends it again.",
+  },
+  "webhook.endpoint_down": {
+    level: "warn",
+    fields: { account: "string" },
+    meaning: "An app's endpoint is down: its webhooks wait, and one at a time is sent as a probe.",
+    action: "Tell the app's owner if it lasts. admin webhook show.",
+  },
+  "deliveries.not_requeued": {
+    level: "alarm",
+    fields: { account: "string", ...thrown },
+    meaning:
+      "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
+    action: "Read the log of requeue-deliveries.",
   },
   "webhook.switched_off": {
     level: "alarm",

@@ -1,5 +1,6 @@
-import { readCheckpoint } from "../ledger/checkpoint.ts";
+import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { openTransactions } from "../ledger/find-transactions.ts";
+import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
@@ -78,11 +79,14 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   // Each run begins with another wallet, so a few slow ones cannot take the time of the others.
   const first = accounts.length === 0 ? 0 : minuteOf(ledger.clock()) % accounts.length;
   const results: DueResult[] = [];
-  for (const account of [...accounts.slice(first), ...accounts.slice(0, first)]) {
+  for await (const { account, readBefore } of withCheckpoints(ledger, [
+    ...accounts.slice(first),
+    ...accounts.slice(0, first),
+  ])) {
     if (deadline.remainingMs() <= 0) break;
     try {
       const walletDeadline = earlierDeadline(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
-      results.push(await reconcileIfDue(ledger, account, walletDeadline));
+      results.push(await reconcileIfDue(ledger, account, readBefore(), walletDeadline));
     } catch (error) {
       log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
     }
@@ -93,12 +97,31 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
   };
 };
 
+/**
+ * Accounts with their checkpoints, which are read in batches: few wallets are due in a run, and reading each checkpoint
+ * by itself would take its time. `readBefore` throws for an account whose checkpoint could not be read.
+ */
+async function* withCheckpoints(ledger: Ledger, accounts: readonly IndexedAccount[]) {
+  for (let start = 0; start < accounts.length; start += BATCH_KEYS_MAX) {
+    const batch = accounts.slice(start, start + BATCH_KEYS_MAX);
+    const accountIds = batch.map(({ account_id }) => account_id);
+    const checkpointOf = await readCheckpoints(ledger, accountIds).catch((error: unknown) => (): never => {
+      throw error;
+    });
+    for (const account of batch) yield { account, readBefore: () => checkpointOf(account.account_id) };
+  }
+}
+
 /** `difference`: found for the first time, and confirmed or refuted by the next run. */
 type DueResult = "balanced" | "difference" | "mismatch" | "not_reconciled";
 
-const reconcileIfDue = async (ledger: Ledger, account: IndexedAccount, deadline: Deadline): Promise<DueResult> => {
+const reconcileIfDue = async (
+  ledger: Ledger,
+  account: IndexedAccount,
+  before: Checkpoint,
+  deadline: Deadline,
+): Promise<DueResult> => {
   const { account_id: accountId } = account;
-  const before = await readCheckpoint(ledger, accountId);
   const ageMs = (moment: string): number => ledger.clock() - Date.parse(moment);
   // A wallet with a difference is due in the next run, not only tomorrow.
   if (before.difference_kobo === 0 && ageMs(before.proved_at) < RECONCILE_EVERY_MS) return "not_reconciled";

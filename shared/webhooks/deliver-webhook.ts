@@ -15,8 +15,17 @@ import {
   recordProgress,
 } from "./delivery.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
-import { type Endpoint, type EndpointStore, readEndpoint, recordEndpointHealth } from "./endpoint.ts";
-import { decideNextStep, isDelivered, type NextStep, type PostResult } from "./next-step.ts";
+import { type Endpoint, type EndpointStore, readEndpoint, recordEndpointHealth, withEvent } from "./endpoint.ts";
+import {
+  decideNextStep,
+  isDelivered,
+  isDown,
+  type NextStep,
+  type PostResult,
+  probeIntervalMs,
+  QUEUE_WAIT_MS_MAX,
+} from "./next-step.ts";
+import { lookUntil } from "./parked-account.ts";
 import type { Post } from "./post-webhook.ts";
 import { signatureHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
@@ -31,7 +40,8 @@ export type DeliveryDeps = {
 
 /**
  * Makes one attempt to deliver a webhook and records it. The record is written after the post: a crash in between
- * repeats the attempt and loses none.
+ * repeats the attempt and loses none. A delivery is parked instead of waiting in the queue if its wait is long, or its
+ * endpoint is down and the message is no probe.
  */
 export const deliverWebhook =
   ({ ledger, endpoints, post, random }: DeliveryDeps) =>
@@ -51,11 +61,15 @@ export const deliverWebhook =
     const endpoint = await readEndpoint(endpoints, account);
     if (endpoint?.url === undefined || endpoint.status === "off") {
       const state = endpoint?.url === undefined ? "no_endpoint" : "switched_off";
-      return resultOf(await recordProgress(ledger, delivery, { state }), ledger);
+      return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
     }
+    const waitMs = waitMsOf(delivery, ledger);
+    const isEndpointDown = isDown(endpoint.failingEvents);
     // Too early: the message's visibility timeout could not be changed, or the queue was restarted.
-    if (delivery.next_attempt_at !== undefined && ledger.clock() < Date.parse(delivery.next_attempt_at)) {
-      return resultOf(delivery, ledger);
+    if (waitMs > 0 || (isEndpointDown && message.probe !== true)) {
+      if (!isEndpointDown && waitMs <= QUEUE_WAIT_MS_MAX) return postponed(waitMs);
+      const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
+      return resultOf(ledger, parked, endpoint);
     }
 
     const startedAtMs = ledger.clock();
@@ -74,10 +88,14 @@ export const deliverWebhook =
       random: random(),
     });
     const attempt = attemptOf(delivery, result, startedAtMs, nowMs);
+    const after = endpointAfter(endpoint, nextStep, id, startedAtMs);
     const recorded = await recordProgress(ledger, delivery, {
       state: stateAfter[nextStep.kind],
       attempt,
-      ...(nextStep.kind === "retry" && { nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000) }),
+      ...(nextStep.kind === "retry" && {
+        nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
+        parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
+      }),
     });
     log.info("webhook.attempted", {
       account: account.account_id,
@@ -85,9 +103,20 @@ export const deliverWebhook =
       ...attempt,
       next_step: nextStep.kind,
     });
-    await updateEndpointHealth(endpoints, delivery, endpoint.url, endpoint, nextStep, startedAtMs);
-    return resultOf(recorded, ledger);
+    await updateEndpointHealth(endpoints, delivery, endpoint.url, endpoint, after, nextStep);
+    // The endpoint has recovered: what is parked follows in the next minute.
+    if (isEndpointDown && nextStep.kind === "delivered") {
+      await lookUntil(ledger, account.account_id, ledger.clock());
+    }
+    return resultOf(ledger, recorded, after);
   };
+
+/** Until the next attempt may be made; zero or less if it is due. */
+const waitMsOf = ({ next_attempt_at }: Delivery, { clock }: Ledger): number =>
+  next_attempt_at === undefined ? 0 : Date.parse(next_attempt_at) - clock();
+
+const park = (ledger: Ledger, delivery: Delivery): Promise<Delivery> =>
+  recordProgress(ledger, delivery, { state: "pending", parked: true, nextAttemptAt: delivery.next_attempt_at });
 
 const stateAfter = {
   delivered: "delivered",
@@ -105,32 +134,66 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
   duration_ms: Math.max(0, Math.round(nowMs - startedAtMs)),
 });
 
-/** A failing endpoint causes no dead letters: its messages are postponed until the delivery's state is final. */
-const resultOf = ({ state, next_attempt_at }: Delivery, { clock }: Ledger): MessageResult => {
-  if (state !== "pending" || next_attempt_at === undefined) return { kind: "done", outcome: state };
-  const afterS = Math.max(1, (Date.parse(next_attempt_at) - clock()) / 1_000);
-  return { kind: "retry", reason: "attempt_failed", afterS };
+/**
+ * A failing endpoint causes no dead letters: its messages are postponed, or deleted once the delivery is parked and
+ * `requeue-deliveries` will look at it.
+ */
+const resultOf = async (
+  ledger: Ledger,
+  delivery: Delivery,
+  endpoint: FailureHistory | undefined,
+): Promise<MessageResult> => {
+  const { state, open, account_id } = delivery;
+  if (state !== "pending") return { kind: "done", outcome: state };
+  const waitMs = waitMsOf(delivery, ledger);
+  if (open === undefined) return postponed(waitMs);
+  const { failingSince, failingEvents = [] } = endpoint ?? {};
+  const nowMs = ledger.clock();
+  const isProbed = failingSince !== undefined && isDown(failingEvents);
+  const lookInMs = isProbed ? probeIntervalMs(Date.parse(failingSince), nowMs) : Math.max(0, waitMs);
+  await lookUntil(ledger, account_id, nowMs + lookInMs);
+  return { kind: "done", outcome: "parked" };
 };
 
-/** Records on the account since when its endpoint fails, and switches the endpoint off if that is the next step. */
+const postponed = (waitMs: number): MessageResult => ({
+  kind: "retry",
+  reason: "attempt_failed",
+  afterS: Math.max(1, waitMs / 1_000),
+});
+
+/** How an endpoint has failed since its last success. */
+type FailureHistory = Pick<Endpoint, "failingSince" | "failingEvents">;
+
+const endpointAfter = (
+  { failingSince, failingEvents }: FailureHistory,
+  nextStep: NextStep,
+  event: string,
+  startedAtMs: number,
+): FailureHistory =>
+  nextStep.kind === "delivered"
+    ? { failingSince: undefined, failingEvents: [] }
+    : { failingSince: failingSince ?? isoTime(startedAtMs), failingEvents: withEvent(failingEvents, event) };
+
+/** Records on the account how its endpoint fails, and switches the endpoint off if that is the next step. */
 const updateEndpointHealth = async (
   endpoints: EndpointStore,
-  { account_id }: Delivery,
+  { account_id, webhook_id: event }: Delivery,
   url: string,
-  { failingSince }: Endpoint,
+  before: FailureHistory,
+  after: FailureHistory,
   nextStep: NextStep,
-  startedAtMs: number,
 ): Promise<void> => {
-  if (nextStep.kind === "delivered") {
-    if (failingSince !== undefined) await recordEndpointHealth(endpoints, account_id, url, { failingSince: undefined });
+  const { failingSince: since, failingEvents } = after;
+  if (since === undefined) {
+    if (before.failingSince !== undefined) await recordEndpointHealth(endpoints, account_id, url, { kind: "working" });
     return;
   }
-  const health = { failingSince: failingSince ?? isoTime(startedAtMs) };
   if (nextStep.kind === "switch_off") {
     log.alarm("webhook.switched_off", { account: account_id, reason: nextStep.reason });
-    await recordEndpointHealth(endpoints, account_id, url, { ...health, switchOff: true });
-  } else if (failingSince === undefined) {
-    await recordEndpointHealth(endpoints, account_id, url, health);
+    await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since, event, switchOff: true });
+  } else if (before.failingSince === undefined || failingEvents !== before.failingEvents) {
+    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account: account_id });
+    await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since, event });
   }
   if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account: account_id });
 };

@@ -12,6 +12,8 @@ export const deliveryMessage = z.object({
   status: finalStatus,
   /** Set on a copy: the webhook is delivered again, with a delivery record of its own. */
   repeat: z.string().min(1).max(100).optional(),
+  /** Set on the one message that may be posted to an endpoint that is down. */
+  probe: z.literal(true).optional(),
 });
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
 
@@ -32,3 +34,15 @@ export const deliveryQueue = (sqs: SQSClient, queueUrl: string): DeliveryQueue =
     );
   },
 });
+
+const CONCURRENT_SENDS_MAX = 20;
+
+export type AddressedMessage = { readonly accountId: string; readonly message: DeliveryMessage };
+
+/** Sends all messages, several at a time. */
+export const sendAll = async (queue: DeliveryQueue, messages: readonly AddressedMessage[]): Promise<void> => {
+  for (let sent = 0; sent < messages.length; sent += CONCURRENT_SENDS_MAX) {
+    const batch = messages.slice(sent, sent + CONCURRENT_SENDS_MAX);
+    await Promise.all(batch.map(({ message, accountId }) => queue.send(message, accountId)));
+  }
+};

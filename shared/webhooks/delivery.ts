@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { deliveriesOwner, deliveryPk } from "../ledger/schema.ts";
+import { deliveriesOwner, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
@@ -27,7 +27,10 @@ const attemptSchema = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
-/** One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. */
+/**
+ * One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. A parked
+ * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
+ */
 export const deliverySchema = z.object({
   pk: z.string(),
   owner: z.string(),
@@ -39,7 +42,10 @@ export const deliverySchema = z.object({
   webhook_id: z.string(),
   state: deliveryState,
   attempts: z.array(attemptSchema),
+  /** Absent before the first attempt. */
   next_attempt_at: z.iso.datetime().optional(),
+  /** Only on a parked delivery: the key of the index of its account's parked deliveries. */
+  open: z.string().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -47,15 +53,15 @@ export type Delivery = z.infer<typeof deliverySchema>;
 
 /** A delivery before its first attempt. */
 export const newDelivery = (
-  message: DeliveryMessage,
+  { probe: _probe, ...event }: DeliveryMessage,
   { account_id }: Pick<Transaction, "account_id">,
   webhookId: string,
   nowMs: number,
 ): Delivery => ({
-  pk: deliveryPk(message),
+  pk: deliveryPk(event),
   owner: deliveriesOwner(account_id),
   account_id,
-  ...message,
+  ...event,
   webhook_id: webhookId,
   state: "pending",
   attempts: [],
@@ -70,20 +76,22 @@ export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | und
 export type Progress = {
   readonly state: DeliveryState;
   readonly attempt?: DeliveryAttempt;
-  readonly nextAttemptAt?: string;
+  readonly nextAttemptAt?: string | undefined;
+  readonly parked?: boolean;
 };
 
 /**
- * Records an attempt's result. Each attempt number is written once: of two copies of a message that are handled
+ * Records an attempt's result, or that the delivery is parked. Each attempt number is written once: of two copies of a message that are handled
  * concurrently, the second write has no effect. Resolves with the stored delivery.
  */
 export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
-  const { next_attempt_at: _previous, ...rest } = delivery;
+  const { next_attempt_at: _previous, open: _open, ...rest } = delivery;
   const updated: Delivery = {
     ...rest,
     state: progress.state,
     attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
     ...(progress.nextAttemptAt !== undefined && { next_attempt_at: progress.nextAttemptAt }),
+    ...(progress.parked && { open: parkedDeliveries(delivery.account_id) }),
     updated_at: isoTime(ledger.clock()),
   };
   try {

@@ -9,6 +9,7 @@ import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import { type AddressRules, EndpointUrlError, parseEndpointUrl } from "./address-guard.ts";
+import { isDown } from "./next-step.ts";
 import { newWebhookSecret } from "./signature.ts";
 
 /** How long the previous secret signs beside the new one. */
@@ -26,6 +27,7 @@ export type Endpoint = {
   readonly url: string | undefined;
   readonly status: "on" | "off";
   readonly failingSince: string | undefined;
+  readonly failingEvents: readonly string[];
   /** The current one, and during a rotation the previous one. */
   readonly secrets: readonly [current: string, ...previous: string[]];
 };
@@ -44,6 +46,7 @@ export const readEndpoint = async (
     url: webhook.url,
     status: webhook.status,
     failingSince: webhook.failing_since,
+    failingEvents: webhook.failing_events ?? [],
     secrets: [
       unsealed(webhook.secret),
       ...(isRotating && previous_secret !== undefined ? [unsealed(previous_secret)] : []),
@@ -110,6 +113,15 @@ export const disableEndpoint = (store: EndpointStore, accountId: string): Promis
 export const enableEndpoint = (store: EndpointStore, accountId: string): Promise<void> =>
   changeEndpoint(store, accountId, switchedOn);
 
+/** What an attempt shows of an endpoint: it works, or fails since this time, with this event's id. */
+export type EndpointHealth =
+  | { readonly kind: "working" }
+  | { readonly kind: "failing"; readonly since: string; readonly event: string; readonly switchOff?: true };
+
+/** The different events that failed, as many as are needed to see that the endpoint is down. */
+export const withEvent = (failingEvents: readonly string[], event: string): readonly string[] =>
+  isDown(failingEvents) || failingEvents.includes(event) ? failingEvents : [...failingEvents, event];
+
 /**
  * Records whether deliveries to an endpoint fail. Without effect once the account has another URL or the endpoint is
  * off.
@@ -118,24 +130,34 @@ export const recordEndpointHealth = async (
   store: EndpointStore,
   accountId: string,
   url: string,
-  health: { readonly failingSince: string | undefined; readonly switchOff?: true },
+  health: EndpointHealth,
 ): Promise<void> => {
   await changeAccount(store.accounts, accountId, (found) => {
     const { webhook } = found;
     if (webhook === undefined || webhook.url !== url || webhook.status === "off") return undefined;
-    const { failing_since, ...rest } = webhook;
-    // The first failure counts.
-    const since = health.failingSince && (failing_since ?? health.failingSince);
-    if (since === failing_since && !health.switchOff) return undefined;
-    const status = health.switchOff ? "off" : rest.status;
-    return { ...found, webhook: { ...rest, status, ...(since !== undefined && { failing_since: since }) } };
+    if (health.kind === "working") {
+      return webhook.failing_since === undefined ? undefined : { ...found, webhook: withoutFailures(webhook) };
+    }
+    const { failing_since, failing_events = [] } = webhook;
+    const failingEvents = withEvent(failing_events, health.event);
+    if (failing_since !== undefined && failingEvents === failing_events && !health.switchOff) return undefined;
+    return {
+      ...found,
+      webhook: {
+        ...webhook,
+        ...(health.switchOff && { status: "off" as const }),
+        // The first failure counts.
+        failing_since: failing_since ?? health.since,
+        failing_events: [...failingEvents],
+      },
+    };
   });
 };
 
-const switchedOn = ({ failing_since: _failingSince, ...webhook }: WebhookField): WebhookField => ({
-  ...webhook,
-  status: "on",
-});
+const withoutFailures = ({ failing_since: _since, failing_events: _events, ...webhook }: WebhookField): WebhookField =>
+  webhook;
+
+const switchedOn = (webhook: WebhookField): WebhookField => ({ ...withoutFailures(webhook), status: "on" });
 
 const changeEndpoint = async (
   { accounts }: EndpointStore,

@@ -5,7 +5,7 @@ import { listTransactions } from "../ledger/list-transactions.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isoTime } from "../platform/time.ts";
-import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
+import { type DeliveryQueue, finalStatus, sendAll } from "./delivery-queue.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /**
@@ -13,7 +13,6 @@ const DAY_MS = 24 * 3_600_000;
  * much.
  */
 const LOOK_BACK_MS = 30 * DAY_MS;
-const CONCURRENT_SENDS_MAX = 20;
 
 export type EnqueueRange = {
   /** Both inclusive: when the transaction settled. */
@@ -71,11 +70,9 @@ const enqueueAll = async (
 ): Promise<number> => {
   const messages = transactions.flatMap(({ pk, account_id, ...transaction }) => {
     const status = finalStatus.safeParse(transaction.status).data;
-    return status === undefined ? [] : [{ account_id, message: { transaction: pk, status, repeat: resendId } }];
+    if (status === undefined) return [];
+    return [{ accountId: account_id, message: { transaction: pk, status, repeat: resendId } }];
   });
-  for (let sent = 0; sent < messages.length; sent += CONCURRENT_SENDS_MAX) {
-    const batch = messages.slice(sent, sent + CONCURRENT_SENDS_MAX);
-    await Promise.all(batch.map(({ message, account_id }) => queue.send(message, account_id)));
-  }
+  await sendAll(queue, messages);
   return messages.length;
 };

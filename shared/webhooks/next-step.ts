@@ -34,6 +34,24 @@ export const FAILING_MS_MAX = 5 * 24 * HOUR_S * 1_000;
 
 const GONE = 410;
 
+/**
+ * An endpoint is down once so many different events have failed and none was delivered in between. One event that an
+ * endpoint cannot handle does not make it down, however often it is tried.
+ */
+export const DOWN_EVENTS = 3;
+export const isDown = (failingEvents: readonly string[] | undefined): boolean =>
+  (failingEvents?.length ?? 0) >= DOWN_EVENTS;
+
+/** A longer wait is not spent in the queue: the delivery is parked. */
+export const QUEUE_WAIT_MS_MAX = 15 * MINUTE_S * 1_000;
+
+const PROBE_MS_MIN = MINUTE_S * 1_000;
+const PROBE_MS_MAX = 5 * MINUTE_S * 1_000;
+
+/** The time between two probes of an endpoint that is down: as long as it has failed, within limits. */
+export const probeIntervalMs = (failingSinceMs: number, nowMs: number): number =>
+  Math.min(PROBE_MS_MAX, Math.max(PROBE_MS_MIN, nowMs - failingSinceMs));
+
 export type AttemptContext = {
   /** 1 for the first. */
   readonly attempt: number;

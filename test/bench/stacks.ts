@@ -45,7 +45,7 @@ const service: Stack = {
     UPSTREAM_KEY_SECRET_ID: "upstream-key",
     REFERENCE_KEY_SECRET_ID: "reference-key",
     AIRTIME_NAIRA_MAX: "50000",
-    PURCHASES: "on",
+    PURCHASES_INITIALLY: "on",
   }),
   prepare: async ({ db }, mode, keys) => {
     // Without a stream, because the emulator's writes slow down as its stream grows, which they do not on AWS.

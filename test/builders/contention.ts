@@ -28,8 +28,9 @@ export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): 
 
 export type Contention = {
   readonly debits: number;
-  /** They begin evenly over this time. */
+  /** They begin over this time: evenly, or at random moments, as those of independent callers do. */
   readonly withinMs: number;
+  readonly arrivals?: "even" | "random";
   readonly holdMs: number;
 };
 export type Contended = {
@@ -54,7 +55,7 @@ const WAY_MS = 2;
  */
 export const contend = async (
   emulator: string,
-  { debits, withinMs, holdMs }: Contention,
+  { debits, withinMs, arrivals = "even", holdMs }: Contention,
   seed: number,
 ): Promise<Contended> => {
   const direct = emulatorClientAt(emulator);
@@ -76,11 +77,12 @@ export const contend = async (
   };
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
   vi.spyOn(Math, "random").mockImplementation(seeded(seed));
+  vi.spyOn(AbortSignal, "timeout").mockImplementation(simulatedTimeout);
   try {
     const strict = strictDynamoDb({ settings: holding(holdMs), seed, forward: counted });
     const ledger = { db: clientOf(strict.handle), table, clock: Date.now };
     const open = async (index: number) => {
-      await sleep((withinMs * index) / debits);
+      await sleep(withinMs * (arrivals === "even" ? index / debits : Math.random()));
       const begunMs = Date.now();
       const transaction = aTransaction({
         pk: transactionPk(randomUUID()),
@@ -106,9 +108,17 @@ export const contend = async (
   } finally {
     vi.useRealTimers();
     vi.mocked(Math.random).mockRestore();
+    vi.mocked(AbortSignal.timeout).mockRestore();
     close();
     direct.destroy();
   }
+};
+
+/** Node's own reads the machine's clock. */
+const simulatedTimeout = (delayMs: number): AbortSignal => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new DOMException("The time is up", "TimeoutError")), delayMs);
+  return controller.signal;
 };
 
 const text = z.union([z.string(), z.instanceof(Uint8Array).transform((bytes) => Buffer.from(bytes).toString("utf8"))]);

@@ -1,8 +1,9 @@
+import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
-import { settingsOf } from "../../infra/stages.ts";
+import { type StageSettings, settingsOf } from "../../infra/stages.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -26,7 +27,7 @@ export type StackTemplate = {
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
 };
 
-const readTemplate = (json: unknown): StackTemplate => {
+export const readTemplate = (json: unknown): StackTemplate => {
   const { Resources, Outputs } = template.parse(json);
   const every = Object.entries(Resources).map(([id, found]) => ({ id, ...found }));
   const get = (id: string): Resource => {
@@ -37,11 +38,24 @@ const readTemplate = (json: unknown): StackTemplate => {
   return { every, get, all: (type) => every.filter(({ Type }) => Type === type), outputs: Outputs };
 };
 
+/** The settings of a stage, with `changes` laid over them. */
+export const changedSettings = (stage: string, changes: object = {}): StageSettings =>
+  settingsOf(stage, { [stage]: { ...settingsOf(stage), ...changes } });
+
+/** The templates of all stacks of a stage, by name, as CloudFormation gets them. */
+export const stackTemplates = (
+  stage: string,
+  changes?: object,
+): ReadonlyMap<string, Readonly<Record<string, unknown>>> => {
+  const app = unbundledApp();
+  addStage(app, stage, changedSettings(stage, changes));
+  const stacks = app.node.findAll().filter((construct) => Stack.isStack(construct));
+  return new Map(stacks.map((stack) => [stack.stackName, Template.fromStack(stack).toJSON()]));
+};
+
 /** A stage's templates; `changes` are laid over its settings. */
 export const templatesOf = (stage: string, changes?: object) => {
-  const settings = settingsOf(stage);
-  const known = { [stage]: { ...settings, ...changes } };
-  const { data, network, service } = addStage(unbundledApp(), stage, settingsOf(stage, known));
+  const { data, network, service } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
   return {
     data: readTemplate(Template.fromStack(data).toJSON()),
     network: network && readTemplate(Template.fromStack(network).toJSON()),
@@ -63,3 +77,36 @@ export const idIn = (value: unknown): string => {
 
 /** Whether a resource's logical id stands anywhere in a value. */
 export const mentions = (value: unknown, id: string): boolean => JSON.stringify(value).includes(`"${id}"`);
+
+const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
+const statement = z.object({
+  Effect: z.string(),
+  Action: oneOrMore.pipe(z.array(z.string())),
+  Resource: oneOrMore.optional(),
+  Principal: z.unknown().optional(),
+  Condition: z.unknown().optional(),
+});
+const document = z.object({ Statement: z.array(statement) });
+
+/** The statements of a policy. */
+export const statementsOf = ({ Properties }: Resource) => document.parse(Properties.PolicyDocument).Statement;
+
+/**
+ * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
+ * suffixes.
+ */
+export const resourceName = (resource: unknown): string => {
+  if (resource === "*") return "*";
+  if (
+    resource !== null &&
+    typeof resource === "object" &&
+    "Ref" in resource &&
+    String(resource.Ref).startsWith("AWS::")
+  )
+    return String(resource.Ref);
+  const text = JSON.stringify(resource);
+  const [, id = text] =
+    /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
+  const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];
+  return `${id}${index}`;
+};

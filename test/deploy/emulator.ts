@@ -1,18 +1,22 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { installEmulator } from "./install-emulator.ts";
 
-/** An AWS emulator that deploys CloudFormation stacks and runs their functions, and its web server. */
-const PACKAGES = ["ministack==1.5.33", "uvicorn==0.54.0"];
-const REGION = "us-east-1";
-const ACCOUNT = "000000000000";
+/** The account and region that the emulator answers for. */
+export const ACCOUNT = "000000000000";
+export const REGION = "us-east-1";
+
+/** A command that prints more is ended. */
+const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
 
 const execute = promisify(execFile);
 const tools = join(projectRoot, "node_modules", ".bin");
@@ -26,96 +30,68 @@ dns.lookup = (name, ...rest) => lookup(name.endsWith(".localhost") ? "127.0.0.1"
 /** The result of a command. */
 export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-export type Deployed = {
-  /** The URL of the interface, with `/v1`. */
-  readonly baseUrl: string;
-  readonly outputs: Readonly<Record<string, string>>;
+/** An AWS account of its own on this machine. */
+export type Emulator = {
+  /** `http://127.0.0.1:PORT`. */
+  readonly endpoint: string;
   /** The environment variables that make a process use the emulator instead of AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command in the project against the emulator. */
-  readonly run: (command: string, ...args: readonly string[]) => Promise<CommandResult>;
+  /** Runs a command in a checkout of the project against the emulator. */
+  readonly run: (folder: string, command: string, ...args: readonly string[]) => Promise<CommandResult>;
   readonly stop: () => Promise<void>;
 };
 
-/** Deploys the unchanged sandbox stage with the commands that deploy it to AWS. */
-export const deploySandbox = async (): Promise<Deployed> => {
-  const python = await install();
+/** Starts an emulator with nothing in it. */
+export const startEmulator = async (): Promise<Emulator> => {
+  const python = await installEmulator();
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), "emulator-"));
   const endpoint = `http://127.0.0.1:${port}`;
-  const emulator = start(python, port, home);
+  const server = start(python, port, home);
   const stop = async (): Promise<void> => {
-    const ended = emulator.exitCode === null ? once(emulator, "exit") : undefined;
-    emulator.kill();
+    const ended = server.exitCode === null ? once(server, "exit") : undefined;
+    server.stdin.end();
     await ended;
     rmSync(home, { recursive: true, force: true });
   };
+  const environment = {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_ACCESS_KEY_ID: "test",
+    AWS_SECRET_ACCESS_KEY: "test",
+    AWS_REGION: REGION,
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RESOLVE_LOCALHOST)}`;
+  const env = { HOME: home, PATH: path, CI: "true", NODE_OPTIONS, ...environment };
   try {
     await waitUntilReady(`${endpoint}/_ministack/health`);
-    const environment = {
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_ENDPOINT_URL_S3: endpoint,
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-      AWS_REGION: REGION,
-      AWS_EC2_METADATA_DISABLED: "true",
-    };
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RESOLVE_LOCALHOST)}`;
-    const options = { cwd: projectRoot, env: { HOME: home, PATH: path, CI: "true", NODE_OPTIONS, ...environment } };
-    await execute("npx", ["cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""], options);
-    const file = join(home, "outputs.json");
-    const deploy = ["run", "deploy", "--", "--stage", "sandbox", "--require-approval", "never", "--outputs-file", file];
-    await execute("npm", deploy, options);
-    const { "Sandbox-Service": outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
-    const [api] = new URL(outputs.ApiUrl ?? "").hostname.split(".");
-    return {
-      // The API's URL with a host that this process can resolve.
-      baseUrl: `${endpoint}/_aws/execute-api/${api}/$default/v1`,
-      outputs,
-      environment,
-      run: async (command, ...args) =>
-        execute(command, args, options).then(
-          (output) => ({ code: 0, ...output }),
-          (error: unknown) => ({ code: -1, stdout: "", stderr: "", ...(error instanceof Error ? error : {}) }),
-        ),
-      stop,
-    };
   } catch (error) {
     await stop();
     throw error;
   }
-};
-
-const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
-
-/** Installs the emulator into its own folder, once; resolves with its Python. */
-const install = async (): Promise<string> => {
-  const folder = join(projectRoot, ".local", PACKAGES.join("+"));
-  const python = join(folder, "bin", "python");
-  if (existsSync(join(folder, "installed"))) return python;
-  mkdirSync(join(projectRoot, ".local"), { recursive: true });
-  await execute("python3", ["-m", "venv", folder]).catch(
-    orFail("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
-  );
-  await execute(python, ["-m", "pip", "install", "--quiet", ...PACKAGES]).catch(
-    orFail(`The deployment test needs ${PACKAGES.join(" and ")} from PyPI, with Python 3.10 or newer.`),
-  );
-  mkdirSync(join(folder, "installed"));
-  return python;
-};
-
-const orFail =
-  (message: string) =>
-  (cause: unknown): never => {
-    throw new Error(message, { cause });
+  return {
+    endpoint,
+    environment,
+    run: async (cwd, command, ...args) =>
+      execute(command, args, { cwd, env, maxBuffer: OUTPUT_BYTES_MAX }).then(
+        (output) => ({ code: 0, ...output }),
+        (error: unknown) => ({ code: -1, stdout: "", stderr: "", ...(error instanceof Error ? error : {}) }),
+      ),
+    stop,
   };
+};
 
-const start = (python: string, port: number, home: string): ChildProcess => {
+/** Ends a program when its own input ends, which happens however this process ends. */
+const UNTIL_INPUT_ENDS = '"$@" & read -r _; kill $!; wait';
+
+const start = (python: string, port: number, home: string): ChildProcessByStdio<Writable, null, null> => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
   // The emulator sends a Date header itself, and a second one turns the SDK's clock skew into NaN.
-  return spawn(python, ["-m", "uvicorn", "ministack.app:app", ...address, "--no-date-header", "--no-server-header"], {
+  const server = ["-m", "uvicorn", "ministack.app:app", ...address, "--no-date-header", "--no-server-header"];
+  return spawn("sh", ["-c", UNTIL_INPUT_ENDS, "emulator", python, ...server], {
     cwd: home,
-    stdio: "ignore",
+    stdio: ["pipe", "ignore", "ignore"],
     // The functions inherit these variables.
     env: {
       HOME: home,

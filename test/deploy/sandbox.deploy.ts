@@ -11,6 +11,7 @@ import {
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
+import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { functionNames } from "../../infra/functions.ts";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
@@ -25,18 +26,22 @@ import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { type Delivery, readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
-import { contractSuite } from "../contract/suite.ts";
 import { readStack } from "./deployed-stack.ts";
-import { deploySandbox } from "./emulator.ts";
+import { bootstrap, deployStage } from "./deployed-stage.ts";
+import { startEmulator } from "./emulator.ts";
 
-const stage = await deploySandbox();
+const emulator = await startEmulator();
 const scratch = await mkdtemp(join(tmpdir(), "deploy-test-"));
 afterAll(async () => {
-  await stage.stop();
+  await emulator.stop();
   await rm(scratch, { recursive: true });
 });
+await bootstrap(emulator);
+const stage = await deployStage(emulator, "sandbox");
+/** Runs a command of this project against the emulator. */
+const run = (command: string, ...args: readonly string[]) => emulator.run(projectRoot, command, ...args);
 
-Object.assign(process.env, stage.environment);
+Object.assign(process.env, emulator.environment);
 const { AccessTable: accessTable = "", LedgerTable: ledgerTable = "", WebhookKeySecretId = "" } = stage.outputs;
 const store: AccountStore = { db: documentClient(), accessTable, ledgerTable };
 const ledger = { db: store.db, table: ledgerTable, clock: systemClock };
@@ -56,7 +61,7 @@ const synthesisedTemplate = z.object({
 });
 
 test("the deployed stacks have the template and code of a second synthesis", async () => {
-  const synthesis = await stage.run("npm", "run", "synth", "--", "--stage", "sandbox", "--output", scratch);
+  const synthesis = await run("npm", "run", "synth", "--", "--stage", "sandbox", "--output", scratch);
   expect(synthesis).toMatchObject({ code: 0 });
   const templates = readdirSync(scratch).filter((name) => name.endsWith(".template.json"));
   expect(templates).toEqual(["Sandbox-Data.template.json", "Sandbox-Service.template.json"]);
@@ -83,12 +88,12 @@ test("the deployed stacks have the template and code of a second synthesis", asy
 });
 
 test("npx cdk diff shows no change after the deployment", { timeout: 120_000 }, async () => {
-  const { code, stdout, stderr } = await stage.run("npx", "cdk", "diff", "--fail", "--output", scratch);
+  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--output", scratch);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
 
 const admin = (...args: readonly string[]) =>
-  stage.run("npm", "run", "--silent", "admin", "--", "--stage", "sandbox", "--json", ...args);
+  run("npm", "run", "--silent", "admin", "--", "--stage", "sandbox", "--json", ...args);
 
 test("admin doctor exits with 0 in a new sandbox, which has no upstream key and no alarm address", async () => {
   // As in docs/deployment.md. AWS generates a token without punctuation; the emulator's is not valid in a path.
@@ -112,18 +117,6 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     "stuck transactions": "ok",
     events: "ok",
   });
-});
-
-contractSuite({
-  name: "the deployed sandbox",
-  scope: "service",
-  modes: ["test"],
-  arranges: [],
-  open: async () => ({
-    baseUrl: stage.baseUrl,
-    key: async () => (await newCaller()).key,
-    close: async () => {},
-  }),
 });
 
 /** Settles by an event 5 s later. Source: docs/interface.md 3.4. */

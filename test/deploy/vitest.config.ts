@@ -5,6 +5,7 @@ import { ClosingLine } from "../builders/closing-line.ts";
 export default defineConfig({
   test: {
     include: ["test/deploy/*.deploy.ts"],
+    globalSetup: ["test/deploy/install-emulator.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     testTimeout: 60_000,

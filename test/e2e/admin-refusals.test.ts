@@ -82,8 +82,9 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["ledger", "carry-over", "--from", "x"], /from: Must be the name of a DynamoDB table/],
     [
       ["ledger", "carry-over", "--from", "old-ledger"],
-      /purchases is on and workers is on at local\. Set both to "off" in infra\/stages\.ts and deploy first/,
+      /Purchases are on and workers are on at local\. Run purchases off, and deploy the setting workers: "off", first/,
     ],
+    [["purchases", "off"], /required option '--why/],
     [["webhook", "set", account, "https://169.254.169.254/x"], /not a public address/],
     [["webhook", "set", account, "https://user:pass@example.com"], /must not contain credentials/],
     [["webhook", "test", account], /has no webhook endpoint/],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
+import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
@@ -87,12 +88,17 @@ test("wallet verify --all exits with 1 and prints the difference of a wallet tha
 
 /** Runs the command on a service whose purchases and workers are off. */
 const carryOver = (...args: readonly string[]): Promise<AdminRun> =>
-  withSettings({ PURCHASES: "off", WORKERS: "off" }, "ledger", "carry-over", ...args);
+  runWith({ purchases: "off", workers: "off" }, "ledger", "carry-over", ...args);
 
-const withSettings = (settings: Record<string, string>, ...args: readonly string[]): Promise<AdminRun> => {
+const runWith = async (
+  { purchases, workers }: { readonly purchases: OnOrOff; readonly workers: OnOrOff },
+  ...args: readonly string[]
+): Promise<AdminRun> => {
+  const store = { db: service.ledger.db, table: localTableNames.cache, initially: "on" } as const;
+  await writePurchasesSwitch(store, { purchases, since: "2026-11-22T09:00:00.000Z", by: "ada", why: "ticket 97" });
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const serviceFile = `${service.folder}/with-settings.json`;
-  const environment = { ...details.environment, ...settings };
+  const environment = { ...details.environment, WORKERS: workers };
   writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
   return runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
 };
@@ -121,27 +127,17 @@ test("a carry-over with swapped tables prints how many transactions only --to ha
 });
 
 test.each([
-  ["on", "on", 0, /selling +ok +purchases on, workers on/],
-  ["off", "on", 0, /selling +look +purchases off, workers on: new orders are refused \(503\) +Set .* and deploy/],
-  [
-    "off",
-    "off",
-    0,
-    /selling +look +purchases off, workers off: .* events, outcomes and webhooks wait +Set .* and deploy/,
-  ],
-  [
-    "on",
-    "off",
-    1,
-    /selling +wrong +purchases on, workers off: .* events, outcomes and webhooks wait +Set .* and deploy/,
-  ],
+  ["on", "on", 0, "ok", /, workers on +-$/],
+  ["off", "on", 0, "look", /, workers on: new orders are refused \(503\) +Run purchases on$/],
+  ["off", "off", 0, "look", /, workers off: .* webhooks wait +Set workers .* and deploy; .*\. Then run purchases on$/],
+  ["on", "off", 1, "wrong", /, workers off: .* webhooks wait +Set workers .* and deploy; .* are done$/],
 ] as const)(
-  "doctor of a service with purchases %s and workers %s exits with %i",
-  async (PURCHASES, WORKERS, code, line) => {
-    expect(await withSettings({ PURCHASES, WORKERS }, "doctor")).toMatchObject({
-      code,
-      stdout: expect.stringMatching(line),
-    });
+  "doctor of a service with purchases %s and workers %s exits with %i, and says since when, by whom and why",
+  async (purchases, workers, code, state, end) => {
+    const { code: exitCode, stdout } = await runWith({ purchases, workers }, "doctor");
+    const line = stdout.split("\n").find((text) => text.startsWith("selling")) ?? "";
+    expect([exitCode, line]).toEqual([code, expect.stringMatching(end)]);
+    expect(line).toMatch(new RegExp(`selling +${state} +purchases ${purchases} since \\S+Z by ada \\(ticket 97\\)`));
   },
 );
 

@@ -1,10 +1,13 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
-import { type AdminRun, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
+import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
 /** Goal: each command about the service itself (catalog, secrets, doctor) does what its help says. */
 let service: OperatedService;
@@ -124,4 +127,64 @@ test("secrets rotate webhook-token prints the new URL to standard error before i
   const again = json.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
   expect(again.webhook_url).not.toBe(url);
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
+});
+
+const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.string().nullable() });
+
+/** Orders airtime until the response has this status; resolves with the time that passed. */
+const untilStatus = async (key: string, status: number): Promise<number> => {
+  const startedMs = performance.now();
+  while ((await service.buy(key, "08031234567")).status !== status) {
+    if (performance.now() - startedMs > 15_000) throw new Error(`No order was answered with ${status}`);
+    await setTimeout(100);
+  }
+  return performance.now() - startedMs;
+};
+
+test("purchases off refuses all new orders within 10 seconds, replays are answered, and purchases on ends it", {
+  timeout: 60_000,
+}, async () => {
+  const { account, key } = await service.newApp();
+  const created = await service.adminJson(["keys", "create", account, "--mode", "test"]);
+  const { key: testKey } = z.object({ key: z.string() }).parse(created);
+  expect(switchState.parse(await service.adminJson(["purchases", "show"]))).toEqual({ purchases: "on", since: null });
+  const first = await service.buy(key, "08031234567", "before-off");
+  expect(first.status).toBe(200);
+
+  const off = ["purchases", "off", "--why", "ticket 98"];
+  const state = z.looseObject({ since: z.iso.datetime() }).parse(await service.adminJson(off));
+  expect(state).toMatchObject({ purchases: "off", why: "ticket 98", changed: true });
+  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(PURCHASES_CACHE_MS + 1_000);
+  expect((await service.buy(testKey, "08031234567")).status).toBe(503);
+  // Both functions read the switch, each at its own time.
+  await setTimeout(PURCHASES_CACHE_MS);
+  for (const each of [key, testKey]) {
+    const refused = await service.verifyNin(each, { nin: "00000000000" });
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "300"]);
+  }
+  expect(await service.buy(key, "08031234567", "before-off")).toEqual(first);
+  expect(await service.adminJson(off)).toMatchObject({ since: state.since, changed: false });
+
+  expect(await service.adminJson(["purchases", "on"])).toMatchObject({ purchases: "on", why: null, changed: true });
+  await untilStatus(key, 200);
+  const audit = (await admin("audit")).stdout;
+  expect(audit).toMatch(/purchases off +- +ticket 98\n[\s\S]*purchases on/);
+  expect(audit.match(/purchases off/g)).toHaveLength(1);
+});
+
+test("purchases off works without a ledger, and exits with 1 because the audit entry could not be written", async () => {
+  const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
+  const serviceFile = join(service.folder, "without-ledger.json");
+  const environment = { ...details.environment, LEDGER_TABLE: "gone" };
+  writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
+  const run = (...args: readonly string[]) => runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
+  onTestFinished(async () => void (await service.adminJson(["purchases", "on"])));
+  const { code, stdout } = await run("purchases", "off", "--why", "the ledger was deleted");
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^purchases off since [\s\S]*audit entry could not be written/),
+  ]);
+  expect(switchState.parse(await service.adminJson(["purchases", "show"])).purchases).toBe("off");
+  expect((await run("purchases", "on")).code).toBe(1);
+  expect(switchState.parse(await service.adminJson(["purchases", "show"])).purchases).toBe("off");
 });

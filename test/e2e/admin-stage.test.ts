@@ -34,6 +34,8 @@ const mapping = { State: "", LastProcessingResult: "" };
 let subscriptions: readonly (readonly [address: string, arn: string])[] = [];
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
 const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
+/** Whether the operator's policy lacks a permission. */
+let denied = false;
 let prodOutputs: ReadonlyMap<string, string>;
 /** Undefined while the stack does not exist. */
 let sandboxOutputs: ReadonlyMap<string, string> | undefined;
@@ -44,6 +46,7 @@ beforeEach(() => {
   Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
   subscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
+  denied = false;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
@@ -63,6 +66,11 @@ beforeAll(async () => {
   }
   sqs.destroy();
   aws = createServer(async (request, response) => {
+    if (request.url === "/2016-08-19/account-settings" && denied) {
+      const message = `User: ${CALLER} is not authorized to perform: lambda:GetAccountSettings because no policy allows`;
+      const headers = { "x-amzn-errortype": "AccessDeniedException" };
+      return void response.writeHead(403, headers).end(JSON.stringify({ Message: message }));
+    }
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
     if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
       return void response.end(JSON.stringify({ EventSourceMappings: [mapping] }));
@@ -231,6 +239,15 @@ test("doctor of a sandbox without upstream key, token, catalog, alarm address an
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
   expect(stdout).toMatch(/^upstream key +skipped +is not set: the stage serves test keys only/m);
   expect(stdout).toMatch(/^limits +look +only 10 concurrent executions/m);
+});
+
+test("doctor of a stage names the permission that the operator's credentials lack, and the policy that has it", async () => {
+  denied = true;
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^limits +wrong +could not be checked \(AccessDeniedException: lambda:GetAccountSettings\) +Your AWS credentials lack lambda:GetAccountSettings: the policy prod-airtime-operator-read allows it/m,
+  );
 });
 
 test("catalog refresh with --stage is refused, because only the stage's addresses may call the upstream", async () => {

@@ -174,7 +174,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
-test("with workers off events wait in the queue; with purchases off too, orders are refused and a carry-over may run", async () => {
+test("with workers off events wait in the queue; purchases that were switched off stay off after a restart, and a carry-over may run", async () => {
   const folder = temporaryFolder();
   const buy = (details: ServiceDetails, phoneNumber: string): Promise<Response> =>
     fetch(`${details.base_url}/vtu/airtime/purchase`, {
@@ -196,15 +196,16 @@ test("with workers off events wait in the queue; with purchases off too, orders 
   // With workers on, the event would be applied within 0.1 s.
   await sleep(1_000);
   expect(await lookUp(details)).toMatchObject({ data: { transaction: { status: "processing" } } });
+  const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
+  const admin = (...args: readonly string[]): Promise<unknown> =>
+    promisify(execFile)(process.execPath, ["tools/admin/main.ts", ...args], { env });
+  await admin("purchases", "off", "--why", "restore");
   await stop(workersOff, "SIGTERM");
 
-  const bothOff = start({ folder, env: { PURCHASES: "off", WORKERS: "off" } });
-  const restarted = await ready(bothOff);
+  const restarted = await ready(start({ folder, env: { WORKERS: "off" } }));
   expect((await buy(restarted, "08031234567")).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
-  const carryOver = ["tools/admin/main.ts", "ledger", "carry-over", "--from", "nowhere", "--dry-run"];
-  const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
-  const refused = await promisify(execFile)(process.execPath, carryOver, { env }).catch((error: unknown) => error);
+  const refused = await admin("ledger", "carry-over", "--from", "nowhere", "--dry-run").catch((error) => error);
   expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });
 }, 40_000);
 

@@ -186,6 +186,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Unreadable event": eventAfterSuccess("reversed"),
   "Webhook endpoint down": endpointDown,
   "Leaked API key": leakedKey,
+  "Stop selling": nothing,
   "Upstream balance empty": emptyUpstream,
   "Unrecognized 404 on identity checks": nothing,
   "Upstream key refused": refusedKey,

@@ -1,6 +1,7 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import { accountPk } from "../../shared/ledger/schema.ts";
+import { ALL_TIMES, dueParkedAccountKeys, queryPage } from "../../shared/ledger/query-index.ts";
+import { accountIdOf, accountPk, parkedAccountPk, parkedDeliveries } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
@@ -38,17 +39,28 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
   }
 };
 
-/** Delivers until the queues and the stream are empty. */
+/** Delivers until the queues and the stream are empty, and no delivery is parked. */
 export const deliverUntilIdle = async (system: System): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await system.eventSources.deliver();
-    if ((await system.eventSources.waiting()) === 0) {
+    if ((await system.eventSources.waiting()) === 0 && !(await hasParked(system))) {
       system.strict()?.passLag();
       return;
     }
     advance(ROUND_MS);
+    await system.runSchedule("requeue-deliveries");
   }
-  throw new Error(`The queues are not empty after ${ROUNDS_MAX} rounds`);
+  throw new Error(`The queues are not empty, or deliveries are parked, after ${ROUNDS_MAX} rounds`);
+};
+
+const hasParked = async ({ ledger }: System): Promise<boolean> => {
+  for await (const page of dueParkedAccountKeys(ledger, ALL_TIMES.to)) {
+    for (const { pk } of page) {
+      const { keys } = await queryPage(ledger, { open: parkedDeliveries(accountIdOf(pk)) }, ALL_TIMES);
+      if (keys.length > 0) return true;
+    }
+  }
+  return false;
 };
 
 /** Caller and operator send again what got no answer. */
@@ -97,8 +109,9 @@ export const closeTestAccount = async (account: TestAccount): Promise<void> => {
   const { system, receiver, accountId } = account;
   await resolveOpen(account);
   await deliverUntilIdle(system);
-  const Key = { pk: accountPk(accountId) };
-  await system.db.send(new DeleteCommand({ TableName: system.accounts.ledgerTable, Key }));
+  for (const pk of [accountPk(accountId), parkedAccountPk(accountId)]) {
+    await system.db.send(new DeleteCommand({ TableName: system.accounts.ledgerTable, Key: { pk } }));
+  }
   system.upstream.reset();
   system.eventSources.changes.length = 0;
   system.logged.length = 0;

@@ -17,6 +17,7 @@ import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
@@ -260,9 +261,18 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect((await send(other)).status).toBe(503);
   };
 
+  /** Switches purchases by the command, and lets the seconds pass until every function follows. */
+  const switchPurchases = async (purchases: "on" | "off", ...why: readonly string[]): Promise<void> => {
+    const done = z.object({ purchases: z.literal(purchases), changed: z.literal(true) });
+    await adminJson(done, "purchases", purchases, ...why);
+    advance(PURCHASES_CACHE_MS);
+  };
+
   const restoreLedger = async (): Promise<void> => {
     const lost = system.ledger.table;
-    await deploy({ PURCHASES: "off", WORKERS: "off" });
+    await switchPurchases("off", "--why", "restore drill");
+    await examineWhileOff();
+    await deploy({ WORKERS: "off" });
     // An event of the upstream waits in its queue meanwhile.
     await settleOrder(settledLate, "success");
     // The damage: a balance is wrong, and a purchase from before T is gone.
@@ -298,7 +308,9 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     expect([written(again), again.wallets, again.discrepancies]).toEqual([0, [], []]);
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
     await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
-    await deploy({ PURCHASES: "on", WORKERS: "on" });
+    await deploy({ WORKERS: "on" });
+    await examineWhileOff();
+    await switchPurchases("on");
     await system.eventSources.deliver();
     await enqueueMissingWebhooks();
   };
@@ -312,7 +324,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   const restoreAccess = async (): Promise<void> => {
-    await deploy({ PURCHASES: "off", ACCESS_TABLE: accessAtT });
+    await switchPurchases("off", "--why", "restore drill");
+    await deploy({ ACCESS_TABLE: accessAtT });
     expect((await itemOf(leaked.key))?.status).toBe("active");
     const { findings } = await adminJson(reconciled, "keys", "reconcile");
     expect(findings).toEqual(
@@ -323,7 +336,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       ]),
     );
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
-    await deploy({ PURCHASES: "on" });
+    await switchPurchases("on");
   };
 
   const examine = async (): Promise<void> => {

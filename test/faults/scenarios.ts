@@ -3,9 +3,11 @@ import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts
 import { routes } from "../../shared/contract/routes.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
+import { isoTime } from "../../shared/platform/time.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
-import { rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
+import { enableEndpoint, recordEndpointHealth, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
+import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf } from "./invariants.ts";
 import { advance } from "./system/clock.ts";
@@ -51,6 +53,20 @@ const verify =
     await account.send(routes.verifyNin, check("check-1", nin));
     await account.system.eventSources.deliver();
   };
+
+/** Has the endpoint fail for so many events. */
+const reportFailures = async ({ system, accountId, receiver }: TestAccount, events: number): Promise<void> => {
+  for (let event = 1; event <= events; event += 1) {
+    const since = isoTime(Date.now());
+    const health = { kind: "failing", since, event: `evt_${event}` } as const;
+    await recordEndpointHealth(system.endpoints, accountId, receiver.url, health);
+  }
+};
+
+const requeue = async ({ system }: TestAccount): Promise<void> => {
+  await system.runSchedule("requeue-deliveries");
+  await system.eventSources.deliver();
+};
 
 const settleUpstream = (account: TestAccount, status: "success" | "failed"): void => {
   const newest = account.system.upstream.purchases.at(-1);
@@ -264,6 +280,63 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         advance(10 * 60_000);
         await account.system.eventSources.deliver();
       }
+    },
+    statuses: ["success"],
+  },
+  "a webhook whose fifth attempt is parked": {
+    prepare: async (account) => {
+      account.receiver.failNext(4);
+    },
+    act: async (account) => {
+      await buy()(account);
+      for (let round = 0; round < 3; round += 1) {
+        advance(6 * 60_000);
+        await account.system.eventSources.deliver();
+      }
+      advance(40 * 60_000);
+      await requeue(account);
+    },
+    statuses: ["success"],
+  },
+  "two webhooks to an endpoint that is down": {
+    prepare: async (account) => {
+      await reportFailures(account, DOWN_EVENTS);
+      account.receiver.failNext(1);
+    },
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1"));
+      await account.send(routes.buyData, order("order-2"));
+      await account.system.eventSources.deliver();
+      // Two probes, of which the first fails, and then the rest.
+      for (let round = 0; round < 3; round += 1) {
+        advance(7 * 60_000);
+        await requeue(account);
+      }
+    },
+    statuses: ["success", "success"],
+  },
+  "a webhook whose failure makes the endpoint one that is down": {
+    prepare: async (account) => {
+      await reportFailures(account, DOWN_EVENTS - 1);
+      account.receiver.failNext(1);
+    },
+    act: async (account) => {
+      await buy()(account);
+      advance(7 * 60_000);
+      await requeue(account);
+    },
+    statuses: ["success"],
+  },
+  "a parked webhook whose endpoint is enabled again": {
+    prepare: async (account) => {
+      await reportFailures(account, DOWN_EVENTS);
+    },
+    act: async (account) => {
+      const { system, accountId } = account;
+      await buy()(account);
+      await account.command(() => enableEndpoint(system.endpoints, accountId));
+      advance(7 * 60_000);
+      await requeue(account);
     },
     statuses: ["success"],
   },

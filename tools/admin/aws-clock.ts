@@ -22,7 +22,7 @@ export const clockOffsetMs = ({ sentMs, receivedMs, dateMs }: TimedResponse): nu
 };
 
 /**
- * AWS's time, measured by one strong read of the ledger. The operator's entries are sorted by time among those of the
+ * AWS's time, measured by one strong read of a table. The operator's entries are sorted by time among those of the
  * functions, whose clocks AWS keeps; the clock of the operator's machine may be wrong.
  */
 export const awsClock = async (table: string): Promise<Clock> => {

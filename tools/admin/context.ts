@@ -5,6 +5,7 @@ import type { Account, AccountStore } from "../../shared/access/account-store.ts
 import { type CatalogStore, catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../../shared/ledger/audit.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { PurchasesStore } from "../../shared/orders/purchases-switch.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
@@ -33,6 +34,7 @@ export type AdminContext = {
   readonly endpoints: EndpointStore;
   readonly addressRules: AddressRules;
   readonly catalog: CatalogStore;
+  readonly purchases: PurchasesStore;
   readonly upstream: HttpUpstream;
   readonly sqs: SQSClient;
   readonly secrets: SecretsManagerClient;
@@ -52,7 +54,7 @@ export const openAdminContext = async (
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
   const { environment } = target;
   // The local tables have this machine's time.
-  const clock = access === "write" && !target.isLocal ? await awsClock(environment.LEDGER_TABLE) : systemClock;
+  const clock = access === "write" && !target.isLocal ? await awsClock(environment.CACHE_TABLE) : systemClock;
   const db = documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
@@ -70,6 +72,7 @@ export const openAdminContext = async (
       resolve: systemResolve,
     },
     catalog: catalogStore(db, environment.CACHE_TABLE),
+    purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,
       liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),

@@ -7,6 +7,7 @@ import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
+import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
@@ -21,6 +22,7 @@ import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from
 import type { AdminContext } from "./context.ts";
 import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
+import { purchasesText } from "./views/purchases.ts";
 
 const TIMEOUT_MS = 16_000;
 const HOUR_MS = 3_600_000;
@@ -40,15 +42,16 @@ const service: DoctorCheck = async ({ target }) => {
 const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
 
 /** Purchases without workers debit wallets while refunds and events wait. */
-const selling: DoctorCheck = async ({ target }) => {
-  const { PURCHASES, WORKERS } = target.environment;
-  const settings = `purchases ${PURCHASES}, workers ${WORKERS}`;
-  const todo = 'Set both to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
-  if (PURCHASES === "on" && WORKERS === "on") return ok(settings);
-  if (PURCHASES === "on") return wrong(`${settings}: ${WORKERS_OFF}`, todo);
+const selling: DoctorCheck = async ({ target, purchases: store }) => {
+  const { WORKERS } = target.environment;
+  const state = await readPurchasesSwitch(store);
+  const found = `${purchasesText(state)}, workers ${WORKERS}`;
+  const workersOn = 'Set workers to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
+  if (state.purchases === "on") return WORKERS === "on" ? ok(found) : wrong(`${found}: ${WORKERS_OFF}`, workersOn);
   const refused = "new orders are refused (503)";
-  const found = WORKERS === "on" ? `${settings}: ${refused}` : `${settings}: ${refused}; ${WORKERS_OFF}`;
-  return lookInto(found, todo);
+  return WORKERS === "on"
+    ? lookInto(`${found}: ${refused}`, "Run purchases on")
+    : lookInto(`${found}: ${refused}; ${WORKERS_OFF}`, `${workersOn}. Then run purchases on`);
 };
 
 /** Test keys need no upstream: a stage for them alone has no key for it, no catalog of it and no events from it. */

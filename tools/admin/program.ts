@@ -10,6 +10,7 @@ import { addEvents } from "./commands/events.ts";
 import { addIps } from "./commands/ips.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
+import { addPurchases } from "./commands/purchases.ts";
 import { addSecrets } from "./commands/secrets.ts";
 import { addTransactions } from "./commands/transactions.ts";
 import { addWallet } from "./commands/wallet.ts";
@@ -37,6 +38,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     addKeys,
     addWallet,
     addLedger,
+    addPurchases,
     addWebhook,
     addTransactions,
     addConsents,

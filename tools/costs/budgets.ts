@@ -134,12 +134,16 @@ export const budgets = {
   schedules: {
     title: "scheduled functions, per minute, with one account",
     invocations: [
-      { function: "reconcile-ledger", calls: ["Query", "Query", "GetItem", "GetItem"] },
+      { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
+      { function: "requeue-deliveries", calls: ["Query"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: noWrites,
-    readUnits: 3,
-    log: { events: ["metrics", "reconcile-ledger.ran", "refresh-catalog.ran"], bytes: 600 },
+    readUnits: 3.5,
+    log: {
+      events: ["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran", "refresh-catalog.ran"],
+      bytes: 700,
+    },
   },
 } as const satisfies Record<string, Budget>;
 

@@ -32,14 +32,10 @@ const GB = 1_000_000_000;
 
 /** The billed usage of one request that takes all of its budget. */
 export const usageOf = (budget: Budget): Usage => {
-  const { invocations, writeUnits, readUnits, log, responseBytes } = budget;
+  const { invocations, writeUnits, readUnits, responseBytes } = budget;
   const sent = invocations.flatMap(({ sends }) => sends ?? []);
   const exchanges = invocations.filter(({ waitsFor }) => waitsFor !== undefined).length;
-  const logged =
-    log.bytes +
-    log.events.length * LINE_PREFIX.length +
-    invocations.length * lambdaLines.join("").length +
-    (responseBytes === undefined ? 0 : ACCESS_LINE.length);
+  const logged = functionLogBytes(budget) + (responseBytes === undefined ? 0 : ACCESS_LINE.length);
   return {
     apiRequests: responseBytes === undefined ? 0 : 1,
     lambdaRequests: invocations.length,
@@ -55,6 +51,10 @@ export const usageOf = (budget: Budget): Usage => {
   };
 };
 
+/** What the functions of one request log, with what Lambda adds. */
+export const functionLogBytes = ({ invocations, log }: Budget): number =>
+  log.bytes + log.events.length * LINE_PREFIX.length + invocations.length * lambdaLines.join("").length;
+
 /** The additional usage for each 100 ms that an outside party takes longer. */
 export const usageOfWaiting = ({ invocations }: Budget): Usage => ({
   lambdaGbSeconds: sum(
@@ -62,7 +62,8 @@ export const usageOfWaiting = ({ invocations }: Budget): Usage => ({
   ),
 });
 
-const durationMs = ({ calls = [], sends, waitsFor }: Invocation): number =>
+/** How long a warm invocation lasts. */
+export const durationMs = ({ calls = [], sends, waitsFor }: Invocation): number =>
   assumed.runMs +
   assumed.callMs * (calls.length + (sends === undefined ? 0 : 1)) +
   (waitsFor === undefined ? 0 : assumed.waitMs[waitsFor]);

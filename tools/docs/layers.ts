@@ -41,12 +41,14 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // It imports nothing of the service, so it does not share its mistakes.
   "tools/simulator": [],
   "tools/costs": ["shared", "infra", "tools/docs"],
-  "tools/docs": ["shared", "infra", "tools/costs"],
+  "tools/scale": ["shared", "infra", "tools/costs", "tools/docs"],
+  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale"],
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
   "tools/trace": ["shared", "infra"],
   "tools/local": ["shared", "infra", "tools/simulator"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
+  "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 
 export type Violation = { readonly file: string; readonly imports: string };

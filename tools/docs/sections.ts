@@ -1,5 +1,14 @@
 import { readFileSync } from "node:fs";
 import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import {
+  answer,
+  assumptionList,
+  firstLimitTable,
+  limitTable,
+  loadCostTable,
+  picture,
+  remedyTable,
+} from "../scale/tables.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
@@ -16,6 +25,12 @@ export const generatedSections = {
   "cost at rest": { file: "deployment.md", render: restCostTable },
   "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
+  answer: { file: "scale.md", render: answer },
+  "first limits": { file: "scale.md", render: firstLimitTable },
+  limits: { file: "scale.md", render: limitTable },
+  remedies: { file: "scale.md", render: remedyTable },
+  "cost of load": { file: "scale.md", render: loadCostTable },
+  "assumptions about load": { file: "scale.md", render: assumptionList },
 } as const satisfies Record<string, { file: string; render: (current: string) => string | Promise<string> }>;
 export type SectionName = keyof typeof generatedSections;
 
@@ -23,10 +38,16 @@ export const sectionNames: readonly SectionName[] = Object.keys(generatedSection
   (name): name is SectionName => name in generatedSections,
 );
 
+/** The pictures in docs/ that `npm run tables` writes. */
+export const generatedPictures = { "scale.svg": picture } as const satisfies Record<string, () => string>;
+
+/** The path of a document or picture. */
+export const docsUrl = (file: string): URL => new URL(`../../docs/${file}`, import.meta.url);
+
 /** A section's document, as stored and with the section generated again. */
 export const documentOf = async (name: SectionName) => {
   const { file, render } = generatedSections[name];
-  const url = new URL(`../../docs/${file}`, import.meta.url);
+  const url = docsUrl(file);
   const stored = readFileSync(url, "utf8");
   return { url, stored, generated: await withSection(stored, name, render) };
 };

@@ -13,12 +13,12 @@ const IDENTITY_PRICES_NAIRA = {
 
 /** The environment variables of all functions; on AWS, a stage's settings and stacks set them. */
 export const functionEnvironment = ({
-  settings: { purchases = "on", workers = "on", awsCalls = "short" },
+  settings: { workers = "on", awsCalls = "short" },
   gatewayOrigin,
   upstream,
   sqs,
 }: {
-  readonly settings: Partial<Pick<Settings, "purchases" | "workers" | "awsCalls">>;
+  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
   readonly sqs: LocalQueues;
@@ -36,7 +36,7 @@ export const functionEnvironment = ({
   UPSTREAM_DATES: "day-first",
   AIRTIME_NAIRA_MAX: "50000",
   PHONE_RETENTION_DAYS: "400",
-  PURCHASES: purchases,
+  PURCHASES_INITIALLY: "on",
   WORKERS: workers,
   AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { queues } from "../../infra/queues.ts";
-import { LEDGER_SCHEDULE, scheduledFunctions } from "../../infra/schedules.ts";
+import { isWorker, scheduledFunctions } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { streams } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
@@ -97,7 +97,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
   await startSchedules(
     start,
-    scheduledFunctions.filter((name) => isWorking || name !== LEDGER_SCHEDULE),
+    scheduledFunctions.filter((name) => isWorking || !isWorker(name)),
     invoke,
   );
   const demoAccount = await ensureDemoAccount(dataDir, environment);

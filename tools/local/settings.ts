@@ -18,13 +18,10 @@ export type Settings = {
   readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
   readonly dynamodbEndpoint?: string;
-  /** As the stage settings of the same name; a restore needs both off. */
-  readonly purchases: OnOrOff;
-  readonly workers: OnOrOff;
+  /** As the stage settings of the same name. */
+  readonly workers: "on" | "off";
   readonly awsCalls: "short" | "sdk";
 };
-
-type OnOrOff = "on" | "off";
 
 export const help = `npm start [-- --fresh]
 
@@ -41,12 +38,8 @@ Environment:
   UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
   UPSTREAM_LIVE_KEY  the service's key at that upstream
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
-  PURCHASES          on or off; default on; off refuses new orders
   WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
   AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
-
-const onOrOff = (name: string) =>
-  z.enum(["on", "off"], { error: ({ input }) => `${name} must be on or off; it is "${input}".` }).default("on");
 
 const webUrl = (name: string) =>
   z
@@ -68,8 +61,9 @@ const environmentSchema = z
     UPSTREAM_BASE_URL: webUrl("UPSTREAM_BASE_URL"),
     UPSTREAM_LIVE_KEY: z.string().optional(),
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
-    PURCHASES: onOrOff("PURCHASES"),
-    WORKERS: onOrOff("WORKERS"),
+    WORKERS: z
+      .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })
+      .default("on"),
     AWS_CALLS: z
       .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
       .default("short"),
@@ -104,7 +98,6 @@ export const parseSettings = (
     dataDir: DATA_DIR,
     serviceFile: SERVICE_FILE,
     fresh: options.fresh,
-    purchases: parsed.data.PURCHASES,
     workers: parsed.data.WORKERS,
     awsCalls: parsed.data.AWS_CALLS,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY

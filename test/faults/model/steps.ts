@@ -273,7 +273,10 @@ const deliver = step({
 const runSchedule = step({
   name: "run a schedule",
   weight: 1,
-  choices: fc.record({ schedule: fc.constantFrom("reconcile-ledger", "refresh-catalog"), fault: maybeFault }),
+  choices: fc.record({
+    schedule: fc.constantFrom("reconcile-ledger", "refresh-catalog", "requeue-deliveries"),
+    fault: maybeFault,
+  }),
   given: always,
   act: ({ session, system, choice }) => withFault(session, choice.fault, () => system.runSchedule(choice.schedule)),
   check: acceptAllChanges,
@@ -359,6 +362,14 @@ const changeEndpoint = step({
   },
 });
 
+const failEndpoint = step({
+  name: "have the endpoints fail",
+  weight: 1,
+  choices: fc.constantFrom(1, 3, 8),
+  given: always,
+  act: ({ caller, choice: count }) => caller.account.receiver.failNext(count),
+});
+
 const steps: readonly Step[] = [
   buyData,
   buyAirtime,
@@ -369,6 +380,7 @@ const steps: readonly Step[] = [
   sendUnknownEvent,
   resolve,
   deliver,
+  failEndpoint,
   runSchedule,
   wait,
   readWallet,

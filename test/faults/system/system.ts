@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
+import type { ScheduledFunction } from "../../../infra/schedules.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
@@ -80,7 +81,7 @@ export type System = {
   readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
   /** Sends the upstream's event about an order; false where the upstream must send it again. */
   readonly sendEvent: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
-  readonly runSchedule: (schedule: "refresh-catalog" | "reconcile-ledger") => Promise<void>;
+  readonly runSchedule: (schedule: ScheduledFunction) => Promise<void>;
   readonly eventSources: EventSources;
   readonly deliveryQueue: DeliveryQueue;
   /** Starts all functions again, with empty memory. */
@@ -127,7 +128,7 @@ export const startSystem = async (): Promise<System> => {
     UPSTREAM_DATES: "day-first",
     AIRTIME_NAIRA_MAX: "50000",
     PHONE_RETENTION_DAYS: "400",
-    PURCHASES: "on",
+    PURCHASES_INITIALLY: "on",
     WORKERS: "on",
     AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };
@@ -194,7 +195,7 @@ export const startSystem = async (): Promise<System> => {
       const answer = await invoked(routes.receiveUpstreamEvent.function, event).catch(() => undefined);
       return answerSchema.safeParse(answer).data?.statusCode === 200;
     },
-    runSchedule: async (schedule: "refresh-catalog" | "reconcile-ledger") => {
+    runSchedule: async (schedule: ScheduledFunction) => {
       await invoked(schedule, {}).catch(() => undefined);
     },
     eventSources: await openEventSources({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
@@ -254,6 +255,7 @@ const functionNames = [
   "receive-upstream-event",
   "refresh-catalog",
   "reconcile-ledger",
+  "requeue-deliveries",
 ];
 
 const requestEvent = (

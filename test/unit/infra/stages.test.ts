@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../infra/settings-error.ts";
-import { settingsOf, stages } from "../../../infra/stages.ts";
+import { type Stages, sells, settingsOf, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
@@ -94,5 +94,31 @@ describe("settingsOf", () => {
 
   test("the settings of every stage are valid", () => {
     for (const stage of Object.keys(stages)) expect(() => settingsOf(stage)).not.toThrow();
+  });
+});
+
+describe("a throw-away stage", () => {
+  const stagesWith = async (throwAway: object): Promise<Stages> => {
+    vi.resetModules();
+    vi.stubEnv(THROW_AWAY_STAGE, JSON.stringify(throwAway));
+    try {
+      return (await import("../../../infra/stages.ts")).stages;
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  };
+  const simulated = { region: "eu-west-1", upstreamBaseUrl: "https://simulator.example.com/v1" };
+
+  test("a throw-away stage has the region and the upstream of its variable, and cannot sell", async () => {
+    const settings = settingsOf("try", await stagesWith({ stage: "try", ...simulated }));
+    expect(settings).toMatchObject({ ...simulated, egress: { kind: "none" } });
+    expect(sells(settings)).toBe(false);
+  });
+
+  test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {
+    expect(await stagesWith({ stage: "prod", ...simulated })).toEqual(stages);
+    await expect(
+      stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } }),
+    ).rejects.toThrow();
   });
 });

@@ -6,6 +6,7 @@ import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
+import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
 import type { Item } from "../table-scan.ts";
 
 /** The condition of a conditional put: the item is still the one that was compared. */
@@ -170,11 +171,16 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
   return { kind: "update", item: oldItem, when };
 });
 
-const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()) });
+const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()), open: z.string().optional() });
 
-/** Forward only: attempts are only added, and a state other than `pending` is final. */
+/**
+ * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after the
+ * moment has no message any more.
+ */
 const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
-  const isFurther = old.state !== "pending" || old.attempts.length > restored.attempts.length;
+  const moreAttempts = old.attempts.length - restored.attempts.length;
+  const isParkedSince = old.open !== undefined && restored.open === undefined && moreAttempts === 0;
+  const isFurther = old.state !== "pending" || moreAttempts > 0 || isParkedSince;
   if (restored.state !== "pending" || !isFurther) return { kind: "present" };
   return {
     kind: "update",
@@ -185,6 +191,13 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem)
       values: { ":pending": "pending", ":attempts": restored.attempts.length },
     },
   };
+});
+
+/** The earlier look at an account's parked deliveries. */
+const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }, oldItem): Step => {
+  if (old.created_at >= restored.created_at) return { kind: "present" };
+  const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };
+  return { kind: "update", item: oldItem, when };
 });
 
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
@@ -198,6 +211,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
+  parked: { name: "parked accounts", compare: compareParkedAccount },
   audit: { name: "audit", compare: compareImmutable() },
   // The next reconciliation of a wallet writes a new checkpoint.
   proof: { name: "proofs" },

@@ -52,11 +52,16 @@ const view = (delivery: Delivery) => ({
   webhook_id: delivery.webhook_id,
   status: delivery.status,
   state: delivery.state,
+  parked: delivery.open !== undefined,
   repeat: delivery.repeat ?? null,
   created_at: delivery.created_at,
   next_attempt_at: delivery.next_attempt_at ?? null,
   attempts: delivery.attempts,
 });
+
+/** A parked delivery waits in its record, not in the queue. */
+const stateText = ({ state, parked }: Pick<ReturnType<typeof view>, "state" | "parked">): string =>
+  parked ? `${state} (parked)` : state;
 
 const list = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
   await requireAccount(context.accounts, account);
@@ -72,8 +77,9 @@ const list = async (context: AdminContext, { account }: { readonly account: stri
     json: { deliveries: views },
     text: table(
       ["reference", "status", "state", "attempts", "next attempt", "created", "resend"],
-      views.map(({ reference, status, state, attempts, next_attempt_at, created_at, repeat }) => [
-        ...[reference, status, state, attempts.length, next_attempt_at, created_at, repeat],
+      views.map((each) => [
+        ...[each.reference, each.status, stateText(each), each.attempts.length],
+        ...[each.next_attempt_at, each.created_at, each.repeat],
       ]),
     ),
   };
@@ -85,14 +91,14 @@ const show = async (context: AdminContext, { reference }: { readonly reference: 
     json: { reference, deliveries },
     text: table(
       ["webhook id", "status", "state", "resend", "attempt", "at", "outcome", "http", "ms"],
-      deliveries.flatMap(({ webhook_id, status, state, repeat, attempts }) =>
-        attempts.length === 0
-          ? [[webhook_id, status, state, repeat, 0]]
-          : attempts.map(({ number, at, outcome, http_status, duration_ms }) => [
-              ...[webhook_id, status, state, repeat, number],
-              ...[at, outcome, http_status, duration_ms],
-            ]),
-      ),
+      deliveries.flatMap((delivery) => {
+        const first = [delivery.webhook_id, delivery.status, stateText(delivery), delivery.repeat];
+        if (delivery.attempts.length === 0) return [[...first, 0]];
+        return delivery.attempts.map(({ number, at, outcome, http_status, duration_ms }) => [
+          ...first,
+          ...[number, at, outcome, http_status, duration_ms],
+        ]);
+      }),
     ),
   };
 };

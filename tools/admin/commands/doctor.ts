@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { operatorReadPolicy } from "../../../infra/outputs.ts";
 import type { CheckResult, DoctorCheck } from "../check-result.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -22,10 +23,14 @@ const resultOf = async (context: AdminContext, check: DoctorCheck): Promise<Chec
   try {
     return await check(context);
   } catch (error) {
-    const found = `could not be checked (${error instanceof Error ? error.name : "unknown"})`;
-    const todo = context.target.isLocal
-      ? "Check that the service is running"
-      : "Check that the stage is deployed and that your AWS credentials allow this";
+    const { name, message } = error instanceof Error ? error : { name: "unknown", message: "" };
+    const [, permission] = /is not authorized to perform: ([\w-]+:\w+)/.exec(message) ?? [];
+    const found = `could not be checked (${name}${permission === undefined ? "" : `: ${permission}`})`;
+    if (context.target.isLocal) return { state: "wrong", found, todo: "Check that the service is running" };
+    const todo =
+      permission === undefined
+        ? "Check that the stage is deployed and that your AWS credentials allow this"
+        : `Your AWS credentials lack ${permission}: the policy ${operatorReadPolicy(context.target.name)} allows it`;
     return { state: "wrong", found, todo };
   }
 };

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
+import { readPurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
@@ -43,17 +44,18 @@ export const addLedger = (program: Command): void => {
 };
 
 /** Neither ledger may change meanwhile: a purchase, refund or delivery would be in one of them only. */
-const assertStopped = ({ target }: AdminContext): void => {
-  const { PURCHASES, WORKERS } = target.environment;
-  if (PURCHASES === "off" && WORKERS === "off") return;
+const assertStopped = async (context: AdminContext): Promise<void> => {
+  const { WORKERS } = context.target.environment;
+  const { purchases } = await readPurchasesSwitch(context.purchases);
+  if (purchases === "off" && WORKERS === "off") return;
   throw new OperatorError(
-    `purchases is ${PURCHASES} and workers is ${WORKERS} at ${target.name}. ` +
-      'Set both to "off" in infra/stages.ts and deploy first',
+    `Purchases are ${purchases} and workers are ${WORKERS} at ${context.target.name}. ` +
+      'Run purchases off, and deploy the setting workers: "off", first',
   );
 };
 
 const carryOver = async (service: AdminContext, { from, to, dryRun, why }: z.output<typeof input>): Promise<Report> => {
-  assertStopped(service);
+  await assertStopped(service);
   if (!dryRun && why === undefined) throw new OperatorError("--why is required unless --dry-run");
   const ledger = { ...service.ledger, table: to ?? service.ledger.table };
   const context = { ...service, ledger };

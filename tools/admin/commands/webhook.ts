@@ -11,6 +11,7 @@ import {
   rotateWebhookSecret,
   setEndpoint,
 } from "../../../shared/webhooks/endpoint.ts";
+import { isDown } from "../../../shared/webhooks/next-step.ts";
 import { createPost } from "../../../shared/webhooks/post-webhook.ts";
 import { signatureHeaders, webhookId } from "../../../shared/webhooks/signature.ts";
 import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
@@ -104,12 +105,13 @@ const view = ({ account_id, webhook }: Account) => ({
   url: webhook?.url ?? null,
   status: webhook?.url === undefined ? "none" : webhook.status,
   failing_since: webhook?.failing_since ?? null,
+  down: isDown(webhook?.failing_events),
   previous_secret_until: webhook?.previous_until ?? null,
 });
 
 const show = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
   const json = view(await requireAccount(context.accounts, account));
-  return { json, text: fields(json) };
+  return { json, text: fields({ ...json, down: json.down ? "yes" : "no" }) };
 };
 
 const test = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {

@@ -354,7 +354,7 @@ describe("a live check without a result is refunded", () => {
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       keyedHashes,
       outcomeQueue: { send },
-      purchases: "on",
+      purchases: async () => "on",
       upstreams: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",

@@ -34,7 +34,7 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
   const outcomeQueue: OrderDeps["outcomeQueue"] = {
     send: async (message, delayS) => void queued.push({ message, delayS }),
   };
-  return { ledger, keyedHashes, outcomeQueue, purchases: "on", queued, ...changes };
+  return { ledger, keyedHashes, outcomeQueue, purchases: async () => "on", queued, ...changes };
 };
 
 /** An order for 500 NGN that is delivered. */
@@ -47,6 +47,7 @@ const anOrder = (accountId: string, changes: Partial<OrderRequest> = {}): OrderR
   fulfil: async () => ({ settlement: { status: "success" } }),
   ...changes,
 });
+const unreadable = (): Promise<never> => Promise.reject(new Error("The cache table cannot be read"));
 const place = (order: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
   placeOrder(deps, order, deadline);
 
@@ -151,7 +152,14 @@ describe("a reference that was used before", () => {
     const accountId = await ledger.aWallet(1_000);
     const { transaction } = await place(anOrder(accountId));
     expect(await place(anOrder(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
-    expect(await place(anOrder(accountId), depsWith({ purchases: "off" }))).toEqual({ transaction, replayed: true });
+    expect(await place(anOrder(accountId), depsWith({ purchases: async () => "off" }))).toEqual({
+      transaction,
+      replayed: true,
+    });
+    expect(await place(anOrder(accountId), depsWith({ purchases: unreadable }))).toEqual({
+      transaction,
+      replayed: true,
+    });
   });
 
   test("a conflicting order with a wrong value is refused because of the value", async () => {
@@ -228,11 +236,24 @@ describe("an error before the debit that could be taken for the outcome of the f
 });
 
 describe("an order that is not sent upstream", () => {
-  test("an order while purchases are off is refused with a retry in 5 minutes", async () => {
+  test.each(["live", "test"] as const)(
+    "an order in mode %s while purchases are off is refused with a retry in 5 minutes",
+    async (mode) => {
+      const accountId = await ledger.aWallet(1_000);
+      const order = anOrder(accountId, { caller: { accountId, keyId: "key_1", mode }, fulfil: UNSENT });
+      const refusal = await refusalOf(place(order, depsWith({ purchases: async () => "off" })));
+      expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
+      expect(await ledger.balanceOf(accountId)).toBe(1_000);
+    },
+  );
+
+  test("an order is refused with an alarm, and nothing is debited, if it cannot be known whether purchases are on", async () => {
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const refusal = await refusalOf(place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ purchases: "off" })));
-    expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
+    const refusal = await refusalOf(place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ purchases: unreadable })));
+    expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 5 } });
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
+    expect(logged.mock.calls.flat().join()).toContain('"event":"purchases.unreadable"');
   });
 
   test("an order that costs more than the balance is refused", async () => {

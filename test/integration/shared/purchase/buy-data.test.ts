@@ -267,7 +267,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     ledger: { db, table, clock: systemClock },
     keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
     outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
-    purchases: "on",
+    purchases: async () => "on",
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });

@@ -253,6 +253,35 @@ describe("reconcileLedger", () => {
     expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
   });
 
+  test("a run reads the checkpoints of wallets that are not due a hundred at a time", async () => {
+    for (let count = 0; count < 101; count += 1) await anAccount();
+    await run();
+    proxy.calls.length = 0;
+    ledger.nowMs += MINUTE_MS;
+    await run();
+    expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "Query", "BatchGetItem", "BatchGetItem"]);
+  }, 30_000);
+
+  test("a checkpoint that cannot be parsed raises an alarm for its wallet, and the others are reconciled", async () => {
+    const broken = await anAccount();
+    const intact = await anAccount();
+    const Item = { ...(await readCheckpoint(ledger, broken)), sum_kobo: "?" };
+    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    const { logged } = await run();
+    expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${broken}"`);
+    expect(logged).not.toContain(`"account":"${intact}"`);
+    expect((await readCheckpoint(ledger, intact)).proved_at).toBe(isoTime(ledger.nowMs));
+  });
+
+  test("a run whose checkpoints cannot be read raises an alarm for each wallet", async () => {
+    const accountIds = [await anAccount(), await anAccount()];
+    proxy.fault = ({ operation }) => (operation === "BatchGetItem" ? "throttled" : undefined);
+    const { logged } = await run();
+    for (const accountId of accountIds) {
+      expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
+    }
+  }, 30_000);
+
   test("each minute's run begins with another wallet", async () => {
     const begun: string[] = [];
     for (let count = 0; count < 3; count += 1) {

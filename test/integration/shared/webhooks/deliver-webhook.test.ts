@@ -9,9 +9,17 @@ import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
-import { readDelivery } from "../../../../shared/webhooks/delivery.ts";
-import { deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
-import { type EndpointStore, enableEndpoint, findEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { deliverySchema, readDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import {
+  disableEndpoint,
+  type EndpointStore,
+  enableEndpoint,
+  findEndpoint,
+  recordEndpointHealth,
+  setEndpoint,
+} from "../../../../shared/webhooks/endpoint.ts";
+import { readParkedAccount } from "../../../../shared/webhooks/parked-account.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
@@ -78,14 +86,23 @@ const aSettlement = async (
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});
   const deps = { ledger: { ...ledger, db }, endpoints, post: createPost(rules), random: () => 0.5 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), postpone);
-  const deliver = async (): Promise<"done" | "retry"> => {
-    const record = { messageId: "m1", receiptHandle: "r1", body: JSON.stringify(message) };
+  const deliver = async (changes: Partial<DeliveryMessage> = {}): Promise<"done" | "retry"> => {
+    const record = { messageId: "m1", receiptHandle: "r1", body: JSON.stringify({ ...message, ...changes }) };
     const { batchItemFailures } = await handler({ Records: [record] }, aLambdaContext());
     return batchItemFailures.length === 0 ? "done" : "retry";
   };
   const delivery = () => readDelivery(ledger, deliveryPk(message));
   const endpoint = () => findEndpoint(endpoints, account_id);
-  return { account_id, accounts, endpoints, webhookSecret, message, deliver, delivery, endpoint, postpone };
+  const fail = async (...events: readonly string[]): Promise<void> => {
+    for (const event of events) {
+      await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since: isoTime(nowMs), event });
+    }
+  };
+  const nextLook = async () => (await readParkedAccount(ledger, account_id))?.created_at;
+  return {
+    ...{ account_id, accounts, endpoints, webhookSecret, message },
+    ...{ deliver, delivery, endpoint, postpone, fail, nextLook },
+  };
 };
 
 const aReceiver = async (...options: Parameters<typeof startReceiver>): Promise<Receiver> => {
@@ -152,14 +169,17 @@ test("a message that arrives before its next attempt is postponed for the rest o
 test("after the ninth failed attempt the delivery is exhausted, and its message is done", async () => {
   const receiver = await answering(503);
   const { deliver, delivery, endpoint, postpone } = await aSettlement(receiver.url);
+  const waitsS: number[] = [];
   for (let attempt = 1; attempt <= 8; attempt += 1) {
-    expect(await deliver()).toBe("retry");
-    nowMs += (postpone.mock.calls.at(-1)?.[1] ?? 0) * 1_000;
+    // A longer wait than 15 minutes is not spent in the queue.
+    expect(await deliver()).toBe(attempt <= 3 ? "retry" : "done");
+    const waitMs = Date.parse((await delivery())?.next_attempt_at ?? "") - nowMs;
+    waitsS.push(Math.round(waitMs / 1_050));
+    nowMs += waitMs;
   }
   expect(await deliver()).toBe("done");
-  expect(postpone.mock.calls.map(([, afterS]) => Math.round(afterS / 1.05))).toEqual([
-    5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000,
-  ]);
+  expect(waitsS).toEqual([5, 60, 300, 1_800, 7_200, 18_000, 36_000, 36_000]);
+  expect(postpone.mock.calls.map(([, afterS]) => Math.round(afterS / 1.05))).toEqual([5, 60, 300]);
   expect(await delivery()).toMatchObject({ state: "exhausted", attempts: { length: 9 } });
   expect((await endpoint())?.status).toBe("on");
   expect(await deliver()).toBe("done");
@@ -293,4 +313,154 @@ test("a webhook without an endpoint is recorded and not retried; one whose trans
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: open }));
   expect(await deliver()).toBe("retry");
   expect(postpone).not.toHaveBeenCalled();
+});
+
+const MINUTE_MS = 60_000;
+
+test("a delivery that must wait for longer than 15 minutes is parked, and is looked at when it is due", async () => {
+  const receiver = await answering(500);
+  const { deliver, delivery, postpone, nextLook } = await aSettlement(receiver.url);
+  for (const waitMs of [5_250, 63_000, 315_000]) {
+    expect(await deliver()).toBe("retry");
+    expect(await delivery()).not.toHaveProperty("open");
+    nowMs += waitMs;
+  }
+  expect(await nextLook()).toBeUndefined();
+  expect(await deliver()).toBe("done");
+  const record = await delivery();
+  expect(record).toMatchObject({
+    state: "pending",
+    open: expect.stringMatching(/^parked#acc_/),
+    attempts: { length: 4 },
+  });
+  expect(await nextLook()).toBe(record?.next_attempt_at);
+  expect(postpone).toHaveBeenCalledTimes(3);
+
+  // A message that comes early, such as one of an earlier release, changes nothing while the wait is long.
+  nowMs += 10 * MINUTE_MS;
+  expect(await deliver()).toBe("done");
+  expect(await delivery()).toEqual(record);
+  nowMs += 10 * MINUTE_MS;
+  expect(await deliver()).toBe("retry");
+  expect(postpone).toHaveBeenCalledTimes(4);
+  expect(receiver.received).toHaveLength(4);
+});
+
+test("a long wait that an earlier release spent in the queue is parked when its message comes early", async () => {
+  const receiver = await answering(500);
+  const { deliver, delivery, nextLook } = await aSettlement(receiver.url);
+  for (const waitMs of [5_250, 63_000, 315_000, 0]) {
+    await deliver();
+    nowMs += waitMs;
+  }
+  const { open: _open, ...earlier } = deliverySchema.parse(await delivery());
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: earlier }));
+  expect(await deliver()).toBe("done");
+  expect(await delivery()).toMatchObject({ ...earlier, open: expect.any(String), updated_at: isoTime(nowMs) });
+  expect(await nextLook()).toBe(earlier.next_attempt_at);
+  expect(receiver.received).toHaveLength(4);
+});
+
+test("a new event of an endpoint that is down is parked without a post, and only a probe is posted", async () => {
+  const receiver = await answering(500, 200);
+  const { deliver, delivery, endpoint, postpone, fail, nextLook } = await aSettlement(receiver.url);
+  await fail("evt_1", "evt_2", "evt_3");
+  nowMs += 2 * MINUTE_MS;
+  expect(await deliver()).toBe("done");
+  expect(receiver.received).toHaveLength(0);
+  expect(await delivery()).toMatchObject({ state: "pending", attempts: [], open: expect.any(String) });
+  expect(await nextLook()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
+
+  // The failed probe is no reason to look earlier, and waits in the record too.
+  expect(await deliver({ probe: true })).toBe("done");
+  expect(await delivery()).toMatchObject({ attempts: { length: 1 }, next_attempt_at: isoTime(nowMs + 5_250) });
+  expect(await nextLook()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
+  expect(await deliver({ probe: true })).toBe("done");
+  expect(receiver.received).toHaveLength(1);
+
+  nowMs += MINUTE_MS;
+  expect(await deliver({ probe: true })).toBe("done");
+  const delivered = await delivery();
+  expect(delivered).toMatchObject({ state: "delivered", attempts: { length: 2 } });
+  expect(delivered).not.toHaveProperty("open");
+  expect(delivered).not.toHaveProperty("probe");
+  expect(await endpoint()).toMatchObject({ failingSince: undefined, failingEvents: [] });
+  // What else is parked follows at once.
+  expect(await nextLook()).toBe(isoTime(nowMs));
+  expect(postpone).not.toHaveBeenCalled();
+});
+
+test("the failure of a third event makes the endpoint one that is down, so that its short wait is parked too", async () => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const receiver = await answering(500);
+  const { deliver, delivery, endpoint, fail, nextLook, postpone } = await aSettlement(receiver.url);
+  await fail("evt_1", "evt_2");
+  expect(await deliver()).toBe("done");
+  expect(postpone).not.toHaveBeenCalled();
+  const record = await delivery();
+  expect(record).toMatchObject({ attempts: { length: 1 }, open: expect.any(String) });
+  expect((await endpoint())?.failingEvents).toEqual(["evt_1", "evt_2", record?.webhook_id]);
+  expect(await nextLook()).toBe(isoTime(NOON + MINUTE_MS));
+  expect(JSON.stringify(log.mock.calls)).toContain("webhook.endpoint_down");
+  log.mockRestore();
+});
+
+test("one event that an endpoint cannot handle never makes the endpoint one that is down", async () => {
+  const receiver = await answering(500);
+  const { deliver, delivery, endpoint } = await aSettlement(receiver.url);
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    await deliver();
+    nowMs = Date.parse((await delivery())?.next_attempt_at ?? "");
+    expect((await endpoint())?.failingEvents).toHaveLength(1);
+  }
+});
+
+test("a success of any event ends the failures of an endpoint at once", async () => {
+  const receiver = await answering(200, 500);
+  const { deliver, endpoint, fail } = await aSettlement(receiver.url);
+  await fail("evt_1", "evt_2");
+  await deliver();
+  expect(await endpoint()).toMatchObject({ failingSince: undefined, failingEvents: [] });
+});
+
+test("a parked delivery becomes switched_off if its endpoint is off when its message comes", async () => {
+  const receiver = await answering(200);
+  const { account_id, endpoints, deliver, delivery, fail } = await aSettlement(receiver.url);
+  await fail("evt_1", "evt_2", "evt_3");
+  await deliver();
+  await disableEndpoint(endpoints, account_id);
+  expect(await deliver()).toBe("done");
+  const record = await delivery();
+  expect(record).toMatchObject({ state: "switched_off", attempts: [] });
+  expect(record).not.toHaveProperty("open");
+});
+
+test("a message of an endpoint with another URL is posted at once, although the former URL was down", async () => {
+  const [former, current] = [await answering(500), await answering(200)];
+  const { account_id, endpoints, deliver, delivery, fail } = await aSettlement(former.url);
+  await fail("evt_1", "evt_2", "evt_3");
+  await deliver();
+  await setEndpoint(endpoints, rulesWith(), account_id, current.url);
+  await deliver();
+  expect(await delivery()).toMatchObject({ state: "delivered" });
+  expect([former.received.length, current.received.length]).toEqual([0, 1]);
+});
+
+test("a message stays in the queue if its delivery is recorded as parked and the next look cannot be set", async () => {
+  const proxy: DynamoDbProxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  cleanups.push(proxy.stop);
+  const receiver = await answering(200);
+  const { deliver, delivery, fail, nextLook } = await aSettlement(receiver.url, { db: emulatorClient(proxy.endpoint) });
+  await fail("evt_1", "evt_2", "evt_3");
+  let puts = 0;
+  proxy.fault = ({ operation }) => {
+    puts += operation === "PutItem" ? 1 : 0;
+    return operation === "PutItem" && puts > 1 ? "never_arrives" : undefined;
+  };
+  expect(await deliver()).toBe("retry");
+  expect(await delivery()).toMatchObject({ open: expect.any(String) });
+  expect(await nextLook()).toBeUndefined();
+  proxy.fault = () => undefined;
+  expect(await deliver()).toBe("done");
+  expect(await nextLook()).toBe(isoTime(NOON + MINUTE_MS));
 });

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
+import { PURCHASES_CACHE_MS } from "../../../../shared/orders/purchases-switch.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
@@ -67,6 +69,23 @@ describe("budgets", () => {
     const body = anOrder({ reference: longest.reference });
     const { lines } = await expectAnswered(budgets.purchase, 200, () => send("POST", BUY_DATA, { key, body }));
     expect(lines.join()).not.toMatch(/08031234567|live_/);
+  });
+
+  test("the switch of purchases is read once in 10 seconds, and not once a purchase", async () => {
+    const { key } = await service.newCaller();
+    const startedMs = performance.now();
+    let reads = 0;
+    service.proxy.fault = ({ operation, body }) => {
+      if (operation === "GetItem" && body.includes('"purchases"')) reads += 1;
+      return undefined;
+    };
+    onTestFinished(() => {
+      service.proxy.fault = () => undefined;
+    });
+    for (let count = 0; count < 10; count += 1) {
+      expect((await send("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
+    }
+    expect(reads).toBeLessThanOrEqual(1 + (performance.now() - startedMs) / PURCHASES_CACHE_MS);
   });
 
   test("the budget holds for a replay of a purchase", async () => {
@@ -137,6 +156,11 @@ describe("budgets", () => {
         phones_masked: await maskOldPhones(ledger, 400, deadline),
       }));
       await reconcile({}, aLambdaContext(300_000));
+      const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
+      const accounts = { db, ledgerTable: tables.ledgerTable };
+      await scheduleHandler("requeue-deliveries.ran", (deadline) =>
+        requeueDeliveries({ ledger, accounts, queue }, deadline),
+      )({}, aLambdaContext());
       const deps = { store, upstream, clock: systemClock };
       await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };

@@ -102,6 +102,15 @@ describe("an adopted ledger", () => {
     expect(policies).toContain(":table/old-ledger/index/by_owner");
   });
 
+  test("a stage that adopts a ledger begins with purchases off, and another one with purchases on", () => {
+    const initially = ({ all }: typeof service) =>
+      all("AWS::Lambda::Function").flatMap(({ Properties }) =>
+        [...JSON.stringify(Properties).matchAll(/"PURCHASES_INITIALLY":"(\w+)"/g)].map(([, value]) => value),
+      );
+    expect(initially(adopted.service)).toEqual(["off", "off"]);
+    expect(initially(service)).toEqual(["on", "on"]);
+  });
+
   test("the outputs have what the admin commands read", () => {
     expect(adopted.service.outputs.LedgerTable?.Value).toBe("old-ledger");
     expect(idIn(service.outputs.OutcomesQueueUrl?.Value)).toMatch(/^OutcomesQueue/);

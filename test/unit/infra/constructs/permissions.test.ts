@@ -1,21 +1,9 @@
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
 import { type FunctionName, functionNames, functionSpecs } from "../../../../infra/functions.ts";
-import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates.ts";
 
 const { service, data } = templatesOf("prod");
 const sandbox = templatesOf("sandbox");
-
-const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
-const statement = z.object({
-  Effect: z.string(),
-  Action: oneOrMore.pipe(z.array(z.string())),
-  Resource: oneOrMore.optional(),
-  Principal: z.unknown().optional(),
-});
-const document = z.object({ Statement: z.array(statement) });
-
-const statementsOf = ({ Properties }: Resource) => document.parse(Properties.PolicyDocument).Statement;
 
 /** The statements of the role of the function with this name. */
 const allowedTo = (name: string) => {
@@ -27,19 +15,6 @@ const allowedTo = (name: string) => {
     .all("AWS::IAM::Policy")
     .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
     .flatMap(statementsOf);
-};
-
-/**
- * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
- * suffixes.
- */
-const resourceName = (resource: unknown): string => {
-  if (resource === "*") return "*";
-  const text = JSON.stringify(resource);
-  const [, id = text] =
-    /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
-  const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];
-  return `${id}${index}`;
 };
 
 const READ = "GetSecretValue";
@@ -90,6 +65,11 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     LedgerDeadLetters: "GetQueueAttributes GetQueueUrl SendMessage",
   },
   "deliver-webhook": { Ledger: "GetItem PutItem", DeliveryQueue: CONSUME, WebhookKey: READ },
+  "requeue-deliveries": {
+    Ledger: "BatchGetItem GetItem PutItem",
+    "Ledger/index/by_open": "Query",
+    DeliveryQueue: "SendMessage",
+  },
   "refresh-catalog": { Cache: "GetItem PutItem", UpstreamKey: READ },
   "reconcile-ledger": {
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",

@@ -288,7 +288,7 @@ describe("schedules", () => {
 });
 
 describe("workers off", () => {
-  const off = templatesOf("prod", { purchases: "off", workers: "off" }).service;
+  const off = templatesOf("prod", { workers: "off" }).service;
   const nameIn = (reference: unknown): string => nameOf(off.get(idIn(reference)));
 
   test("a stage with workers off leaves messages in their queues, and still consumes the stream", () => {
@@ -302,17 +302,21 @@ describe("workers off", () => {
     });
   });
 
-  test("a stage with workers off disables the schedule of reconcile-ledger, and no other", () => {
+  test("a stage with workers off disables the schedules of reconcile-ledger and requeue-deliveries, and no other", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
     const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
       return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
     });
-    expect(Object.fromEntries(states)).toEqual({ "reconcile-ledger": "DISABLED", "refresh-catalog": "ENABLED" });
+    expect(Object.fromEntries(states)).toEqual({
+      "reconcile-ledger": "DISABLED",
+      "requeue-deliveries": "DISABLED",
+      "refresh-catalog": "ENABLED",
+    });
   });
 
-  test("the outputs have the stage's settings of workers and purchases, for the admin commands", () => {
-    expect([off.outputs.Workers?.Value, off.outputs.Purchases?.Value]).toEqual(["off", "off"]);
-    expect([service.outputs.Workers?.Value, service.outputs.Purchases?.Value]).toEqual(["on", "on"]);
+  test("the outputs have the stage's setting of workers, for the admin commands", () => {
+    expect(off.outputs.Workers?.Value).toBe("off");
+    expect(service.outputs.Workers?.Value).toBe("on");
   });
 });
 

@@ -18,6 +18,7 @@ import {
   fundingPk,
   isTransactionPk,
   itemKindOf,
+  parkedAccountPk,
   phoneRetentionPk,
   transactionIdOf,
   transactionOwner,
@@ -49,6 +50,7 @@ test.each([
     `delivery#${ID}#failed#r`,
     "delivery",
   ],
+  ["an account's parked deliveries", parkedAccountPk("acc_1"), "parked#acc_1", "parked"],
   ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
 ])("the key of %s begins with its kind", (_item, pk, stored, kind) => {
   expect(pk).toBe(stored);

@@ -106,6 +106,13 @@ describe("the time of a scheduled run", () => {
     expect(runMs + budgets.RUN_RESERVE_MS).toBeLessThan(functionSpecs["reconcile-ledger"].timeoutS * 1_000);
   });
 
+  test("the last look at parked deliveries ends within the run, and the run before the next one", () => {
+    const lastLookMs = budgets.BATCH_READ_RETRY_MS_MAX + budgets.CONTENTION_RETRY_MS_MAX;
+    const runMs = budgets.REQUEUE_ACCOUNTS_MS_MAX + lastLookMs + budgets.RUN_RESERVE_MS;
+    expect(runMs).toBeLessThan(budgets.SCHEDULE_MS);
+    expect(functionSpecs["requeue-deliveries"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
+  });
+
   test("a refund keeps the queue's reserve and has time for attempts", () => {
     expect(budgets.REFUND_MS_MAX - budgets.QUEUE_RESERVE_MS).toBeGreaterThan(budgets.AWS_RESPONSE_MS_MAX);
   });

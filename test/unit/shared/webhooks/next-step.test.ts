@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import {
   decideNextStep,
   FAILING_MS_MAX,
+  isDown,
   type PostResult,
+  probeIntervalMs,
+  QUEUE_WAIT_MS_MAX,
   retryDelaysS,
 } from "../../../../shared/webhooks/next-step.ts";
 
@@ -62,4 +65,25 @@ test("five days of failure switch the endpoint off, and one millisecond less doe
     kind: "retry",
     afterS: 5,
   });
+});
+
+test("an endpoint is down once three different events have failed, and not before", () => {
+  expect([undefined, [], ["one"], ["one", "two"], ["one", "two", "three"]].map((events) => isDown(events))).toEqual([
+    ...[false, false, false, false, true],
+  ]);
+});
+
+test.each([
+  ["has just begun to fail", 0, 60_000],
+  ["has failed for 2 minutes", 120_000, 120_000],
+  ["has failed for an hour", 3_600_000, 300_000],
+  ["seems to fail from a later time on, by another clock", -5_000, 60_000],
+])("an endpoint that %s is probed again after %i ms", (_title, failingMs, expectedMs) => {
+  expect(probeIntervalMs(NOW - failingMs, NOW)).toBe(expectedMs);
+});
+
+test("the first three waits are spent in the queue, and the longer ones are not, whatever the jitter", () => {
+  const waitsInQueue = retryDelaysS.filter((delayS) => delayS * 1.1 * 1_000 <= QUEUE_WAIT_MS_MAX);
+  expect(waitsInQueue).toEqual([5, 60, 300]);
+  expect(retryDelaysS.filter((delayS) => delayS * 1_000 > QUEUE_WAIT_MS_MAX)).toEqual(retryDelaysS.slice(3));
 });

@@ -9,7 +9,6 @@ describe("the settings of npm start", () => {
       dataDir: ".local/data",
       serviceFile: ".local/service.json",
       fresh: false,
-      purchases: "on",
       workers: "on",
       awsCalls: "short",
     });
@@ -36,7 +35,7 @@ describe("the settings of npm start", () => {
     ["a key without its upstream", [], { UPSTREAM_LIVE_KEY: "live_x" }, /UPSTREAM_BASE_URL is not/],
     ["an upstream that is not a URL", [], { UPSTREAM_BASE_URL: "x", UPSTREAM_LIVE_KEY: "y" }, /must be an http or/],
     ["a value of AWS_CALLS that is neither short nor sdk", [], { AWS_CALLS: "no" }, /^AWS_CALLS must be short or sdk/],
-    ["a value of PURCHASES that is neither on nor off", [], { PURCHASES: "no" }, /^PURCHASES must be on or off/],
+    ["a value of WORKERS that is neither on nor off", [], { WORKERS: "no" }, /^WORKERS must be on or off/],
     ["an unknown option", ["--frsh"], {}, /^The only options are --fresh and --help; given: --frsh\.$/],
   ])("refuse %s with a message", (_what, args, env, message) => {
     expect(() => parseSettings(args, env)).toThrow(SettingsError);

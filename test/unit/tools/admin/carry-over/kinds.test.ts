@@ -165,6 +165,30 @@ test("a pending delivery is updated if the old ledger has more attempts or a fin
   expect(kindFor(delivery("pending", 2), delivery("delivered", 1))).toBe("present");
 });
 
+test("a delivery that was parked after the moment is updated, unless it has had more attempts since the restore", () => {
+  const delivery = (attempts: number, open?: string): Item => ({
+    pk: "delivery#1#success",
+    state: "pending",
+    attempts: Array.from({ length: attempts }, (_, index) => ({ number: index + 1 })),
+    ...(open !== undefined && { open }),
+  });
+  const parked = "parked#acc_1";
+  expect(kindFor(delivery(1, parked), delivery(1))).toBe("update");
+  expect(kindFor(delivery(1, parked), delivery(2))).toBe("present");
+  expect(kindFor(delivery(1, parked), delivery(1, parked))).toBe("present");
+  expect(kindFor(delivery(1), delivery(1, parked))).toBe("present");
+});
+
+test("the earlier of two looks at an account's parked deliveries is kept", () => {
+  const look = (minute: number): Item => ({
+    ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", created_at: `2026-11-21T12:0${minute}:00.000Z` },
+  });
+  expect(kindFor(look(1))).toBe("copy");
+  expect(kindFor(look(1), look(2))).toBe("update");
+  expect(kindFor(look(2), look(1))).toBe("present");
+  expect(compare(look(1), look(2))).toMatchObject({ when: { values: { ":read": look(2).created_at } } });
+});
+
 test("a wallet's balance is not compared, and a different threshold gives a note", () => {
   const wallet = (changes: object): Item => ({
     ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: 1, version: 1, updated_at: THEN, ...changes },

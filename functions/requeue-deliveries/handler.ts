@@ -1,0 +1,17 @@
+import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { documentClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
+import { requeueDeliveries } from "../../shared/webhooks/requeue-deliveries.ts";
+
+const env = readEnv(functionEnvironments["requeue-deliveries"]);
+const db = documentClient();
+const deps = {
+  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
+  accounts: { db, ledgerTable: env.LEDGER_TABLE },
+  queue: deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL),
+};
+
+/** Each minute: puts parked deliveries that are due back into the delivery queue. */
+export const handler = scheduleHandler("requeue-deliveries.ran", (deadline) => requeueDeliveries(deps, deadline));

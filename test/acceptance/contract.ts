@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { afterAll } from "vitest";
+import * as z from "zod";
+import type { AccountStore } from "../../shared/access/account-store.ts";
+import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { permissionSchema } from "../../shared/contract/routes.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { contractSuite } from "../contract/suite.ts";
+
+/** The contract suite against a deployed stage: tools/acceptance/steps/contract.ts starts it. */
+
+const { baseUrl, address, accessTable, ledgerTable, countFile } = z
+  .object({
+    baseUrl: z.url(),
+    address: z.string(),
+    accessTable: z.string(),
+    ledgerTable: z.string(),
+    countFile: z.string(),
+  })
+  .parse(JSON.parse(process.env.ACCEPTANCE_TARGET ?? ""));
+const store: AccountStore = { db: documentClient(), accessTable, ledgerTable };
+
+const send = globalThis.fetch;
+let requests = 0;
+globalThis.fetch = (...args) => {
+  requests += 1;
+  return send(...args);
+};
+afterAll(() => writeFileSync(countFile, String(requests)));
+
+contractSuite({
+  name: "the deployed stage",
+  scope: "service",
+  modes: ["test"],
+  arranges: [],
+  open: async () => ({
+    baseUrl,
+    key: async () => {
+      const { account_id } = await createAccount(store, { name: "contract", whitelist: [address] });
+      return (await createKey(store, account_id, { mode: "test", permissions: permissionSchema.options })).key;
+    },
+    close: async () => {},
+  }),
+});

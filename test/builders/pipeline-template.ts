@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import * as z from "zod";
+
+const oneOrMore = z.union([z.array(z.unknown()), z.unknown().transform((one) => [one])]);
+/** As for the stage prod. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  Stage: "prod",
+  StackPrefix: "Prod",
+  Repository: "octo-org/octo-repo",
+  "AWS::Partition": "aws",
+  "AWS::AccountId": "123456789012",
+  "AWS::Region": "us-east-1",
+};
+const substituted = z
+  .object({ "Fn::Sub": z.string() })
+  .transform((sub) => sub["Fn::Sub"].replaceAll(/\$\{([\w:]+)\}/g, (whole, name: string) => PARAMETERS[name] ?? whole));
+const text = z.union([z.string(), substituted]);
+const statement = z.object({
+  Sid: z.string().optional(),
+  Effect: z.literal("Allow"),
+  Action: oneOrMore.pipe(z.array(z.string())),
+  Resource: oneOrMore.pipe(z.array(text)).default([]),
+  Condition: z.record(z.string(), z.record(z.string(), oneOrMore.pipe(z.array(text)))).optional(),
+});
+export type PipelineStatement = z.output<typeof statement>;
+const document = z.object({ Statement: z.array(statement) });
+
+const role = z.object({
+  Properties: z.object({
+    AssumeRolePolicyDocument: document,
+    Policies: z.array(z.object({ PolicyDocument: document })).length(1),
+  }),
+});
+
+const template = z.object({
+  Resources: z.object({
+    DeployRole: role,
+    DiffRole: role,
+    DeploymentPolicy: z.object({ Properties: z.object({ PolicyDocument: document }) }),
+  }),
+});
+
+export const PIPELINE_TEMPLATE = "infra/policies/pipeline.yaml";
+
+/** The statements of the template with the parameters of the stage prod. */
+export const readPipelineTemplate = () => {
+  const { DeployRole, DiffRole, DeploymentPolicy } = template.parse(
+    parse(readFileSync(PIPELINE_TEMPLATE, "utf8")),
+  ).Resources;
+  const roleOf = ({ Properties }: z.output<typeof role>) => ({
+    trust: Properties.AssumeRolePolicyDocument.Statement,
+    statements: Properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+  });
+  return {
+    deploy: roleOf(DeployRole),
+    diff: roleOf(DiffRole),
+    deployment: DeploymentPolicy.Properties.PolicyDocument.Statement,
+  };
+};
+
+/** Whether a policy's action, which may have wildcards, covers another one. */
+export const covers = (allowed: string, action: string): boolean =>
+  new RegExp(`^${allowed.replaceAll("*", ".*")}$`, "i").test(action);

@@ -1,0 +1,71 @@
+type Variant = readonly [stage: string, changes: object];
+
+const account = "000000000000";
+const region = "us-east-1";
+
+/**
+ * Stages of every kind, as a committed stage and changes of its settings. What must hold for all templates is tested
+ * with these; a test asks for every setting.
+ */
+export const stageVariants: Readonly<Record<string, Variant>> = {
+  sandbox: ["sandbox", {}],
+  prod: ["prod", {}],
+  "one zone": ["prod", { egress: { kind: "nat-gateway", zones: 1 } }],
+  "three zones with names and addresses": [
+    "prod",
+    {
+      egress: {
+        kind: "nat-gateway",
+        zones: 3,
+        allocationIds: ["eipalloc-0a1b2c3d", "eipalloc-0a1b2c3e", "eipalloc-0a1b2c3f"],
+        availabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
+      },
+    },
+  ],
+  adopted: [
+    "prod",
+    {
+      adopt: {
+        accessTableName: "access",
+        ledgerTableName: "ledger",
+        ledgerStreamArn: `arn:aws:dynamodb:${region}:${account}:table/ledger/stream/2026-11-22T00:00:00.000`,
+        referenceKeySecretArn: `arn:aws:secretsmanager:${region}:${account}:secret:reference-key-a1b2c3`,
+        webhookKeySecretArn: `arn:aws:secretsmanager:${region}:${account}:secret:webhook-key-a1b2c3`,
+      },
+    },
+  ],
+  "every setting, in an existing VPC": [
+    "prod",
+    {
+      upstreamBaseUrl: "https://upstream.example.org/v2",
+      identityPrices: {
+        nin: { basic: 10, advanced: 20, retrieve: 30 },
+        bvn: { basic: 10, advanced: 20, retrieve: 30 },
+      },
+      upstreamWebhookIps: ["198.51.100.0/24"],
+      upstreamSignature: { header: "X-Signature", encoding: "hex" },
+      egress: {
+        kind: "existing",
+        vpcId: "vpc-0a1b2c3d",
+        subnetIds: ["subnet-0a1b2c3d", "subnet-0a1b2c3e"],
+        addresses: ["203.0.113.1"],
+      },
+      upstreamDates: "month-first",
+      airtimeMax: 10_000,
+      phoneRetentionDays: 35,
+      workers: "off",
+      webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
+      permissionsBoundary: "prod-airtime-deployment",
+      domain: {
+        name: "api.example.com",
+        certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
+        isOnlyAddress: true,
+      },
+      logRetentionDays: 365,
+      logBytesPerHourMax: 1_000_000,
+      requestsPerSecondMax: 50,
+      maxConcurrency: { outcomes: 2, delivery: 2 },
+      reservedConcurrency: { purchase: 200, "check-identity": 20, "receive-upstream-event": 20 },
+    },
+  ],
+};

@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { CloudFormationClient, CreateStackCommand, ListStacksCommand } from "@aws-sdk/client-cloudformation";
+import { CloudWatchClient, PutMetricDataCommand } from "@aws-sdk/client-cloudwatch";
+import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { CreateSecretCommand, ListSecretsCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
+import { bootstrap } from "./deployed-stage.ts";
+import { REGION, startEmulator } from "./emulator.ts";
+
+/** Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not. */
+
+const emulator = await startEmulator();
+afterAll(() => emulator.stop());
+Object.assign(process.env, emulator.environment);
+const cloudFormation = new CloudFormationClient({});
+const dynamoDb = new DynamoDBClient({});
+const secretsManager = new SecretsManagerClient({});
+
+const acceptance = (...args: readonly string[]) =>
+  emulator.run(projectRoot, "npm", "run", "--silent", "acceptance", "--", ...args);
+
+/** The names of all stacks, tables and secrets of the account. */
+const contents = async () => {
+  const { StackSummaries = [] } = await cloudFormation.send(new ListStacksCommand({}));
+  const { TableNames = [] } = await dynamoDb.send(new ListTablesCommand({}));
+  const { SecretList = [] } = await secretsManager.send(new ListSecretsCommand({}));
+  return {
+    stacks: StackSummaries.filter(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE").map((each) => each.StackName),
+    tables: TableNames,
+    secrets: SecretList.map(({ Name }) => Name),
+  };
+};
+
+test.each([
+  [[], "Name a stage that does not exist yet, and a region"],
+  [["--stage", "try"], "Name a stage that does not exist yet, and a region"],
+  [["--stage", "prod", "--region", REGION], 'Stage "prod" is in infra/stages.ts.'],
+  [["--stage", "Try-1", "--region", REGION], "A stage's name is 1 to 16 lower-case letters and digits"],
+  [["--stage", "try", "--region", REGION, "--keep"], "Unknown option '--keep'"],
+  [["--stage", "try", "--region", REGION], "is not bootstrapped. Run npx cdk bootstrap aws://000000000000/us-east-1"],
+])("acceptance with the options %j is refused with one sentence, and exit code 2", async (options, sentence) => {
+  const { code, stdout, stderr } = await acceptance(...options);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(sentence);
+});
+
+describe("in a bootstrapped account with resources of others", () => {
+  const others = { stacks: ["CDKToolkit", "Other-Service"], tables: ["Try-Data-Other"], secrets: ["other"] };
+
+  beforeAll(async () => {
+    await bootstrap(emulator);
+    const TemplateBody = JSON.stringify({ Resources: { Topic: { Type: "AWS::SNS::Topic" } } });
+    await cloudFormation.send(new CreateStackCommand({ StackName: "Other-Service", TemplateBody }));
+    await dynamoDb.send(
+      new CreateTableCommand({
+        TableName: "Try-Data-Other",
+        AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+        KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+        BillingMode: "PAY_PER_REQUEST",
+      }),
+    );
+    await secretsManager.send(new CreateSecretCommand({ Name: "other", SecretString: "kept" }));
+  });
+
+  const report = z.object({
+    accepted: z.boolean(),
+    steps: z.array(z.object({ step: z.string(), state: z.string(), found: z.string() })),
+    requests: z.int(),
+    estimated_usd: z.number(),
+  });
+
+  test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted", {
+    timeout: 600_000,
+  }, async () => {
+    const { code, stdout, stderr } = await acceptance("--stage", "try", "--region", REGION, "--json");
+    const { accepted, steps, requests, estimated_usd } = report.parse(JSON.parse(stdout));
+    const failures = steps.filter(({ state }) => state === "failed");
+    expect({ code, accepted, failures }, stderr).toEqual({ code: 0, accepted: true, failures: [] });
+    expect(steps.map(({ step, state }) => `${step}: ${state}`)).toEqual([
+      "deploy the simulator: ok",
+      "deploy the stage: ok",
+      "set the secrets: ok",
+      "contract suite: ok",
+      "orders settled by upstream events: ok",
+      "20 simultaneous purchases on one wallet: ok",
+      "100 simultaneous purchases on one wallet: skipped",
+      "rotation of secrets under purchases: ok",
+      "restore of the ledger: ok",
+      "errors, lag and conflicts in CloudWatch: skipped",
+      "cdk diff: ok",
+      "doctor: ok",
+      "every alarm notifies: ok",
+      "clean up: ok",
+    ]);
+    for (const { state, found } of steps) if (state === "skipped") expect(found).toMatch(/^the emulator /);
+    expect(requests).toBeGreaterThan(100);
+    expect(estimated_usd).toBeGreaterThan(0.01);
+    expect(await contents()).toEqual(others);
+  });
+
+  test("an acceptance that is interrupted during a deployment deletes what exists by then, and ends with 130", {
+    timeout: 300_000,
+  }, async () => {
+    const child = spawn("node", ["tools/acceptance/main.ts", "--stage", "try", "--region", REGION], {
+      cwd: projectRoot,
+      env: { ...process.env, ...emulator.environment },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const output = text(child.stdout);
+    const ended = once(child, "exit");
+    await expect.poll(async () => (await contents()).stacks, { timeout: 120_000, interval: 200 }).toContain("Try-Data");
+    child.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+    const lines = (await output).split("\n");
+    expect(lines.filter((line) => line.startsWith("interrupted"))).toHaveLength(1);
+    expect(lines.find((line) => line.includes("deploy the stage"))).toMatch(/^interrupted/);
+    expect(lines.find((line) => line.includes("clean up"))).toMatch(/^ok/);
+    expect(await contents()).toEqual(others);
+  });
+
+  test("acceptance --clean-up leaves a stack alone that it did not deploy, and ends with 1", async () => {
+    const { code, stderr } = await acceptance("--stage", "other", "--region", REGION, "--clean-up");
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Other-Service") });
+    expect(await contents()).toEqual(others);
+  });
+});
+
+/** The step that the emulator cannot run by itself, on metrics that are put there. */
+describe("errors, lag and conflicts in CloudWatch", () => {
+  const cloudWatch = new CloudWatchClient({});
+  const put = async (Namespace: string, MetricName: string, dimension: readonly [string, string], Value: number) => {
+    const Dimensions = [{ Name: dimension[0], Value: dimension[1] }];
+    const MetricData = [{ MetricName, Dimensions, Value }];
+    await cloudWatch.send(new PutMetricDataCommand({ Namespace, MetricData }));
+  };
+  const read = (stage: string) => {
+    const [startedAt, { signal }] = [new Date(Date.now() - 600_000), new AbortController()];
+    const context = { stage, region: REGION, startedAt, signal, wait: () => Promise.resolve() };
+    const outputs = {
+      ApiUrl: `https://${stage}.example.com/v1`,
+      AlarmTopic: "arn:",
+      AccessTable: "-",
+      LedgerTable: stage,
+    };
+    return readLagAndConflicts(context, {
+      outputs,
+      baseUrl: outputs.ApiUrl,
+      run: () => Promise.reject(new Error("no command is run")),
+      admin: () => Promise.reject(new Error("no command is run")),
+    });
+  };
+
+  test("counts are summed, ages are the highest, and what has no metric is 0", async () => {
+    await put("AWS/Lambda", "IteratorAge", ["FunctionName", "fast-airtime-enqueue-webhooks"], 1_200);
+    await put("AWS/Lambda", "Throttles", ["FunctionName", "fast-airtime-purchase"], 2);
+    await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 9);
+    await put("AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "fast-airtime-delivery"], 4);
+    for (const count of [3, 4]) await put("AWS/DynamoDB", "TransactionConflict", ["TableName", "fast"], count);
+    expect(await read("fast")).toEqual({
+      found:
+        "stream 1200 ms behind and messages 9 s old at most; ledger: 7 transaction conflicts, 0 failed conditions, 0 write throttles; functions: 0 errors, 2 throttles",
+    });
+  });
+
+  test.each([
+    ["AWS/Lambda", "Errors", ["FunctionName", "a-airtime-purchase"], 1, "functions crashed or timed out: purchase"],
+    ["AWS/Lambda", "IteratorAge", ["FunctionName", "b-airtime-enqueue-webhooks"], 61_000, "stream was 61000 ms behind"],
+    ["AWS/SQS", "ApproximateAgeOfOldestMessage", ["QueueName", "c-airtime-outcomes"], 61, "a message waited for 61 s"],
+  ] as const)("%s %s of %j with the value %i fails the step", async (namespace, name, dimension, value, sentence) => {
+    await put(namespace, name, dimension, value);
+    await expect(read(dimension[1].split("-")[0] ?? "")).rejects.toThrow(sentence);
+  });
+});

@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import * as z from "zod";
+import { PIPELINE_TEMPLATE } from "../builders/pipeline-template.ts";
+import { stageVariants } from "../builders/stage-variants.ts";
+import { stackTemplates } from "../builders/templates.ts";
+import { installedPython } from "./python.ts";
+
+/** Goal: AWS's own rules of templates find nothing in any stage, in regions with different services and zones. */
+const REGIONS = ["us-east-1", "eu-west-1", "af-south-1"];
+
+/** The findings that stay, all of them warnings. */
+const accepted: Readonly<Record<string, string>> = {
+  W3005: "CDK lets each function depend on its role and policy, so that it does not start without permissions",
+  W3010: "A stage may name its zones, so that it keeps the subnets that it has",
+  W6001: "An output repeats what Data exports, because the operator's commands read the outputs of one stack",
+};
+
+const cfnLint = join(dirname(await installedPython(["cfn-lint==1.58.0"])), "cfn-lint");
+const folder = await mkdtemp(join(tmpdir(), "cfn-lint-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const findings = z.array(
+  z.object({ Rule: z.object({ Id: z.string() }), Message: z.string(), Filename: z.string() }).transform((finding) => ({
+    rule: finding.Rule.Id,
+    text: `${finding.Rule.Id} ${finding.Filename}: ${finding.Message}`,
+  })),
+);
+
+/** What cfn-lint finds; its exit code is not 0 if there is anything. */
+const lint = async (files: readonly string[]): Promise<z.output<typeof findings>> => {
+  const args = ["--regions", ...REGIONS, "--format", "json", "--", ...files];
+  const stdout = await promisify(execFile)(cfnLint, args, { maxBuffer: 2 ** 26 }).then(
+    (ended) => ended.stdout,
+    (failure: unknown) => z.object({ stdout: z.string() }).parse(failure).stdout,
+  );
+  return findings.parse(JSON.parse(stdout));
+};
+
+const write = async (name: string, template: unknown): Promise<string> => {
+  const file = join(folder, name);
+  await writeFile(file, JSON.stringify(template));
+  return file;
+};
+
+const found = new Set<string>();
+
+test.each(Object.entries(stageVariants))(
+  "cfn-lint finds no error in three regions in this variant of a stage: %s",
+  async (variant, [stage, changes]) => {
+    const templates = [...stackTemplates(stage, changes)];
+    const files = templates.map(([name, template]) => write(`${variant} ${name}.json`, template));
+    const all = await lint(await Promise.all(files));
+    for (const { rule } of all) found.add(rule);
+    expect(all.filter(({ rule }) => !Object.hasOwn(accepted, rule)).map(({ text }) => text)).toEqual([]);
+  },
+);
+
+test("cfn-lint finds nothing in the template of the pipeline", async () => {
+  expect(await lint([PIPELINE_TEMPLATE])).toEqual([]);
+});
+
+test("every accepted finding of cfn-lint exists", () => {
+  expect([...found].toSorted()).toEqual(Object.keys(accepted));
+});
+
+test("cfn-lint reports a property that does not exist", async () => {
+  const Resources = { Queue: { Type: "AWS::SQS::Queue", Properties: { Colour: "red" } } };
+  const [finding] = await lint([await write("wrong.json", { Resources })]);
+  expect(finding?.text).toMatch(/^E3002 .*'Colour' was unexpected/);
+});

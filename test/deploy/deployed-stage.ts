@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { API_URL_OUTPUT, stackName } from "../../infra/outputs.ts";
+import { ACCOUNT, type CommandResult, type Emulator, REGION } from "./emulator.ts";
+
+/** Prepares the emulator's account for the CDK, as docs/deployment.md says: once, before the first stage. */
+export const bootstrap = async (emulator: Emulator): Promise<void> => {
+  assertSuccess(
+    await emulator.run(projectRoot, "npx", "cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""),
+    "cdk bootstrap",
+  );
+};
+
+export type DeployedStage = {
+  /** The URL of the interface, with `/v1`, and a host that this process can resolve. */
+  readonly baseUrl: string;
+  /** The outputs of its service stack. */
+  readonly outputs: Readonly<Record<string, string>>;
+};
+
+/** Deploys a stage of a checkout with the command that deploys it to AWS. */
+export const deployStage = async (
+  emulator: Emulator,
+  stage: string,
+  folder: string = projectRoot,
+): Promise<DeployedStage> => {
+  const scratch = mkdtempSync(join(tmpdir(), "outputs-"));
+  try {
+    const file = join(scratch, "outputs.json");
+    const options = ["--stage", stage, "--require-approval", "never", "--outputs-file", file];
+    assertSuccess(await emulator.run(folder, "npm", "run", "deploy", "--", ...options), `npm run deploy of ${stage}`);
+    const { [stackName(stage, "Service")]: outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
+    const [api] = new URL(outputs[API_URL_OUTPUT] ?? "").hostname.split(".");
+    return { baseUrl: `${emulator.endpoint}/_aws/execute-api/${api}/$default/v1`, outputs };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));
+
+const assertSuccess = ({ code, stdout, stderr }: CommandResult, what: string): void => {
+  if (code !== 0) throw new Error(`${what} ended with ${code}:\n${stdout}\n${stderr}`);
+};

@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { covers, readPipelineTemplate } from "../builders/pipeline-template.ts";
+import { stageVariants } from "../builders/stage-variants.ts";
+import { readTemplate, stackTemplates } from "../builders/templates.ts";
+import { installedPython } from "./python.ts";
+
+/**
+ * Goal: CloudFormation can make every resource of every stage with the deployment policy. Source: CloudFormation's
+ * schemas of resource types list what their handlers call. The last release of cfn-lint that kept these lists is of
+ * 2024-08; they name more than a resource needs whose optional parts are not used.
+ */
+const notUsed: Readonly<Record<string, string>> = {
+  "kinesis:*": "no table streams to Kinesis",
+  "elasticfilesystem:*": "no function has a file system",
+  "firehose:*": "no log group delivers to Firehose",
+  "s3:ListBucket": "no table is imported from S3",
+  "s3:REST.PUT.OBJECT": "no log group delivers to S3",
+  "kms:ListAliases": "no key of the account's own is named",
+  "kms:RevokeGrant": "no key of the account's own is replaced",
+  "iam:*Group*": "no policy is attached to a group",
+  "iam:*User*": "no policy is attached to a user",
+  "iam:DeleteRolePermissionsBoundary": "the boundary stays",
+  "ec2:AcceptAddressTransfer": "no address comes from another account",
+  "ec2:*VpnGateway*": "no VPN",
+  "ec2:*PrivateNatGateway*": "NAT gateways are public",
+  "ec2:ModifyVpcTenancy": "the VPC has the default tenancy",
+};
+
+/** The schemas of these types have no list; the test of services covers them. */
+const NO_SCHEMA = ["AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Stage", "AWS::SNS::Subscription"];
+
+const python = await installedPython(["cfn-lint==1.10.3"], ["--no-deps"]);
+const printPath = "import sysconfig; print(sysconfig.get_path('purelib'))";
+const { stdout } = await promisify(execFile)(python, ["-c", printPath]);
+const schemas = join(stdout.trim(), "cfnlint/data/schemas/providers/us_east_1");
+
+const schema = z.object({
+  handlers: z.record(z.string(), z.object({ permissions: z.array(z.string()) })).default({}),
+});
+
+const types = new Set(
+  Object.values(stageVariants).flatMap(([stage, changes]) =>
+    [...stackTemplates(stage, changes).values()].flatMap((template) =>
+      readTemplate(template).every.map(({ Type }) => Type),
+    ),
+  ),
+);
+
+const permissionsOf = async (type: string): Promise<readonly string[]> => {
+  const file = join(schemas, `${type.toLowerCase().replaceAll("::", "-")}.json`);
+  const { handlers } = schema.parse(JSON.parse(await readFile(file, "utf8")));
+  return Object.values(handlers).flatMap(({ permissions }) => permissions);
+};
+
+test("the deployment policy allows what CloudFormation's handlers call for each resource type", async () => {
+  const allowed = readPipelineTemplate().deployment.flatMap(({ Action }) => Action);
+  const isCovered = (patterns: readonly string[], action: string) =>
+    patterns.some((pattern) => covers(pattern, action));
+  const withoutList: string[] = [];
+  const denied = new Set<string>();
+  for (const type of types) {
+    const permissions = await permissionsOf(type);
+    if (permissions.length === 0) withoutList.push(type);
+    for (const permission of permissions) if (!isCovered(allowed, permission)) denied.add(permission);
+  }
+  expect([...denied].filter((action) => !isCovered(Object.keys(notUsed), action))).toEqual([]);
+  expect(Object.keys(notUsed).filter((pattern) => ![...denied].some((action) => covers(pattern, action)))).toEqual([]);
+  expect(new Set(withoutList)).toEqual(new Set(NO_SCHEMA));
+});

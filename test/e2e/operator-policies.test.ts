@@ -1,0 +1,280 @@
+import { readFileSync } from "node:fs";
+import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
+import { stages } from "../../infra/stages.ts";
+import { hashApiKey } from "../../shared/access/api-key.ts";
+import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import { adminProgram } from "../../tools/admin/program.ts";
+import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
+import { localTableNames } from "../../tools/local/tables.ts";
+import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { type CannedAnswers, recordCalls, type SdkCall } from "../builders/recorded-calls.ts";
+import { type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
+import { resourceName, templatesOf } from "../builders/templates.ts";
+
+/**
+ * Goal: the policies of operators allow exactly what the command line asks of AWS, and what the runbook's own commands
+ * ask. Method: every command runs on a stage, in this process, and its calls are recorded. A local service has the
+ * tables, queues and secrets.
+ */
+const stdin = vi.hoisted(() => ({ text: "" }));
+vi.mock(import("../../tools/admin/stdin.ts"), () => ({ readStdin: async () => stdin.text }));
+
+/** Whether a command only reads, by its name: `wallet fund`. */
+const readOnly = vi.hoisted(() => new Map<string, boolean>());
+vi.mock(import("../../tools/admin/command.ts"), async (importOriginal) => {
+  const original = await importOriginal();
+  return {
+    ...original,
+    addCommand: (group, spec) => {
+      original.addCommand(group, spec);
+      const groups: string[] = [];
+      for (let at = group; at.parent !== null; at = at.parent) groups.unshift(at.name());
+      readOnly.set([...groups, ...spec.usage.split(" ").slice(0, 1)].join(" "), spec.readOnly === true);
+    },
+  };
+});
+
+/** It works on tables outside the stage, which the person who restored them may use. */
+const NOT_FOR_OPERATORS = "ledger carry-over";
+
+const ACCOUNT = "123456789012";
+Object.assign(stages.prod ?? {}, { account: ACCOUNT, region: "us-east-1" });
+
+let service: OperatedService;
+let receiver: Receiver;
+let canned: CannedAnswers;
+beforeAll(async () => {
+  service = await startOperatedService();
+  receiver = await startReceiver((response) => void response.writeHead(200).end());
+  const { base_url, environment } = adminDetails.parse(
+    JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")),
+  );
+  const outputs = [
+    [API_URL_OUTPUT, base_url],
+    [ALARM_TOPIC_OUTPUT, "alarms"],
+    ...Object.entries(environment).map(([variable, value]) => [outputOf(variable), value]),
+  ];
+  const Outputs = outputs.map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));
+  canned = {
+    GetCallerIdentity: { Account: ACCOUNT, Arn: `arn:aws:sts::${ACCOUNT}:assumed-role/operator/ada` },
+    DescribeStacks: { Stacks: [{ Outputs }] },
+    GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
+    ListEventSourceMappings: { EventSourceMappings: [{ State: "Enabled" }] },
+    ListSubscriptionsByTopic: { Subscriptions: [] },
+  };
+  const sqs = sqsClient();
+  for (const QueueName of [streamDeadLetters("prod"), scheduleDeadLetters("prod")]) {
+    await sqs.send(new CreateQueueCommand({ QueueName }));
+  }
+  sqs.destroy();
+  await runEveryCommand();
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([service.stop(), receiver.stop()]);
+});
+
+/** What each command needs, by its name. */
+const needed = new Map<string, readonly Grant[]>();
+
+/** Runs a command on the stage; resolves with what it prints. The name is as in `readOnly`, without arguments. */
+const admin = async (name: string, ...args: readonly string[]): Promise<string> => {
+  const printed: string[] = [];
+  const output = vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+  const program = adminProgram({ isQuiet: true });
+  const words = [...name.split(" "), ...args, "--stage", "prod", "--json"];
+  const grants: Grant[] = [];
+  const isReading = readOnly.get(name) === true;
+  const onCall = (call: SdkCall): void => void grants.push(...requiredGrants(call, { isReading, stage }));
+  try {
+    await recordCalls({ canned, onCall }, () => program.parseAsync(words, { from: "user" }));
+  } finally {
+    output.mockRestore();
+    // A check may have found a fault.
+    process.exitCode = 0;
+    needed.set(name, [...(needed.get(name) ?? []), ...grants]);
+  }
+  return printed.at(-1) ?? "";
+};
+
+/** A field of what a command prints. */
+const idIn = (text: string, name: "account_id" | "key_id"): string =>
+  String(z.record(z.string(), z.unknown()).parse(JSON.parse(text))[name]);
+
+/** An event that no rule can apply, about a delivered purchase. */
+const keptEvent = async (key: string): Promise<{ readonly event: string; readonly reference: string }> => {
+  const { reference } = await service.buy(key, "08031234567");
+  await service.controlSimulator("POST", "events", { reference, status: "failed" });
+  const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
+  const kept = await vi.waitFor(async () => {
+    const found = (await listEvents(service.ledger, "0000")).find((event) => event.reference === upstreamReference);
+    if (found === undefined) throw new Error("The event was not kept");
+    return found;
+  }, 10_000);
+  return { event: storedEventId(kept), reference };
+};
+
+const runEveryCommand = async (): Promise<void> => {
+  const why = ["--why", "test"];
+  await admin("doctor");
+  await admin("secrets list");
+  await admin("purchases show");
+  await admin("purchases off", ...why);
+  await admin("purchases on", ...why);
+
+  await admin("catalog show");
+  for (const refused of ["catalog diff", "catalog refresh"])
+    await expect(admin(refused)).rejects.toThrow("its own addresses");
+  const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
+  const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: [plan] };
+  await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data });
+  await service.admin(["catalog", "refresh"]);
+  await admin("catalog accept");
+
+  const made = idIn(await admin("accounts create", "checkout"), "account_id");
+  await admin("accounts list");
+  await admin("accounts show", made);
+  await admin("accounts restrict", made, ...why);
+  await admin("accounts unrestrict", made, ...why);
+  await admin("ips allow", made, "203.0.113.7");
+  await admin("ips list", made);
+  await admin("ips disallow", made, "203.0.113.7");
+
+  const { account, key, keyId } = await service.newApp();
+  await admin("webhook set", account, receiver.url);
+  await admin("webhook show", account);
+  await admin("webhook test", account);
+  await admin("webhook disable", account);
+  await admin("webhook enable", account);
+  await admin("webhook secret rotate", account);
+
+  await admin("wallet fund", account, "5000", "--id", "bank-1");
+  await admin("wallet adjust", account, "-5", "--id", "case-1", ...why);
+  await admin("wallet threshold", account, "100");
+  await admin("wallet statement", account, "--from", "2026-01-01");
+  await admin("wallet verify", account);
+  // Only a checkpoint that is wrong is written.
+  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), sum_kobo: 1 });
+  await admin("wallet verify", account);
+  await admin("wallet verify", "--all");
+
+  stdin.text = key;
+  await admin("keys find");
+  await admin("keys list", account);
+  const rotated = idIn(await admin("keys rotate", keyId), "key_id");
+  await admin("keys revoke", rotated, ...why);
+  const lost = await service.newApp();
+  await service.ledger.db.send(
+    new DeleteCommand({ TableName: localTableNames.access, Key: { pk: hashApiKey(lost.key) } }),
+  );
+  await admin("keys create", account, "--mode", "live");
+  await admin("keys reconcile", ...why);
+
+  const check = await service.verifyNin(lost.key, { nin: "12345678900", reference: "check-1" });
+  await admin("consents show", check.headers.get("x-transaction-reference") ?? "");
+  const stuck = await service.buy(lost.key, "08000000004", "order-1");
+  await ageTransaction(service, stuck.reference);
+  await admin("transactions list", "--open");
+  await admin("transactions list", "--account", lost.account);
+  await admin("transactions show", "order-1", "--account", lost.account);
+  await admin("transactions show", service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "");
+  await admin("transactions resolve", stuck.reference, "failed", ...why);
+
+  const first = await keptEvent(lost.key);
+  await admin("events list");
+  await admin("events discard", first.event, ...why);
+  const open = await service.buy(lost.key, "08000000001");
+  const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "";
+  const event = {
+    kind: "event",
+    mode: "live",
+    status: "success",
+    type: "airtime",
+    amount_kobo: koboFromNaira(500),
+  } as const;
+  await recordEvent(
+    service.ledger,
+    { ...event, received_at: isoTime(Date.now()), reference: upstreamReference },
+    "several_candidates",
+  );
+  await ageTransaction(service, open.reference);
+  const [kept] = (await listEvents(service.ledger, "0000")).filter(({ reference }) => reference === upstreamReference);
+  await admin("events match", kept === undefined ? "" : storedEventId(kept), open.reference, ...why);
+
+  await admin("deliveries list", lost.account);
+  await admin("deliveries show", first.reference);
+  await admin("deliveries replay", first.reference);
+  await admin("announce", "--from", "2026-01-01", ...why);
+  await admin("audit", account);
+  await admin("audit");
+
+  // Last, because the upstream does not know the key.
+  stdin.text = "k".repeat(40);
+  for (const name of secretNames) {
+    const { kind } = secretTable[name];
+    if (kind !== "fixed") await admin(kind === "filled" ? "secrets set" : "secrets rotate", name, ...why);
+  }
+};
+
+const { service: stage } = templatesOf("prod");
+
+/** The runbook's commands of the AWS CLI, and what AWS asks for each. */
+const runbookGrants = (): ReadonlyMap<string, readonly Grant[]> => {
+  const resources = stage.all("AWS::SQS::Queue").map(({ id, Properties: { QueueName } }) => ({
+    name: resourceName({ Ref: id }),
+    isDeadLetters: String(QueueName).endsWith("-dead-letters"),
+  }));
+  const onQueues = (isDeadLetters: boolean, ...actions: readonly string[]): readonly Grant[] =>
+    resources
+      .filter((queue) => queue.isDeadLetters === isDeadLetters)
+      .flatMap(({ name }) => actions.map((action): Grant => `sqs:${action} on ${name}`));
+  // Source: AWS, "Learn how to configure a dead-letter queue redrive in Amazon SQS", permissions.
+  const redrive = [
+    ...onQueues(true, "StartMessageMoveTask", "ReceiveMessage", "DeleteMessage", "GetQueueAttributes"),
+    ...onQueues(false, "SendMessage"),
+  ];
+  return new Map([
+    ["sqs start-message-move-task", redrive],
+    ["sqs purge-queue", onQueues(true, "PurgeQueue")],
+    ["lambda list-event-source-mappings", ["lambda:ListEventSourceMappings on *"]],
+  ]);
+};
+
+const grantsOf = (name: string): readonly Grant[] => {
+  const policy = stage.all("AWS::IAM::ManagedPolicy").find(({ Properties }) => Properties.ManagedPolicyName === name);
+  if (policy === undefined) throw new Error(`There is no policy ${name}`);
+  return grantsIn(policy);
+};
+
+const sorted = (grants: Iterable<Grant>): readonly Grant[] => [...new Set(grants)].toSorted();
+
+test("every command of the command line was run, except the one that works on tables outside the stage", () => {
+  expect([...readOnly.keys()].filter((name) => !needed.has(name))).toEqual([NOT_FOR_OPERATORS]);
+});
+
+test("the reading policy allows what the reading commands need, and nothing else", () => {
+  const reading = [...needed].filter(([name]) => readOnly.get(name)).flatMap(([, grants]) => grants);
+  expect(sorted(grantsOf("prod-airtime-operator-read"))).toEqual(sorted(reading));
+});
+
+test("the acting policy allows what all commands and the runbook's own need, and nothing else", () => {
+  const all = [...needed.values(), ...runbookGrants().values()].flat();
+  expect(sorted(grantsOf("prod-airtime-operator-act"))).toEqual(sorted(all));
+});
+
+test("the permissions of every AWS command in the runbook are known", () => {
+  const commands = [...readFileSync("docs/runbook.md", "utf8").matchAll(/\baws ([a-z]+ [a-z-]+)/g)].map(
+    ([, name]) => name,
+  );
+  expect(new Set(commands)).toEqual(new Set(runbookGrants().keys()));
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import {
+  cachedPurchases,
+  type PurchasesStore,
+  type PurchasesSwitch,
+  readPurchasesSwitch,
+  writePurchasesSwitch,
+} from "../../../../shared/orders/purchases-switch.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+
+/** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */
+let proxy: DynamoDbProxy;
+let store: PurchasesStore;
+let nowMs: number;
+let reads: number;
+beforeAll(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+});
+beforeEach(async () => {
+  const { cacheTable } = await freshTables();
+  store = { db: emulatorClient(proxy.endpoint), table: cacheTable, initially: "on" };
+  nowMs = NOON_MS;
+  reads = 0;
+  countReads();
+});
+afterAll(() => proxy.stop());
+
+const countReads = (fault?: Fault): void => {
+  proxy.fault = ({ operation, body }) => {
+    if (operation !== "GetItem") return undefined;
+    reads += 1;
+    // A weak reading may be older than the change.
+    expect(body).toContain('"ConsistentRead":true');
+    return fault;
+  };
+};
+
+const clock = () => nowMs;
+const switched = (purchases: "on" | "off", atMs = nowMs): PurchasesSwitch => ({
+  purchases,
+  since: isoTime(atMs),
+  by: "ada",
+  why: "restore",
+});
+
+test("purchases that were never switched are on, or off where the stage adopts a ledger", async () => {
+  expect(await cachedPurchases(store, clock)()).toBe("on");
+  expect(await cachedPurchases({ ...store, initially: "off" }, clock)()).toBe("off");
+});
+
+test("what an operator switched holds, also where the stage adopts a ledger", async () => {
+  const adopting: PurchasesStore = { ...store, initially: "off" };
+  for (const purchases of ["off", "on"] as const) {
+    await writePurchasesSwitch(store, switched(purchases));
+    expect(await readPurchasesSwitch(store)).toEqual(switched(purchases));
+    expect([await cachedPurchases(store, clock)(), await cachedPurchases(adopting, clock)()]).toEqual([
+      purchases,
+      purchases,
+    ]);
+  }
+});
+
+test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {
+  const purchases = cachedPurchases(store, clock);
+  expect(await purchases()).toBe("on");
+  await writePurchasesSwitch(store, switched("off"));
+  nowMs += 9_999;
+  expect([await purchases(), await purchases(), reads]).toEqual(["on", "on", 1]);
+  nowMs += 1;
+  expect([await purchases(), await purchases(), reads]).toEqual(["off", "off", 2]);
+});
+
+test("the 10 seconds begin before the reading, so that a slow response does not prolong them", async () => {
+  const purchases = cachedPurchases(store, clock);
+  proxy.fault = () => {
+    nowMs = NOON_MS + 4_000;
+    return undefined;
+  };
+  await purchases();
+  countReads();
+  await writePurchasesSwitch(store, switched("off"));
+  nowMs = NOON_MS + 9_999;
+  expect(await purchases()).toBe("on");
+  nowMs = NOON_MS + 10_000;
+  expect(await purchases()).toBe("off");
+});
+
+test("a switch that cannot be read gives no answer, not even the previous one, once its 10 seconds are over", async () => {
+  const purchases = cachedPurchases(store, clock);
+  countReads("never_arrives");
+  await expect(purchases()).rejects.toThrow();
+  countReads();
+  expect(await purchases()).toBe("on");
+  nowMs += 10_000;
+  countReads("never_arrives");
+  await expect(purchases()).rejects.toThrow();
+  countReads();
+  expect(await purchases()).toBe("on");
+});
+
+test("an item that is not a switch is an error, and neither on nor off", async () => {
+  await writePurchasesSwitch(store, { ...switched("on"), since: "yesterday" });
+  await expect(cachedPurchases(store, clock)()).rejects.toThrow();
+});
+
+test("purchases that are off for more than an hour raise an alarm with each reading, others raise none", async () => {
+  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const readAfter = async (purchases: "on" | "off", sinceMs: number): Promise<void> => {
+    await writePurchasesSwitch(store, switched(purchases, nowMs - sinceMs));
+    await cachedPurchases(store, clock)();
+  };
+  await readAfter("on", 7_200_000);
+  await readAfter("off", 3_600_000);
+  await cachedPurchases({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock)();
+  expect(logged).not.toHaveBeenCalled();
+  await readAfter("off", 3_600_001);
+  const since = isoTime(nowMs - 3_600_001);
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+  expect(lines).toMatchObject([{ level: "error", event: "purchases.still_off", since, Alarms: 1 }]);
+});

@@ -1,0 +1,186 @@
+import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, test, vi } from "vitest";
+import { accountSchema, findAccount, type WebhookField } from "../../../../shared/access/account-store.ts";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
+import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { lookUntil, readParkedAccount } from "../../../../shared/webhooks/parked-account.ts";
+import { DELIVERIES_PER_LOOK, requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+/** Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied queue. */
+const NOON = Date.parse("2026-11-22T12:00:00.000Z");
+const MINUTE_MS = 60_000;
+let nowMs = NOON;
+let tables: Awaited<ReturnType<typeof freshTables>>;
+beforeEach(async () => {
+  nowMs = NOON;
+  tables = await freshTables();
+});
+const clock = () => nowMs;
+const ledgerOf = () => ({ db: tables.db, table: tables.ledgerTable, clock });
+const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_MS);
+
+const DOWN = { failing_since: inMinutes(-2), failing_events: ["a", "b", "c"] };
+
+const anAccount = async (changes: Partial<WebhookField> = {}): Promise<string> => {
+  const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
+  const account = accountSchema.parse(await findAccount(tables, account_id));
+  const webhook: WebhookField = { status: "on", secret: "sealed", url: "https://app.example.com/", ...changes };
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...account, webhook } }));
+  return account_id;
+};
+
+/** The most that BatchWriteItem takes. */
+const BATCH_WRITES_MAX = 25;
+
+/** Parks deliveries, the first one being the oldest, with their changes. */
+const park = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
+  const puts = changes.map((change, index) => {
+    const message = { transaction: `transaction#${accountId}-${index + 1}`, status: "success" as const };
+    const delivery = newDelivery(message, { account_id: accountId }, `evt_${index}`, NOON - MINUTE_MS + index);
+    return { PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, ...change } } };
+  });
+  for (let start = 0; start < puts.length; start += BATCH_WRITES_MAX) {
+    const RequestItems = { [tables.ledgerTable]: puts.slice(start, start + BATCH_WRITES_MAX) };
+    await tables.db.send(new BatchWriteCommand({ RequestItems }));
+  }
+};
+
+const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
+const run = async (queue = queueOf()) => {
+  const deps = { ledger: ledgerOf(), accounts: tables, queue };
+  const ran = await requeueDeliveries(deps, deadlineIn(60_000));
+  const sent = queue.send.mock.calls.map(
+    ([{ transaction, probe }]) => `${transaction.split("-")[1]}${probe ? " probe" : ""}`,
+  );
+  return { ran, sent, queue };
+};
+const nextLook = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.created_at;
+
+test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
+  const accountId = await anAccount();
+  const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction: "transaction#x-2" };
+  await park(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
+  await lookUntil(ledgerOf(), accountId, NOON);
+  const { sent, ran, queue } = await run();
+  expect(sent).toEqual(["1", "2"]);
+  expect(ran).toEqual({ accounts: 1, requeued: 2 });
+  expect(queue.send.mock.calls[1]).toEqual([
+    { transaction: "transaction#x-2", status: "success", repeat: "announce-1" },
+    accountId,
+  ]);
+  nowMs += 179 * MINUTE_MS;
+  expect((await run()).sent).toEqual([]);
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual(["1", "2"]);
+  nowMs = NOON + 240 * MINUTE_MS;
+  expect((await run()).sent).toEqual(["1", "2", "3"]);
+});
+
+test("an account is not looked at before its time", async () => {
+  const accountId = await anAccount();
+  await park(accountId, {});
+  await lookUntil(ledgerOf(), accountId, NOON + 1);
+  expect(await run()).toMatchObject({ sent: [], ran: { accounts: 0 } });
+  nowMs += 1;
+  expect((await run()).sent).toEqual(["1"]);
+});
+
+test("of an endpoint that is down one probe is sent, and the next one after the probe interval", async () => {
+  const accountId = await anAccount(DOWN);
+  await park(accountId, {}, {}, {});
+  await lookUntil(ledgerOf(), accountId, NOON);
+  expect((await run()).sent).toEqual(["1 probe"]);
+  expect(await nextLook(accountId)).toBe(inMinutes(2));
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual([]);
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual(["1 probe"]);
+});
+
+test("everything parked is sent once its endpoint is off, also what is not due", async () => {
+  const accountId = await anAccount({ ...DOWN, status: "off" });
+  await park(accountId, {}, { next_attempt_at: inMinutes(600) });
+  await lookUntil(ledgerOf(), accountId, NOON);
+  expect((await run()).sent).toEqual(["1", "2"]);
+});
+
+test("a long list is sent in several runs, a bounded number in each, and none twice", { timeout: 60_000 }, async () => {
+  const accountId = await anAccount();
+  const count = DELIVERIES_PER_LOOK + 50;
+  await park(accountId, ...Array.from({ length: count }, () => ({})));
+  await lookUntil(ledgerOf(), accountId, NOON);
+  const first = await run();
+  expect(first.ran).toEqual({ accounts: 1, requeued: DELIVERIES_PER_LOOK });
+  nowMs += MINUTE_MS;
+  const second = await run();
+  expect(second.ran).toEqual({ accounts: 1, requeued: 50 });
+  expect([...first.sent, ...second.sent]).toEqual(Array.from({ length: count }, (_, index) => String(index + 1)));
+  nowMs += MINUTE_MS;
+  expect((await run()).sent).toEqual([]);
+});
+
+test("a run whose queue fails raises an alarm, delays no other account, and is repeated by the next one", async () => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const [failing, other] = [await anAccount(), await anAccount()];
+  for (const accountId of [failing, other]) {
+    await park(accountId, {});
+    await lookUntil(ledgerOf(), accountId, NOON);
+  }
+  const queue = queueOf();
+  queue.send.mockImplementation(async (_message, accountId) => {
+    if (accountId === failing) throw new Error("The queue is gone");
+  });
+  const { ran } = await run(queue);
+  expect(ran).toEqual({ accounts: 2, requeued: 1 });
+  expect(JSON.stringify(log.mock.calls)).toContain("deliveries.not_requeued");
+  log.mockRestore();
+  nowMs += MINUTE_MS;
+  expect((await run()).ran).toEqual({ accounts: 1, requeued: 1 });
+});
+
+test("a look that was asked for while another one is under way is not overwritten by it", async () => {
+  const accountId = await anAccount();
+  await park(accountId, {});
+  await lookUntil(ledgerOf(), accountId, NOON);
+  const queue = queueOf();
+  // The delivery is made before the run ends, and its endpoint's recovery asks for a look: an earlier time is kept.
+  queue.send.mockImplementation(async () => lookUntil(ledgerOf(), accountId, NOON - MINUTE_MS));
+  await run(queue);
+  expect(await nextLook(accountId)).toBe(inMinutes(-1));
+});
+
+test("a delivery that was made since the index was read is not sent", async () => {
+  const accountId = await anAccount();
+  await park(accountId, { state: "delivered" }, {});
+  await lookUntil(ledgerOf(), accountId, NOON);
+  expect((await run()).sent).toEqual(["2"]);
+});
+
+test("an account that does not exist any more is looked at daily, and nothing is sent for it", async () => {
+  await park("acc_gone", {});
+  await lookUntil(ledgerOf(), "acc_gone", NOON);
+  expect((await run()).sent).toEqual([]);
+  expect(await nextLook("acc_gone")).toBe(inMinutes(24 * 60));
+});
+
+test("an earlier look is kept, and a later one is replaced by an earlier one", async () => {
+  const accountId = await anAccount();
+  await lookUntil(ledgerOf(), accountId, NOON + 10 * MINUTE_MS);
+  await lookUntil(ledgerOf(), accountId, NOON + 20 * MINUTE_MS);
+  expect(await nextLook(accountId)).toBe(inMinutes(10));
+  await Promise.all([5, 3, 8].map((minutes) => lookUntil(ledgerOf(), accountId, NOON + minutes * MINUTE_MS)));
+  expect(await nextLook(accountId)).toBe(inMinutes(3));
+});
+
+test("open transactions never include parked deliveries or the accounts that have some", async () => {
+  const accountId = await anAccount(DOWN);
+  await park(accountId, {});
+  await lookUntil(ledgerOf(), accountId, NOON);
+  expect(await openTransactions(ledgerOf(), ALL_TIMES)).toEqual([]);
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { budgets } from "../../../../tools/costs/budgets.ts";
+import { writeUnits } from "../../../../tools/scale/usage.ts";
+import type { DynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { capacityOf, observe } from "../../../builders/observe.ts";
+import { startReceiver } from "../../../builders/receiver.ts";
+import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
+import { aWebhookChange } from "../../../builders/webhook-message.ts";
+
+/** Goal: where a purchase and its webhook consume write units. Method: they are counted on the wire, by index. */
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.stop());
+
+type Calls = DynamoDbProxy["calls"];
+
+const indexUnitsOf = (calls: Calls, index: string): number =>
+  calls
+    .filter(({ operation }) => operation !== "Query")
+    .reduce((sum, { unitsByIndex }) => sum + (unitsByIndex[index] ?? 0), 0);
+
+test("a live purchase writes to the key's item, the ledger table and its indexes as docs/scale.md counts", async () => {
+  const { key } = await service.newCaller();
+  const { calls } = await observe(service.proxy, 1, () => service.call("POST", BUY_DATA, { key, body: anOrder() }));
+  const [admission, ...ledgerCalls] = calls.filter(({ operation }) => operation !== "GetItem");
+  expect(admission?.tableUnits).toBe(writeUnits.access);
+  expect(capacityOf(ledgerCalls).tableWriteUnits).toBe(writeUnits.ledger - budgets.webhook.writeUnits.tables);
+  const debit = ledgerCalls.find(({ operation }) => operation === "TransactWriteItems");
+  expect(debit?.tableUnits).toBe(2 * writeUnits.wallet);
+  expect(indexUnitsOf(calls, "by_owner")).toBe(writeUnits.by_owner.transaction);
+  expect(indexUnitsOf(calls, "by_open")).toBe(writeUnits.by_open);
+  expect(indexUnitsOf(calls, "by_upstream_reference")).toBe(writeUnits.by_upstream_reference);
+});
+
+test("a webhook writes to the ledger table and the index by_owner as docs/scale.md counts", async () => {
+  const receiver = await startReceiver();
+  const enqueue = await aWebhookChange(service, receiver.url);
+  const { calls } = await observe(service.proxy, budgets.webhook.log.events.length, enqueue);
+  expect(capacityOf(calls).tableWriteUnits).toBe(budgets.webhook.writeUnits.tables);
+  expect(indexUnitsOf(calls, "by_owner")).toBe(writeUnits.by_owner.delivery);
+  await receiver.stop();
+});

@@ -1,0 +1,183 @@
+import { afterAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { stackName } from "../../../../infra/outputs.ts";
+import { settingsOf } from "../../../../infra/stages.ts";
+import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
+import { startFakeAws } from "../../../builders/fake-aws.ts";
+import { covers, readPipelineTemplate } from "../../../builders/pipeline-template.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
+import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
+
+/** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
+const { deploy, diff, deployment } = readPipelineTemplate();
+
+const resources = Object.values(stageVariants).flatMap(([stage, changes]) =>
+  [...stackTemplates(stage, changes)].flatMap(([stack, template]) =>
+    readTemplate(template).every.map((resource) => ({ stack, resource })),
+  ),
+);
+const ofType = (...types: readonly string[]): readonly Resource[] =>
+  resources.map(({ resource }) => resource).filter(({ Type }) => types.includes(Type));
+
+const statementNamed = (sid: string) => {
+  const found = deployment.find(({ Sid }) => Sid === sid);
+  if (found === undefined) throw new Error(`The deployment policy has no statement ${sid}`);
+  return found;
+};
+
+/** Where CloudFormation and IAM name a service differently. */
+const IAM_PREFIXES: Readonly<Record<string, string>> = { apigatewayv2: "apigateway" };
+/** Allowed by statements of their own, because all of them would be too much. */
+const RESTRICTED = ["ec2", "iam"];
+
+test("the deployment policy allows the services of all resource types in the stages' templates, and no others", () => {
+  const services = new Set(
+    resources.map(({ resource: { Type } }) => {
+      const name = Type.split("::")[1]?.toLowerCase() ?? Type;
+      return IAM_PREFIXES[name] ?? name;
+    }),
+  );
+  for (const service of RESTRICTED) {
+    expect(services.delete(service)).toBe(true);
+    expect(deployment.flatMap(({ Action }) => Action)).not.toContain(`${service}:*`);
+  }
+  expect(statementNamed("Services").Action).toEqual([...services].toSorted().map((service) => `${service}:*`));
+});
+
+test("the deployment policy, as the boundary of the stage's roles, allows whatever these roles are allowed", () => {
+  const needed = ofType("AWS::IAM::Policy", "AWS::IAM::Role").flatMap((resource) =>
+    resource.Type === "AWS::IAM::Policy"
+      ? statementsOf(resource)
+      : z
+          .array(z.object({ PolicyDocument: z.unknown() }))
+          .default([])
+          .parse(resource.Properties.Policies)
+          .flatMap(({ PolicyDocument }) => statementsOf({ ...resource, Properties: { PolicyDocument } })),
+  );
+  const allowed = ["Services", "Network"].flatMap((sid) => statementNamed(sid).Action);
+  const actions = new Set(needed.flatMap(({ Action }) => Action));
+  expect(actions.size).toBeGreaterThan(20);
+  expect([...actions].filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
+});
+
+test("roles are made and passed under the names that the deployment policy allows, to the services that it names", () => {
+  const roles = resources.filter(({ resource }) => resource.Type === "AWS::IAM::Role");
+  const stacks = new Set(roles.map(({ stack }) => stack.replace("Sandbox-", "Prod-")));
+  const named = ["RolesWithBoundary", "Roles", "RolesOfServices"].map((sid) => statementNamed(sid).Resource);
+  for (const arns of named) {
+    expect(arns).toEqual([...stacks].map((stack) => `arn:aws:iam::123456789012:role/${stack}-*`));
+  }
+  // IAM's names have 64 characters. CloudFormation shortens both halves, and 12 are random: 25 of the stack's stay.
+  expect(stackName("a".repeat(16), "Service").length).toBeLessThan(25);
+
+  const principals = roles.flatMap(({ resource }) =>
+    statementsOf({ ...resource, Properties: { PolicyDocument: resource.Properties.AssumeRolePolicyDocument } }).map(
+      ({ Principal }) => z.object({ Service: z.string() }).parse(Principal).Service,
+    ),
+  );
+  const passed = statementNamed("RolesOfServices").Condition?.StringEquals?.["iam:PassedToService"];
+  expect([...new Set(principals)].toSorted()).toEqual(passed);
+});
+
+test("the operators' policies have names that the deployment policy allows", () => {
+  const names = ofType("AWS::IAM::ManagedPolicy").map(({ Properties }) => String(Properties.ManagedPolicyName));
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) expect(name).toMatch(/^(sandbox|prod)-airtime-operator-/);
+  expect(statementNamed("PoliciesOfOperators").Resource).toEqual([
+    "arn:aws:iam::123456789012:policy/prod-airtime-operator-*",
+  ]);
+});
+
+test("nothing but roles within the boundary can be given permissions, and the policy cannot change itself", () => {
+  const giving = /^iam:(Attach|Create|Put|Set|Add|Update|Delete.*Boundary|Delete.*Policy|Detach)/;
+  const unlimited = deployment
+    .filter(({ Sid }) => Sid !== "RolesWithBoundary" && Sid !== "PoliciesOfOperators")
+    .flatMap(({ Action }) => Action.filter((action) => giving.test(action)));
+  // Neither changes what a role may do; the last is for roles of AWS's own services.
+  expect(unlimited).toEqual([
+    "iam:UpdateAssumeRolePolicy",
+    "iam:UpdateRole",
+    "iam:UpdateRoleDescription",
+    "iam:CreateServiceLinkedRole",
+  ]);
+  expect(statementNamed("RolesWithBoundary").Condition).toEqual({
+    StringEquals: {
+      "iam:PermissionsBoundary": ["arn:aws:iam::123456789012:policy/prod-airtime-deployment"],
+    },
+  });
+  for (const { Action } of deployment) expect(Action).not.toContain("iam:DeleteRolePermissionsBoundary");
+});
+
+test("permissionsBoundary puts the boundary on every role of a stage, and no role has one without it", () => {
+  const boundaries = (changes: object) =>
+    [...stackTemplates("prod", changes).values()]
+      .flatMap((template) => readTemplate(template).all("AWS::IAM::Role"))
+      .map(({ Properties }) => JSON.stringify(Properties.PermissionsBoundary));
+  const limited = boundaries({ permissionsBoundary: "prod-airtime-deployment" });
+  expect(limited.length).toBeGreaterThan(10);
+  for (const boundary of limited) expect(boundary).toContain(":policy/prod-airtime-deployment");
+  expect(new Set(boundaries({}))).toEqual(new Set([undefined]));
+});
+
+test("the deployment policy has at most the 6,144 characters of a managed policy", () => {
+  expect(JSON.stringify(deployment).length).toBeLessThan(6_144);
+});
+
+const stackArn = (name: string): string => `arn:aws:cloudformation:us-east-1:123456789012:stack/${name}/*`;
+
+test("the deploying role may do exactly what npm run deploy asks CloudFormation with its own credentials", async () => {
+  const aws = await startFakeAws(({ Action, StackName = "" }) => {
+    const gateway = "<ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>";
+    if (Action === "ListStackResources")
+      return { result: `<StackResourceSummaries>${`<member>${gateway}</member>`.repeat(2)}</StackResourceSummaries>` };
+    const fields = `<StackName>${StackName}</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>`;
+    return { result: Action === "DescribeStacks" ? `<Stacks><member>${fields}</member></Stacks>` : "" };
+  });
+  afterAll(() => aws.stop());
+  vi.spyOn(console, "log").mockImplementation(() => {});
+  aws.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" });
+  // Fewer zones than are deployed ask most.
+  const [, changes] = stageVariants["one zone"] ?? [];
+  await deployStage("prod", settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes } }), async () => 0);
+  const asked = aws.requests.map(({ Action, StackName = "" }) => `cloudformation:${Action} ${stackArn(StackName)}`);
+
+  const [roles, ...own] = deploy.statements;
+  expect(roles).toEqual({
+    Effect: "Allow",
+    Action: ["sts:AssumeRole"],
+    Resource: ["arn:aws:iam::123456789012:role/cdk-hnb659fds-*-123456789012-us-east-1"],
+  });
+  const allowed = own.flatMap(({ Action, Resource }) =>
+    Action.flatMap((action) => Resource.map((arn) => `${action} ${arn}`)),
+  );
+  expect(allowed.toSorted()).toEqual([...new Set(asked)].toSorted());
+});
+
+test("the role of pull requests reads templates, and may assume no role", () => {
+  expect(diff.statements).toEqual([
+    {
+      Effect: "Allow",
+      Action: ["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
+      Resource: [stackArn("Prod-*")],
+    },
+  ]);
+});
+
+test.each([
+  ["deploying", deploy.trust, "repo:octo-org/octo-repo:environment:prod"],
+  ["reading", diff.trust, "repo:octo-org/octo-repo:pull_request"],
+])("the %s role trusts tokens of the repository for AWS only, and no wildcard", (_, trust, subject) => {
+  expect(trust).toEqual([
+    {
+      Effect: "Allow",
+      Action: ["sts:AssumeRoleWithWebIdentity"],
+      Resource: [],
+      Condition: {
+        StringEquals: {
+          "token.actions.githubusercontent.com:aud": ["sts.amazonaws.com"],
+          "token.actions.githubusercontent.com:sub": [subject],
+        },
+      },
+    },
+  ]);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { settingsOf } from "../../../../infra/stages.ts";
+import { requestCosts } from "../../../../tools/costs/costs.ts";
+import { cells, ladder, monthlyDollars, purchasesAt } from "../../../../tools/scale/ladder.ts";
+import { shareOf } from "../../../../tools/scale/limit.ts";
+
+const settings = settingsOf("prod");
+const cellOf = (purchasesPerS: number, accounts: number) =>
+  cells(settings).find(({ load }) => load.purchasesPerS === purchasesPerS && load.accounts === accounts);
+
+test("there is a cell for each of four loads with each of three numbers of accounts", () => {
+  expect(cells(settings)).toHaveLength(12);
+});
+
+test("as deployed, 100 purchases a second are 100 times what the upstream allows", () => {
+  const { limit, share } = cellOf(100, 100)?.firsts["as deployed"] ?? {};
+  expect([limit?.name, share]).toEqual(["the upstream's limit for our key", 100]);
+});
+
+test("with everything raised, one account ends at its wallet and many accounts at the index of open transactions", () => {
+  const lastStep = "and with raised settings and quotas";
+  expect(cellOf(100, 1)?.firsts[lastStep].limit.name).toBe("conflicts on a wallet");
+  expect(cellOf(1_000, 10_000)?.firsts[lastStep].limit.name).toBe("index by_open");
+});
+
+test("each step leaves out limits, so its first limit is used no more than that of the step before", () => {
+  for (const { firsts } of cells(settings)) {
+    const shares = Object.values(firsts).map(({ share }) => share);
+    expect(shares).toEqual(shares.toSorted((one, other) => other - one));
+  }
+});
+
+test("the limits are in the order in which they give with 100 accounts", () => {
+  const rates = ladder(settings).map((rung) => purchasesAt(rung, 100));
+  expect(rates).toEqual(rates.toSorted((one, other) => one - other));
+  expect(rates.every((rate) => rate > 0)).toBe(true);
+});
+
+test("a rung's loads are those at which its limit is used up", () => {
+  for (const { limit, givesAt } of ladder(settings)) {
+    for (const load of givesAt.filter(({ purchasesPerS }) => purchasesPerS > 0)) {
+      expect(shareOf(limit, load, settings)).toBeCloseTo(1, 9);
+    }
+  }
+});
+
+test("a purchase a second costs a month what as many purchases, events and webhooks cost", () => {
+  const dollars = requestCosts()
+    .filter(({ title }) => ["live purchase", "duplicate upstream event", "webhook"].includes(title))
+    .reduce((sum, { total }) => sum + total, 0);
+  expect(monthlyDollars(1)).toBeCloseTo((dollars * 730 * 3_600) / 1_000_000, 9);
+  expect(monthlyDollars(1_000)).toBeCloseTo(1_000 * monthlyDollars(1), 6);
+});

@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { settingsOf } from "../../../../infra/stages.ts";
+import { firstOf, givesAt, type Limit, shareOf } from "../../../../tools/scale/limit.ts";
+import { limits } from "../../../../tools/scale/limits.ts";
+
+const settings = settingsOf("prod");
+
+const aLimit = (changes: Partial<Limit> = {}): Limit => ({
+  name: "a limit",
+  affects: "purchases",
+  unit: "units/s",
+  per: "stage",
+  capacity: () => 1_000,
+  perPurchase: 2,
+  source: { title: "a page", url: "https://docs.aws.amazon.com/" },
+  symptom: { text: "Something is seen." },
+  remedy: { by: "stage", text: "Something is changed", cost: "nothing" },
+  ...changes,
+});
+
+describe("shareOf", () => {
+  test("a limit of the stage is used by all purchases together", () => {
+    expect(shareOf(aLimit(), { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.2, 9);
+  });
+
+  test("a limit of an account is used by the purchases of one account", () => {
+    expect(shareOf(aLimit({ per: "account" }), { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.004, 9);
+  });
+
+  test("what each account uses is added, also where nothing is bought", () => {
+    const limit = aLimit({ perAccount: 10 });
+    expect(shareOf(limit, { purchasesPerS: 0, accounts: 50 }, settings)).toBeCloseTo(0.5, 9);
+    expect(shareOf(limit, { purchasesPerS: 100, accounts: 50 }, settings)).toBeCloseTo(0.7, 9);
+  });
+
+  test("the capacity follows the stage's settings", () => {
+    const limit = aLimit({ capacity: ({ requestsPerSecondMax }) => requestsPerSecondMax });
+    const load = { purchasesPerS: 100, accounts: 1 };
+    expect(shareOf(limit, load, { ...settings, requestsPerSecondMax: 100 })).toBeCloseTo(2, 9);
+  });
+});
+
+describe("givesAt", () => {
+  test("a limit of an account gives later with more accounts, and a limit of the stage does not", () => {
+    expect([1, 100].map((accounts) => givesAt(aLimit({ per: "account" }), accounts, settings))).toEqual([500, 50_000]);
+    expect([1, 100].map((accounts) => givesAt(aLimit(), accounts, settings))).toEqual([500, 500]);
+  });
+
+  test("a limit that the accounts alone use up gives without a purchase", () => {
+    expect(givesAt(aLimit({ perAccount: 10 }), 101, settings)).toBe(0);
+  });
+});
+
+describe("firstOf", () => {
+  const load = { purchasesPerS: 100, accounts: 10 };
+
+  test("the limit with the highest share gives first", () => {
+    const low = aLimit({ capacity: () => 150 });
+    expect(firstOf([aLimit(), low, aLimit()], load, settings)).toEqual({ limit: low, share: 200 / 150 });
+  });
+
+  test("of limits with the same share the first one in the list counts", () => {
+    const [one, other] = [aLimit({ name: "one" }), aLimit({ name: "other" })];
+    expect(firstOf([one, other], load, settings).limit).toBe(one);
+  });
+
+  test("a limit that gives in one case only, and the threshold of an alarm, are not what a steady load reaches first", () => {
+    const steady = aLimit();
+    const others = [
+      aLimit({ perPurchase: 100, onlyIf: "at first" }),
+      aLimit({ perPurchase: 100, affects: "alarm only" }),
+    ];
+    expect(firstOf([...others, steady], load, settings).limit).toBe(steady);
+  });
+});
+
+describe("every limit", () => {
+  const anyLimit = fc.constantFrom(...limits);
+  const anyRate = fc.double({ min: 0, max: 100_000, noNaN: true });
+  const anyCount = fc.integer({ min: 1, max: 1_000_000 });
+
+  test("more purchases never use less of a limit", () => {
+    fc.assert(
+      fc.property(anyLimit, anyRate, anyRate, anyCount, (limit, rate, more, accounts) => {
+        const before = shareOf(limit, { purchasesPerS: rate, accounts }, settings);
+        expect(shareOf(limit, { purchasesPerS: rate + more, accounts }, settings)).toBeGreaterThanOrEqual(before);
+      }),
+    );
+  });
+
+  test("more accounts never use more of a limit, unless each account uses it by itself", () => {
+    fc.assert(
+      fc.property(anyLimit, anyRate, anyCount, anyCount, (limit, purchasesPerS, accounts, more) => {
+        const before = shareOf(limit, { purchasesPerS, accounts }, settings);
+        const after = shareOf(limit, { purchasesPerS, accounts: accounts + more }, settings);
+        if (limit.perAccount === undefined) expect(after).toBeLessThanOrEqual(before);
+        else expect(after).toBeGreaterThanOrEqual(before);
+      }),
+    );
+  });
+
+  test("below the load at which a limit gives its share is below 1, and above it is above 1", () => {
+    fc.assert(
+      fc.property(anyLimit, anyCount, (limit, accounts) => {
+        const purchasesPerS = givesAt(limit, accounts, settings);
+        fc.pre(Number.isFinite(purchasesPerS) && purchasesPerS > 0);
+        const shareAt = (factor: number) =>
+          shareOf(limit, { purchasesPerS: purchasesPerS * factor, accounts }, settings);
+        expect(shareAt(0.99)).toBeLessThan(1);
+        expect(shareAt(1.01)).toBeGreaterThan(1);
+      }),
+    );
+  });
+});

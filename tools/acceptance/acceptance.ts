@@ -1,0 +1,115 @@
+import type { Context, Simulator, Stage, Wait } from "./context.ts";
+import { emulatorEndpoint, emulatorSkips } from "./emulator.ts";
+import { AcceptanceError, type Outcome, skipped } from "./outcome.ts";
+import { raiseAlarms } from "./steps/alarms.ts";
+import type { Place } from "./steps/check-place.ts";
+import { cleanUp } from "./steps/clean-up.ts";
+import { runContractSuite } from "./steps/contract.ts";
+import { deploySimulator } from "./steps/deploy-simulator.ts";
+import { deployStage } from "./steps/deploy-stage.ts";
+import { consultDoctor } from "./steps/doctor.ts";
+import { readLagAndConflicts } from "./steps/lag-and-conflicts.ts";
+import { findNoDifference } from "./steps/no-difference.ts";
+import { buySimultaneously } from "./steps/purchases.ts";
+import { drillRestore } from "./steps/restore.ts";
+import { rotateSecrets } from "./steps/rotation.ts";
+import { type SetUp, setUp } from "./steps/set-up.ts";
+import { settleByEvents } from "./steps/upstream-events.ts";
+
+/** The result of one step, as `--json` prints it. */
+export type StepResult = {
+  readonly step: string;
+  readonly state: "ok" | "failed" | "skipped" | "interrupted";
+  readonly found: string;
+  readonly duration_s: number;
+};
+
+type Report = (result: StepResult) => void;
+
+/** Each purchase is an invocation, and so is its order at the simulator; the other functions run meanwhile. */
+const concurrencyFor = (purchases: number): number => 2 * purchases + 30;
+
+/** Runs all steps. What was deployed is deleted at the end, also after a failure and an interruption. */
+export const runAcceptance = async (
+  context: Context,
+  place: Place,
+  report: Report,
+  /** Does not end with an interruption. */
+  wait: Wait,
+): Promise<readonly StepResult[]> => {
+  const results: StepResult[] = [];
+  const run = async <Result>(step: string, task: () => Promise<Result>, outcomeOf: (result: Result) => Outcome) => {
+    const startedMs = Date.now();
+    const end = (state: StepResult["state"], found: string): void => {
+      const result = { step, state, found, duration_s: Math.round((Date.now() - startedMs) / 100) / 10 };
+      results.push(result);
+      report(result);
+    };
+    try {
+      const result = await task();
+      const outcome = outcomeOf(result);
+      if ("found" in outcome) end("ok", outcome.found);
+      else end("skipped", outcome.skipped);
+      return result;
+    } catch (error) {
+      if (context.signal.aborted) end("interrupted", "interrupted");
+      else end("failed", sentenceOf(error));
+      return undefined;
+    }
+  };
+  /** A step that all later ones need. */
+  const prepare = <Result>(step: string, task: () => Promise<Result>) => run(step, task, () => ({ found: "done" }));
+  const check = async (step: string, task: () => Promise<Outcome>): Promise<void> => {
+    if (!context.signal.aborted) await run(step, task, (outcome) => outcome);
+  };
+
+  const simulator = await prepare("deploy the simulator", () => deploySimulator(context));
+  const stage = simulator && (await prepare("deploy the stage", () => deployStage(context, simulator)));
+  const ready = stage && (await prepare("set the secrets", () => setUp(simulator, stage)));
+  if (ready) for (const [step, task] of checks(context, place, simulator, stage, ready)) await check(step, task);
+  await run(
+    "clean up",
+    () => cleanUp(context.stage, wait),
+    (outcome) => outcome,
+  );
+  return results;
+};
+
+/** Each is independent: a failure ends none of the others. */
+const checks = (
+  context: Context,
+  { concurrencyMax }: Place,
+  simulator: Simulator,
+  stage: Stage,
+  ready: SetUp,
+): readonly (readonly [string, () => Promise<Outcome>])[] => {
+  const isEmulator = emulatorEndpoint() !== undefined;
+  const buy = async (count: number): Promise<Outcome> => {
+    const needed = concurrencyFor(count);
+    if (concurrencyMax >= needed) return buySimultaneously(count, simulator, stage, ready);
+    return skipped(`the account allows ${concurrencyMax} concurrent executions, and this needs ${needed}`);
+  };
+  return [
+    ["contract suite", () => runContractSuite(stage, ready)],
+    ["orders settled by upstream events", () => settleByEvents(stage, ready)],
+    ["20 simultaneous purchases on one wallet", () => buy(20)],
+    [
+      "100 simultaneous purchases on one wallet",
+      async () => (isEmulator ? skipped(emulatorSkips.hundredPurchases) : buy(100)),
+    ],
+    ["rotation of secrets under purchases", () => rotateSecrets(simulator, stage, ready)],
+    ["restore of the ledger", () => drillRestore(context, stage, ready)],
+    [
+      "errors, lag and conflicts in CloudWatch",
+      async () => (isEmulator ? skipped(emulatorSkips.metrics) : readLagAndConflicts(context, stage)),
+    ],
+    ["cdk diff", () => findNoDifference(context, stage)],
+    ["doctor", () => consultDoctor(context, stage)],
+    ["every alarm notifies", () => raiseAlarms(context, simulator, stage)],
+  ];
+};
+
+const sentenceOf = (error: unknown): string => {
+  if (error instanceof AcceptanceError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+};

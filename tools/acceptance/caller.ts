@@ -1,0 +1,115 @@
+import * as z from "zod";
+import type { AccountStore } from "../../shared/access/account-store.ts";
+import { createAccount, createKey, setWhitelist } from "../../shared/access/accounts.ts";
+import { headers } from "../../shared/contract/headers.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { sleep, systemClock } from "../../shared/platform/time.ts";
+import type { Stage } from "./context.ts";
+import { AcceptanceError } from "./outcome.ts";
+import { requestCounts } from "./request-counts.ts";
+
+/** An app with live keys and money in its wallet. */
+export type Caller = { readonly accountId: string; readonly keys: readonly string[] };
+
+export const storesOf = ({ outputs }: Stage): { readonly accounts: AccountStore; readonly ledger: Ledger } => {
+  const db = documentClient();
+  const { AccessTable: accessTable, LedgerTable: ledgerTable } = outputs;
+  return { accounts: { db, accessTable, ledgerTable }, ledger: { db, table: ledgerTable, clock: systemClock } };
+};
+
+/** Creates an app that calls from this address, with a wallet of so many NGN. */
+export const newCaller = async (
+  stage: Stage,
+  { address, naira, keyCount = 1 }: { readonly address: string; readonly naira: number; readonly keyCount?: number },
+): Promise<Caller> => {
+  const { accounts, ledger } = storesOf(stage);
+  const { account_id: accountId } = await createAccount(accounts, { name: "acceptance", whitelist: [address] });
+  const keys: string[] = [];
+  for (let count = 0; count < keyCount; count += 1) {
+    keys.push((await createKey(accounts, accountId, { mode: "live" })).key);
+  }
+  await fundWallet(ledger, { accountId, fundingId: crypto.randomUUID(), amountKobo: koboFromNaira(naira) });
+  return { accountId, keys };
+};
+
+/** The address from which this machine reaches the API, as the service's refusal of an unknown address names it. */
+export const ownAddress = async (stage: Stage): Promise<string> => {
+  const { accounts } = storesOf(stage);
+  const { account_id } = await createAccount(accounts, { name: "address", whitelist: [] });
+  const { key } = await createKey(accounts, account_id, { mode: "test" });
+  const response = await call(stage, key, "/wallet");
+  const address = /^The IP address (\S+) is not whitelisted$/.exec(
+    errorBody.safeParse(await response.json()).data?.message ?? "",
+  )?.[1];
+  if (address === undefined)
+    throw new AcceptanceError(`A call from an unknown address was answered ${response.status} instead of 403`);
+  await setWhitelist(accounts, account_id, [address]);
+  const allowed = await call(stage, key, "/wallet");
+  if (allowed.status !== 200)
+    throw new AcceptanceError(`A call from the allowed address ${address} was answered ${allowed.status}`);
+  return address;
+};
+
+const errorBody = z.object({ message: z.string() });
+
+const call = (stage: Stage, key: string, path: string, body?: unknown): Promise<Response> => {
+  requestCounts.requests += 1;
+  return fetch(`${stage.baseUrl}${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+};
+
+const transactionAnswer = z.object({
+  data: z.object({
+    transaction: z.object({ reference: z.string(), status: z.enum(["success", "processing", "failed"]) }),
+  }),
+});
+
+/** The transaction of an order; or the error that says that nothing was charged. */
+export type Ordered =
+  | { readonly reference: string; readonly status: "success" | "processing" | "failed" }
+  | { readonly code: string };
+
+/** NGN. */
+export const AIRTIME_NAIRA = 100;
+export const DELIVERED = "08031234567";
+export const DELIVERED_LATER = "08000000002";
+export const FAILED_LATER = "08000000003";
+
+const ATTEMPTS = 8;
+
+/** Buys airtime as README.md tells callers to: the same reference again until the answer says what happened. */
+export const buyAirtime = async (
+  stage: Stage,
+  key: string,
+  order: { readonly reference: string; readonly phoneNumber: string },
+): Promise<Ordered> => {
+  const body = { network: "mtn", phone_number: order.phoneNumber, amount: AIRTIME_NAIRA, reference: order.reference };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const response = await call(stage, key, "/vtu/airtime/purchase", body).catch(() => undefined);
+    if (response?.status === 200) return transactionAnswer.parse(await response.json()).data.transaction;
+    const code = response?.headers.get(headers.errorCode);
+    const retryAfter = response?.headers.get(headers.retryAfter);
+    if (code && !retryAfter) return { code };
+    await sleep(1_000 * Number(retryAfter ?? 2 ** attempt));
+  }
+  throw new AcceptanceError(`The order ${order.reference} got no answer in ${ATTEMPTS} attempts`);
+};
+
+const SETTLED_S_MAX = 90;
+
+/** Waits until a transaction has a final status, which an event of the upstream brings. */
+export const finalStatus = async (stage: Stage, key: string, reference: string): Promise<string> => {
+  for (const untilMs = Date.now() + SETTLED_S_MAX * 1_000; Date.now() < untilMs; ) {
+    const answer = transactionAnswer.safeParse(await (await call(stage, key, `/transactions/${reference}`)).json());
+    const status = answer.data?.data.transaction.status;
+    if (status !== undefined && status !== "processing") return status;
+    await sleep(1_000);
+  }
+  throw new AcceptanceError(`The transaction ${reference} is still processing after ${SETTLED_S_MAX} s`);
+};

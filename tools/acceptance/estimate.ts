@@ -1,0 +1,20 @@
+import { monthlyUsageAtRest } from "../costs/at-rest.ts";
+import { budgets } from "../costs/budgets.ts";
+import { dollarsOf } from "../costs/prices.ts";
+import { usageOf } from "../costs/request-usage.ts";
+
+const HOURS_OF_MONTH = 730;
+
+/**
+ * What a run costs, in USD: what the stage costs at rest, for each begun hour, and every request priced as a purchase
+ * that an event settles, with its webhook, which is more than most requests cost. An estimate: nothing is read from a bill.
+ */
+export const estimateDollars = (requests: number, elapsedMs: number): number => {
+  const hours = Math.ceil(elapsedMs / 3_600_000);
+  const atRest = Object.values(monthlyUsageAtRest({ kind: "none" })).reduce((sum, usage) => sum + dollarsOf(usage), 0);
+  const request = [budgets.purchase, budgets.upstreamEvent, budgets.webhook].reduce(
+    (sum, budget) => sum + dollarsOf(usageOf(budget)),
+    0,
+  );
+  return (atRest * hours) / HOURS_OF_MONTH + requests * request;
+};

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { runAcceptance, type StepResult } from "./acceptance.ts";
+import type { Context, Wait } from "./context.ts";
+import { estimateDollars } from "./estimate.ts";
+import { requestCounts } from "./request-counts.ts";
+import { checkPlace, refuseStage, signInTo } from "./steps/check-place.ts";
+import { cleanUp } from "./steps/clean-up.ts";
+
+/** `npm run acceptance`: docs/acceptance.md. Exit codes: 0 accepted; 1 a step failed; 2 refused, nothing changed; 130 interrupted. */
+
+const USAGE = "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]";
+
+const readOptions = () => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        stage: { type: "string" },
+        region: { type: "string" },
+        profile: { type: "string" },
+        json: { type: "boolean", default: false },
+        "clean-up": { type: "boolean", default: false },
+      },
+    });
+    const { stage, region, "clean-up": isCleanUp, ...others } = values;
+    if (stage !== undefined && region !== undefined) return { stage, region, isCleanUp, ...others };
+  } catch (error) {
+    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+  }
+  throw new SettingsError(`Name a stage that does not exist yet, and a region: ${USAGE}`);
+};
+
+const main = async (): Promise<number> => {
+  const { stage, region, profile, json, isCleanUp } = readOptions();
+  const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
+  const report = ({ state, duration_s, step, found }: StepResult): void =>
+    print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
+  refuseStage(stage);
+  const account = await signInTo({ stage, region, profile });
+
+  const startedAt = new Date();
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  for (const name of ["SIGINT", "SIGTERM"]) {
+    process.on(name, () => {
+      print("Interrupted: deletes what was deployed, which takes some minutes. Do not end this process.");
+      interruption.abort();
+    });
+  }
+  const tell = onceAMinute(print);
+  const wait: Wait = (delayMs, what) => {
+    tell(`waits for ${what}`);
+    return sleep(delayMs);
+  };
+  if (isCleanUp) {
+    const outcome = await cleanUp(stage, wait);
+    print("found" in outcome ? outcome.found : outcome.skipped);
+    return 0;
+  }
+  const place = await checkPlace(stage, region, account);
+  print(`Stage ${stage} in account ${account}, region ${region}. Everything with this name is deleted at the end.`);
+  const waitUnlessInterrupted: Wait = (delayMs, what) => {
+    tell(`waits for ${what}`);
+    return sleep(delayMs, undefined, { signal });
+  };
+  const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted };
+  const steps = await runAcceptance(context, place, report, wait);
+  const accepted = steps.every(({ state }) => state === "ok" || state === "skipped");
+  const duration_s = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+  const estimated_usd = Number(estimateDollars(requestCounts.requests, Date.now() - startedAt.getTime()).toFixed(4));
+  if (json)
+    console.log(
+      JSON.stringify({
+        accepted,
+        stage,
+        account,
+        region,
+        steps,
+        duration_s,
+        requests: requestCounts.requests,
+        estimated_usd,
+      }),
+    );
+  else print(summary(steps, accepted, duration_s));
+  print(
+    `Estimated cost: ${estimated_usd} USD for ${requestCounts.requests} requests (tools/costs/prices.ts; no bill was read).`,
+  );
+  if (signal.aborted) return 130;
+  return accepted ? 0 : 1;
+};
+
+const summary = (steps: readonly StepResult[], accepted: boolean, durationS: number): string => {
+  const count = (state: StepResult["state"]): number => steps.filter((step) => step.state === state).length;
+  const others = (["failed", "skipped", "interrupted"] as const).map((state) => `${count(state)} ${state}`).join(", ");
+  return `${accepted ? "Accepted" : "Not accepted"} in ${durationS} s: ${count("ok")} steps ok, ${others}.`;
+};
+
+/** What a step waits for is printed once a minute at most. */
+const onceAMinute = (print: (line: string) => void) => {
+  let saidAtMs = 0;
+  return (sentence: string): void => {
+    if (Date.now() - saidAtMs < 60_000) return;
+    saidAtMs = Date.now();
+    print(`  ${sentence}`);
+  };
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const isRefusal = error instanceof SettingsError;
+  process.stderr.write(
+    `${isRefusal ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : error}\n`,
+  );
+  process.exitCode = isRefusal ? 2 : 1;
+}

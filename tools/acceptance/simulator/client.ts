@@ -1,0 +1,18 @@
+import { PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { documentClient } from "../../../shared/platform/aws-clients.ts";
+import { SETTINGS_PK, type SimulatorOrder, type SimulatorSettings, simulatorOrder } from "./table.ts";
+
+/** Tells the deployed simulator which key it accepts, and where it sends its events. */
+export const writeSimulatorSettings = async (table: string, settings: SimulatorSettings): Promise<void> => {
+  await documentClient().send(new PutCommand({ TableName: table, Item: { pk: SETTINGS_PK, ...settings } }));
+};
+
+/** Every order that the simulator accepted. */
+export const simulatorOrders = async (table: string): Promise<readonly SimulatorOrder[]> => {
+  const orders: SimulatorOrder[] = [];
+  const pages = paginateScan({ client: documentClient() }, { TableName: table, ConsistentRead: true });
+  for await (const { Items = [] } of pages) {
+    orders.push(...Items.filter(({ pk }) => pk !== SETTINGS_PK).map((item) => simulatorOrder.parse(item)));
+  }
+  return orders;
+};

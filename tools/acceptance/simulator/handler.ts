@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { documentClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { purchaseOutcome } from "../../simulator/outcomes.ts";
+import { startSimulator } from "../../simulator/server.ts";
+import type { Order } from "../../simulator/state.ts";
+import { orderEvent, sendEvent } from "../../simulator/webhooks.ts";
+import { SETTINGS_PK, simulatorSettings } from "./table.ts";
+
+/** The simulator as a function of a throw-away stage: it serves the upstream's interface and sends later events. */
+
+const { SIMULATOR_TABLE, EVENT_QUEUE_URL } = z
+  .object({ SIMULATOR_TABLE: z.string().min(1), EVENT_QUEUE_URL: z.url() })
+  .parse(process.env);
+const db = documentClient();
+const sqs = sqsClient();
+
+const httpRequest = z.object({
+  rawPath: z.string(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string().optional(),
+  isBase64Encoded: z.boolean().optional(),
+  requestContext: z.object({ http: z.object({ method: z.string() }) }),
+});
+const queueMessages = z.object({ Records: z.array(z.object({ body: z.string() })).min(1) });
+const laterEvent = z.object({ event: z.json(), copies: z.int().positive() });
+
+/** The upstream's limits would refuse simultaneous purchases, and each instance counts for itself. */
+const UNLIMITED = { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 };
+const LATER_S = 5;
+
+/** One for each key that was valid; a function's instance handles one request at a time. */
+const simulators = new Map<string, ReturnType<typeof startSimulator>>();
+const simulatorFor = (liveKey: string): ReturnType<typeof startSimulator> => {
+  const simulator = simulators.get(liveKey) ?? startSimulator({ liveKey, limits: UNLIMITED });
+  simulators.set(liveKey, simulator);
+  return simulator;
+};
+
+/** They change when a secret is rotated, so they are read for each request. */
+const readSettings = async () => {
+  const key = { pk: SETTINGS_PK };
+  const { Item } = await db.send(new GetCommand({ TableName: SIMULATOR_TABLE, Key: key, ConsistentRead: true }));
+  return simulatorSettings.parse(Item);
+};
+
+export const handler = async (event: unknown): Promise<unknown> => {
+  const messages = queueMessages.safeParse(event).data;
+  return messages === undefined ? serve(httpRequest.parse(event)) : sendEvents(messages);
+};
+
+const serve = async ({ rawPath, headers, body, isBase64Encoded, requestContext }: z.output<typeof httpRequest>) => {
+  const { baseUrl, state } = await simulatorFor((await readSettings()).live_key);
+  const response = await fetch(new URL(rawPath, baseUrl), {
+    method: requestContext.http.method,
+    headers: Object.fromEntries(
+      ["authorization", "content-type"].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
+    ),
+    ...(body !== undefined && { body: isBase64Encoded ? Buffer.from(body, "base64") : body }),
+  });
+  const answer = {
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await response.text(),
+  };
+  for (const order of state.purchases.splice(0)) await record(order);
+  return answer;
+};
+
+/** Before the caller is answered, so that no order is missing in the list that is compared with the ledger. */
+const record = async (order: Order): Promise<void> => {
+  const { reference, upstreamReference, amountKobo, mode } = order;
+  const Item = {
+    pk: `order#${randomUUID()}`,
+    reference,
+    upstream_reference: upstreamReference,
+    amount_kobo: amountKobo,
+    mode,
+  };
+  await db.send(new PutCommand({ TableName: SIMULATOR_TABLE, Item }));
+  const outcome = purchaseOutcome(order.phoneNumber ?? "");
+  if (outcome.kind !== "respond" || outcome.later === undefined) return;
+  const { status, copies } = outcome.later;
+  const MessageBody = JSON.stringify({ event: orderEvent(order, status), copies });
+  await sqs.send(new SendMessageCommand({ QueueUrl: EVENT_QUEUE_URL, MessageBody, DelaySeconds: LATER_S }));
+};
+
+/** An event that is not accepted fails the message, which the queue delivers again, as an upstream would. */
+const sendEvents = async ({ Records }: z.output<typeof queueMessages>): Promise<void> => {
+  const settings = await readSettings();
+  const { state } = await simulatorFor(settings.live_key);
+  state.webhook = { url: settings.webhook_url, secret: settings.webhook_secret };
+  for (const { body } of Records) {
+    const { event, copies } = laterEvent.parse(JSON.parse(body));
+    const refused = (await sendEvent(state, event, { copies })).filter(({ status }) => status !== 200);
+    if (refused.length > 0) throw new Error(`The event was answered with ${refused[0]?.status}: ${refused[0]?.error}`);
+  }
+};

@@ -1,0 +1,54 @@
+import {
+  CloudFormationClient,
+  DeleteStackCommand,
+  DescribeStacksCommand,
+  paginateListStackResources,
+  type Stack,
+  type StackResourceSummary,
+} from "@aws-sdk/client-cloudformation";
+import { stackName } from "../../infra/outputs.ts";
+import { simulatorStackName } from "./simulator/stack.ts";
+
+const client = (): CloudFormationClient => new CloudFormationClient({ maxAttempts: 5 });
+
+/** The tag of everything that this command deploys; its value is the stage. Nothing without it is ever deleted. */
+export const TAG = "throw-away-stage";
+
+/** The stacks of a stage and its simulator, in the order in which they can be deleted. */
+export const stackNames = (stage: string): readonly string[] => [
+  stackName(stage, "Service"),
+  stackName(stage, "Network"),
+  stackName(stage, "Data"),
+  simulatorStackName(stage),
+];
+
+/** A stack that exists in whatever state; undefined if there is none. */
+export const findStack = async (name: string): Promise<Stack | undefined> => {
+  try {
+    const { Stacks = [] } = await client().send(new DescribeStacksCommand({ StackName: name }));
+    return Stacks.find(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE");
+  } catch (error) {
+    if (error instanceof Error && error.message.endsWith("does not exist")) return undefined;
+    throw error;
+  }
+};
+
+export const outputsOf = async (name: string): Promise<Readonly<Record<string, string | undefined>>> => {
+  const { Outputs = [] } = (await findStack(name)) ?? {};
+  return Object.fromEntries(Outputs.map(({ OutputKey = "", OutputValue }) => [OutputKey, OutputValue]));
+};
+
+export const resourcesOf = async (name: string): Promise<readonly StackResourceSummary[]> => {
+  const all: StackResourceSummary[] = [];
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+    { client: client() },
+    { StackName: name },
+  )) {
+    all.push(...StackResourceSummaries);
+  }
+  return all;
+};
+
+export const deleteStack = async (StackName: string): Promise<void> => {
+  await client().send(new DeleteStackCommand({ StackName }));
+};

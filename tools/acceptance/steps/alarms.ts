@@ -1,0 +1,82 @@
+import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  type MetricAlarm,
+  SetAlarmStateCommand,
+} from "@aws-sdk/client-cloudwatch";
+import { SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { stackName } from "../../../infra/outputs.ts";
+import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import type { Context, Simulator, Stage } from "../context.ts";
+import { assertThat, found, type Outcome } from "../outcome.ts";
+import { resourcesOf } from "../stacks.ts";
+
+/** DescribeAlarms takes that many names. */
+const NAMES_MAX = 100;
+const NOTIFIED_MS_MAX = 120_000;
+
+/** Raises every alarm of the stage, and waits for the notification of each. CloudWatch resets them by itself. */
+export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { outputs }: Stage): Promise<Outcome> => {
+  const resources = await resourcesOf(stackName(stage, "Service"));
+  const names = resources
+    .filter(({ ResourceType }) => ResourceType === "AWS::CloudWatch::Alarm")
+    .map(({ PhysicalResourceId = "" }) => PhysicalResourceId);
+  // SetAlarmState is limited to a few calls a second, which the SDK retries.
+  const cloudWatch = new CloudWatchClient({ maxAttempts: 10 });
+  const alarms: MetricAlarm[] = [];
+  for (let start = 0; start < names.length; start += NAMES_MAX) {
+    const AlarmNames = names.slice(start, start + NAMES_MAX);
+    const { MetricAlarms = [] } = await cloudWatch.send(
+      new DescribeAlarmsCommand({ AlarmNames, MaxRecords: NAMES_MAX }),
+    );
+    alarms.push(...MetricAlarms);
+  }
+  const missing = names.filter((name) => !alarms.some(({ AlarmName }) => AlarmName === name));
+  assertThat(missing.length === 0, `alarms of the stack are missing: ${missing.join(", ")}`);
+  const topic = outputs.AlarmTopic;
+  const silent = alarms.filter(
+    ({ ActionsEnabled, AlarmActions = [], OKActions = [] }) =>
+      ActionsEnabled === false || !AlarmActions.includes(topic) || !OKActions.includes(topic),
+  );
+  assertThat(
+    silent.length === 0,
+    `alarms do not notify the topic: ${silent.map(({ AlarmName }) => AlarmName).join(", ")}`,
+  );
+
+  const subscription = { TopicArn: topic, Protocol: "sqs", Endpoint: simulator.NotificationsArn };
+  await new SNSClient({}).send(new SubscribeCommand(subscription));
+  for (const { AlarmName, StateValue } of alarms) {
+    // Only a change of the state notifies.
+    const states = StateValue === "ALARM" ? (["OK", "ALARM"] as const) : (["ALARM"] as const);
+    for (const state of states) {
+      await cloudWatch.send(new SetAlarmStateCommand({ AlarmName, StateValue: state, StateReason: "Acceptance test" }));
+    }
+  }
+  const notified = await raisedAlarms(simulator.NotificationsUrl, names);
+  const unheard = names.filter((name) => !notified.has(name));
+  assertThat(unheard.length === 0, `no notification came of ${unheard.join(", ")}`);
+  return found(`${names.length} alarms were raised, and the topic's subscriber was notified of each`);
+};
+
+const envelope = z.object({ Message: z.string() });
+const notification = z.object({ AlarmName: z.string(), NewStateValue: z.string() });
+
+/** The alarms of which a notification has come, until all have. */
+const raisedAlarms = async (QueueUrl: string, names: readonly string[]): Promise<ReadonlySet<string>> => {
+  const sqs = sqsClient();
+  const raised = new Set<string>();
+  for (const untilMs = Date.now() + NOTIFIED_MS_MAX; Date.now() < untilMs && raised.size < names.length; ) {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2 }),
+    );
+    for (const { Body = "" } of Messages) {
+      const { AlarmName, NewStateValue } = notification.parse(JSON.parse(envelope.parse(JSON.parse(Body)).Message));
+      if (NewStateValue === "ALARM" && names.includes(AlarmName)) raised.add(AlarmName);
+    }
+    const Entries = Messages.map(({ ReceiptHandle = "" }, index) => ({ Id: String(index), ReceiptHandle }));
+    if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  }
+  return raised;
+};

@@ -1,0 +1,57 @@
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { SettingsError } from "../../../infra/settings-error.ts";
+import { ACCOUNT_PLACEHOLDER, type Stages, sells, settingsOf, stages } from "../../../infra/stages.ts";
+import { signIn } from "../../aws/sign-in.ts";
+import { findStack, stackNames } from "../stacks.ts";
+
+export type Place = { readonly account: string; readonly concurrencyMax: number };
+
+const BOOTSTRAP_STACK = "CDKToolkit";
+
+/** Refuses a name that is in use before anything is asked of AWS. Throws a SettingsError. */
+export const refuseStage = (stage: string): void => {
+  if (Object.hasOwn(stages, stage)) {
+    throw new SettingsError(
+      `Stage "${stage}" is in infra/stages.ts. This command destroys its stage: choose another name.`,
+    );
+  }
+  settingsOf(stage, { [stage]: stages.sandbox });
+};
+
+/** Signs in, and refuses an account in which real money is moved. Throws a SettingsError; nothing was changed. */
+export const signInTo = async (
+  {
+    stage,
+    region,
+    profile,
+  }: { readonly stage: string; readonly region: string; readonly profile?: string | undefined },
+  known: Stages = stages,
+): Promise<string> => {
+  process.env.AWS_REGION = region;
+  const arn = await signIn({ stage }, { profile });
+  const account = arn.split(":")[4] ?? "";
+  const selling = Object.entries(known).find(([, one]) => sells(one) && one.account === account);
+  if (selling !== undefined && account !== ACCOUNT_PLACEHOLDER) {
+    throw new SettingsError(
+      `AWS account ${account} is that of stage "${selling[0]}", whose concurrency this command would use up. Sign in to another one. Nothing was changed.`,
+    );
+  }
+  return account;
+};
+
+/** Refuses a region without the CDK's bootstrap, and a stage that exists there. */
+export const checkPlace = async (stage: string, region: string, account: string): Promise<Place> => {
+  if ((await findStack(BOOTSTRAP_STACK)) === undefined) {
+    throw new SettingsError(
+      `Region ${region} of account ${account} is not bootstrapped. Run npx cdk bootstrap aws://${account}/${region} --app '' first. Nothing was changed.`,
+    );
+  }
+  for (const name of stackNames(stage)) {
+    if ((await findStack(name)) === undefined) continue;
+    throw new SettingsError(
+      `There is a stack ${name} in account ${account}. Choose another name; or, if an earlier run was killed, add --clean-up to delete what it left. Nothing was changed.`,
+    );
+  }
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
+  return { account, concurrencyMax: AccountLimit?.UnreservedConcurrentExecutions ?? 0 };
+};

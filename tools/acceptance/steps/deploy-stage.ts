@@ -1,0 +1,42 @@
+import { stackName } from "../../../infra/outputs.ts";
+import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/stages.ts";
+import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
+import { callable, emulatorEndpoint, enablePointInTimeRecovery, letFunctionsReachSimulator } from "../emulator.ts";
+import { AcceptanceError } from "../outcome.ts";
+import { runCommand, runOrFail } from "../run-command.ts";
+import { outputsOf, TAG } from "../stacks.ts";
+
+/** Deploys the stage with the command that deploys every stage. */
+export const deployStage = async ({ stage, region, signal }: Context, simulator: Simulator): Promise<Stage> => {
+  const upstreamBaseUrl = simulator.SimulatorUrl.replace(/^http:/, "https:");
+  const throwAway: ThrowAwayStage = { stage, region, upstreamBaseUrl };
+  const environment = { [THROW_AWAY_STAGE]: JSON.stringify(throwAway) };
+  const run: Stage["run"] = (command, args, input = "") => runCommand(command, args, { signal, environment, input });
+
+  const options = ["--stage", stage, "--require-approval", "never", "--tags", `${TAG}=${stage}`];
+  await runOrFail("node", ["tools/deploy/cdk.ts", "deploy", ...options], { signal, environment });
+  const outputs = stageOutputs.parse(await outputsOf(stackName(stage, "Service")));
+  if (emulatorEndpoint() !== undefined) {
+    await letFunctionsReachSimulator(stage, simulator.SimulatorUrl);
+    await enablePointInTimeRecovery(outputs.LedgerTable);
+  }
+  return {
+    outputs,
+    baseUrl: callable(outputs.ApiUrl),
+    run,
+    admin: async (schema, args, input) => {
+      const { stdout, stderr } = await run("node", ["tools/admin/main.ts", "--stage", stage, "--json", ...args], input);
+      const answer = schema.safeParse(parseJson(stdout));
+      if (answer.success) return answer.data;
+      throw new AcceptanceError(`admin ${args.slice(0, 2).join(" ")} answered ${stdout.trim() || stderr.trim()}`);
+    },
+  };
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

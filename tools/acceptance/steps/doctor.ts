@@ -1,0 +1,26 @@
+import * as z from "zod";
+import type { Context, Stage } from "../context.ts";
+import { assertThat, found, type Outcome } from "../outcome.ts";
+
+const report = z.object({
+  ok: z.boolean(),
+  checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string() })),
+});
+
+const CATALOG_MS_MAX = 3 * 60_000;
+const POLL_MS = 5_000;
+
+/** Runs the operator's checks of everything that the stage depends on, after everything that was done to it. */
+export const consultDoctor = async ({ wait }: Context, { admin }: Stage): Promise<Outcome> => {
+  const untilMs = Date.now() + CATALOG_MS_MAX;
+  for (;;) {
+    const { ok, checks } = await admin(report, ["doctor"]);
+    const wrong = checks.filter(({ state }) => state === "wrong").map(({ check, found }) => `${check}: ${found}`);
+    if (ok)
+      return found(
+        `${checks.filter(({ state }) => state === "ok").length} of ${checks.length} checks are ok, none is wrong`,
+      );
+    assertThat(Date.now() < untilMs, wrong.join("; "));
+    await wait(POLL_MS, "the first catalog, which is fetched within minutes after the upstream's key was set");
+  }
+};

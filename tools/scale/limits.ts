@@ -1,0 +1,505 @@
+import { requestsPerSecondOf } from "../../infra/constructs/api.ts";
+import { functionSpecs } from "../../infra/functions.ts";
+import type { StageSettings } from "../../infra/stages.ts";
+import { streams } from "../../infra/streams.ts";
+import { rateGroups } from "../../shared/contract/limits.ts";
+import { routes } from "../../shared/contract/routes.ts";
+import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
+import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
+import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
+import { budgets } from "../costs/budgets.ts";
+import { dollarsOf } from "../costs/prices.ts";
+import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
+import type { Limit } from "./limit.ts";
+import { sources } from "./sources.ts";
+import { assumed, invocationS, invocationsOf, measured, purchaseBudgets, secretFetches, writeUnits } from "./usage.ts";
+
+/** Units of one partition a second. */
+const PARTITION_UNITS = 1_000;
+const PARTITION_READ_UNITS = 3_000;
+const TABLE_UNITS_AT_FIRST = 4_000;
+const TABLE_UNITS_MAX = 40_000;
+const API_REQUESTS = 10_000;
+const LAMBDA_CONCURRENCY = 1_000;
+const LAMBDA_GROWTH_IN_10_S = 1_000;
+/** Connections a second from one address to one destination: some 55,000 a minute. */
+const NAT_CONNECTIONS = 900;
+const SECRET_REQUESTS = 10_000;
+const LOG_REQUESTS = 5_000;
+const IN_FLIGHT_MAX = 120_000;
+/** Memory with which Lambda gives a function a whole vCPU. Source: AWS, "Configure Lambda function memory". */
+const VCPU_MB = 1_769;
+
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const MONTH_HOURS = 730;
+
+/** Fixed addresses from which the upstream is called; without egress there is no NAT gateway that could give. */
+const addressesOf = ({ egress }: StageSettings): number => {
+  if (egress.kind === "none") return Number.POSITIVE_INFINITY;
+  return egress.kind === "existing" ? egress.addresses.length : egress.zones;
+};
+
+/** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
+const changesPerShard = (): number => {
+  const { batchSize, consumer } = streams.ledger;
+  const cpuMs = batchSize * measured.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
+  return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
+};
+
+const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
+const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
+const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+/** Longer waits of webhooks are parked in their records. */
+const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
+
+const slowed = "Debits wait and are retried; what waits until the upstream's share of the time begins is refused.";
+const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
+const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
+
+/** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
+export const limits: readonly Limit[] = [
+  {
+    name: "the upstream's limit for our key",
+    affects: "purchases",
+    unit: "orders/s",
+    per: "stage",
+    capacity: () => rateGroups.vtu.requestsPerMinute / MINUTE_S,
+    perPurchase: 1,
+    source: sources.upstream,
+    symptom: {
+      text: "Orders are refused before the debit until the upstream's minute is over; those that it refused itself are refunded. The metric UpstreamRateLimited is on the dashboard.",
+      errors: ["provider_unavailable", "delivery_failed"],
+      logEvents: ["upstream.not_ready", "upstream.rate_limited"],
+    },
+    remedy: {
+      by: "agreement",
+      text: "Agree on a higher limit with the upstream. The service learns it from the upstream's answers",
+      cost: "what the upstream asks for",
+    },
+  },
+  {
+    name: "a key's purchases a minute",
+    affects: "purchases",
+    unit: "requests/s for each account",
+    per: "account",
+    capacity: () => (assumed.keysPerAccount * rateGroups.vtu.requestsPerMinute) / MINUTE_S,
+    perPurchase: 1,
+    source: sources.rateLimits,
+    assumed: `${assumed.keysPerAccount} live key in each account`,
+    symptom: {
+      text: "The key's requests are refused until the minute is over.",
+      errors: ["rate_limited"],
+      logEvents: ["request.answered"],
+    },
+    remedy: {
+      by: "agreement",
+      text: "More keys for the account (`admin keys create`): the number is part of the interface",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "a key's item",
+    affects: "purchases",
+    unit: "write units/s for each key",
+    per: "account",
+    capacity: () => assumed.keysPerAccount * PARTITION_UNITS,
+    perPurchase: writeUnits.access,
+    source: sources.partition,
+    symptom: {
+      text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
+      logEvents: ["request.failed", "request.outcome_unknown"],
+      alarms: ["Event-request.failed", "PurchaseErrors"],
+    },
+    remedy: {
+      by: "agreement",
+      text: "More keys. `requestsPerSecondMax` keeps a caller that ignores 429 from reaching it",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "conflicts on a wallet",
+    affects: "purchases",
+    unit: "debits/s for each wallet",
+    per: "account",
+    capacity: () => measured.walletDebits.perS,
+    perPurchase: 1,
+    source: sources.busyWallets,
+    assumed: `a debit holds its wallet for ${measured.walletDebits.holdMs} ms; at 8 ms the limit is 80, at 25 ms 24`,
+    symptom: { text: `${slowed} Before that, \`duration_ms\` grows.`, ...busy },
+    remedy: {
+      by: "accounts",
+      text: "Divide the caller into several accounts, each with a wallet",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "a wallet's item",
+    affects: "purchases",
+    unit: "write units/s for each wallet",
+    per: "account",
+    capacity: () => PARTITION_UNITS,
+    perPurchase: writeUnits.wallet,
+    source: sources.partition,
+    symptom: { text: slowed, ...busy },
+    remedy: {
+      by: "accounts",
+      text: "Divide the caller into several accounts. A write in a transaction costs twice, and a refund as much again",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "index by_open",
+    affects: "purchases",
+    unit: "write units/s",
+    per: "stage",
+    capacity: () => PARTITION_UNITS,
+    perPurchase: writeUnits.by_open,
+    source: sources.partition,
+    assumed: "DynamoDB does not split the partition of one key whose entries are all new",
+    symptom: {
+      text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
+      errors: busy.errors,
+      logEvents: ["request.answered", "message.handled"],
+      alarms: ["OutcomesDepth"],
+    },
+    remedy: {
+      by: "code",
+      text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`). Stored items keep theirs until they are settled",
+      cost: "a query more for each value in every run of `reconcile-ledger`",
+    },
+  },
+  {
+    name: "index by_owner",
+    affects: "purchases",
+    unit: "write units/s for each account",
+    per: "account",
+    capacity: () => PARTITION_UNITS,
+    perPurchase: writeUnits.by_owner.transaction,
+    source: sources.partition,
+    assumed: "as for by_open",
+    symptom: { text: slowed, ...busy },
+    remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
+  },
+  {
+    name: "ledger table",
+    onlyIf: "while it is new",
+    affects: "purchases",
+    unit: "write units/s",
+    per: "stage",
+    capacity: () => TABLE_UNITS_AT_FIRST,
+    perPurchase: writeUnits.ledger,
+    source: sources.onDemand,
+    symptom: {
+      text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
+      errors: busy.errors,
+      logEvents: ["request.answered", "message.handled"],
+    },
+    remedy: {
+      by: "stage",
+      text: "Raise the load over hours, or warm the table and its indexes before: `aws dynamodb update-table --warm-throughput`",
+      cost: "once, by the units that are added; AWS's price list has the price",
+    },
+  },
+  {
+    name: "ledger table, quota",
+    affects: "purchases",
+    unit: "write units/s",
+    per: "stage",
+    capacity: () => TABLE_UNITS_MAX,
+    perPurchase: writeUnits.ledger,
+    source: sources.dynamoDbQuotas,
+    symptom: { text: slowed, ...busy },
+    remedy: { by: "stage", text: "The quota Table-level write throughput limit (DynamoDB)", cost: "nothing" },
+  },
+  {
+    name: "rate limit of an order's route",
+    affects: "purchases",
+    unit: "requests/s",
+    per: "stage",
+    capacity: ({ requestsPerSecondMax }) => requestsPerSecondOf(routes.buyData, requestsPerSecondMax),
+    perPurchase: 1,
+    source: sources.routeLimits,
+    assumed: "all purchases are of one kind, data or airtime",
+    symptom: {
+      text: "API Gateway answers 429 without X-Error-Code: callers send again.",
+      alarms: ["GatewayThrottles"],
+    },
+    remedy: { by: "stage", setting: "requestsPerSecondMax", text: "Raise it", cost: "nothing" },
+  },
+  {
+    name: "rate limit of the upstream's events",
+    affects: "upstream events",
+    unit: "requests/s",
+    per: "stage",
+    capacity: ({ requestsPerSecondMax }) => requestsPerSecondOf(routes.receiveUpstreamEvent, requestsPerSecondMax),
+    perPurchase: 1,
+    source: sources.routeLimits,
+    assumed: "the upstream sends an event about every purchase",
+    symptom: {
+      text: "API Gateway answers the upstream 429. What it does not send again stays `processing`.",
+      alarms: ["GatewayThrottles", "OpenFor15Minutes"],
+    },
+    remedy: {
+      by: "stage",
+      setting: "requestsPerSecondMax",
+      text: "Raise it: this route has half of it",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "API Gateway, quota",
+    affects: "purchases",
+    unit: "requests/s",
+    per: "stage",
+    capacity: () => API_REQUESTS,
+    perPurchase: purchaseBudgets.filter(({ responseBytes }) => responseBytes !== undefined).length,
+    source: sources.apiGatewayQuotas,
+    assumed: "no other API in the account; in some regions the quota is 2,500",
+    symptom: { text: "API Gateway answers 429 without X-Error-Code.", alarms: ["GatewayThrottles"] },
+    remedy: {
+      by: "stage",
+      text: "The quota Throttle rate (API Gateway), before you raise the setting",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "Lambda concurrency",
+    onlyIf: "in a new AWS account",
+    affects: "purchases",
+    unit: "concurrent invocations",
+    per: "stage",
+    capacity: () => assumed.newAccountConcurrency,
+    perPurchase: invocationS(),
+    source: sources.lambdaQuotas,
+    assumed: `the quota is ${assumed.newAccountConcurrency}: AWS says that it is reduced, and not to what`,
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    remedy: {
+      by: "stage",
+      text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "Lambda concurrency",
+    affects: "purchases",
+    unit: "concurrent invocations",
+    per: "stage",
+    capacity: () => LAMBDA_CONCURRENCY,
+    perPurchase: invocationS(),
+    source: sources.lambdaConcurrency,
+    assumed: "no other functions in the account",
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    remedy: {
+      by: "stage",
+      setting: "reservedConcurrency",
+      text: "After the quota Concurrent executions (Lambda), as `doctor` says",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "Lambda's growth",
+    onlyIf: "if the load begins at once",
+    affects: "purchases",
+    unit: "new instances in 10 s",
+    per: "stage",
+    capacity: () => LAMBDA_GROWTH_IN_10_S,
+    perPurchase: invocationS("purchase"),
+    source: sources.lambdaScaling,
+    symptom: { text: `${unanswered} It ends after some tens of seconds.`, alarms: ["PurchaseThrottles"] },
+    remedy: {
+      by: "code",
+      text: "Provisioned concurrency; or callers that raise their load over a minute",
+      cost: "the instances, also while they are idle",
+    },
+  },
+  {
+    name: "NAT gateways",
+    affects: "purchases",
+    unit: "connections/s to one address",
+    per: "stage",
+    capacity: (settings) => NAT_CONNECTIONS * assumed.upstreamAddresses * addressesOf(settings),
+    perPurchase: invocationsOf().filter(({ waitsFor }) => waitsFor === "upstream").length,
+    source: sources.natGateway,
+    assumed: `the upstream has ${assumed.upstreamAddresses} address, and functions run in all zones evenly. Every order has a connection of its own, by design`,
+    symptom: {
+      text: "Connections fail, so the orders are not sent: they are refunded. ErrorPortAllocation of the NAT gateway counts them.",
+      errors: ["delivery_failed"],
+      logEvents: ["upstream.account_error"],
+      alarms: ["Event-upstream.account_error"],
+    },
+    remedy: {
+      by: "stage",
+      setting: "egress.zones",
+      text: "Up to 3; beyond that `egress` of kind `existing`, with more addresses. The upstream whitelists them first",
+      cost: `${zoneDollars.toFixed(2)} USD a month for each zone`,
+    },
+  },
+  {
+    name: "concurrency of deliver-webhook",
+    affects: "webhooks",
+    unit: "concurrent invocations",
+    per: "stage",
+    capacity: ({ maxConcurrency }) => maxConcurrency.delivery,
+    perPurchase: invocationS("deliver-webhook"),
+    source: sources.settings,
+    assumed: `an endpoint answers in ${assumedTimes.waitMs.endpoint} ms; with endpoints that take 5 s the limit is a twentieth`,
+    symptom: { text: "Webhooks are late; none is lost within 14 days.", alarms: ["DeliveryDepth", "DeliveryAge"] },
+    remedy: {
+      by: "stage",
+      setting: "maxConcurrency.delivery",
+      text: "Up to 1,000, within the quota of Lambda",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "concurrency of apply-upstream-event",
+    affects: "upstream events",
+    unit: "concurrent invocations",
+    per: "stage",
+    capacity: ({ maxConcurrency }) => maxConcurrency.outcomes,
+    perPurchase: invocationS("apply-upstream-event"),
+    source: sources.settings,
+    assumed: "every message is alone in its batch",
+    symptom: { text: "Settlements and refunds are late.", alarms: ["OutcomesDepth", "OutcomesAge"] },
+    remedy: {
+      by: "stage",
+      setting: "maxConcurrency.outcomes",
+      text: "Up to 1,000, within the quota of Lambda",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "messages in flight",
+    onlyIf: "while most events fail",
+    affects: "webhooks",
+    unit: "messages in the queue",
+    per: "account",
+    capacity: () => IN_FLIGHT_MAX,
+    perPurchase: waitsInQueueS,
+    source: sources.sqs,
+    assumed: `one account's endpoint fails for all but a few events, each of which waits in flight for ${Math.round(waitsInQueueS / 60)} minutes; those of an endpoint that fails for all are parked`,
+    symptom: {
+      text: "Beyond the quota SQS delivers nothing, to no account.",
+      alarms: ["DeliveryInFlight", "DeliveryAge"],
+    },
+    remedy: {
+      by: "stage",
+      text: "Switch the endpoint off when the alarm rings, at half of the quota (`admin webhook`)",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "shards of the ledger's stream",
+    affects: "webhooks",
+    unit: "changes/s",
+    per: "stage",
+    capacity: () => assumed.streamShards * changesPerShard(),
+    perPurchase: 1,
+    source: sources.streamParameters,
+    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${measured.sdkCallCpuMs} ms of a vCPU (docs/performance.md)`,
+    symptom: {
+      text: "Webhooks are late. After 23 hours changes become dead letters.",
+      alarms: ["LedgerStreamBehind", "LedgerDeadLetters"],
+    },
+    remedy: {
+      by: "code",
+      text: "A parallelization factor of up to 10 for the mapping (`infra/streams.ts`), or more memory. The table has more shards by then",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "item of the purchases switch",
+    affects: "purchases",
+    unit: "read units/s",
+    per: "stage",
+    capacity: () => PARTITION_READ_UNITS,
+    perPurchase: (invocationS("purchase") * 1_000) / PURCHASES_CACHE_MS,
+    source: sources.partition,
+    assumed: "every instance is busy, and reads the item as often as its cache ends",
+    symptom: {
+      text: "Orders are refused before the debit.",
+      errors: ["provider_unavailable"],
+      logEvents: ["purchases.unreadable"],
+      alarms: ["Event-purchases.unreadable"],
+    },
+    remedy: {
+      by: "code",
+      text: "Cache it for longer (`PURCHASES_CACHE_MS`): a switch then takes effect later",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "Secrets Manager, quota",
+    affects: "purchases",
+    unit: "requests/s",
+    per: "stage",
+    capacity: () => SECRET_REQUESTS,
+    perPurchase: secretFetches(),
+    source: sources.secretsManager,
+    symptom: {
+      text: `Instances use what they have in memory. For an order that meets a new one: ${unanswered}`,
+      logEvents: ["request.outcome_unknown"],
+      alarms: ["PurchaseErrors"],
+    },
+    remedy: {
+      by: "code",
+      text: "AWS does not raise it: cache secrets for longer (`SECRET_CACHE_MS`)",
+      cost: "nothing",
+    },
+  },
+  {
+    name: "CloudWatch Logs, requests",
+    affects: "logs",
+    unit: "requests/s",
+    per: "stage",
+    capacity: () => LOG_REQUESTS,
+    perPurchase:
+      invocationsOf().length + purchaseBudgets.filter(({ responseBytes }) => responseBytes !== undefined).length,
+    source: sources.cloudWatchLogs,
+    assumed:
+      "every invocation and every access log line is a request of its own: an upper bound, because AWS collects lines and does not say how many. There is no quota on bytes",
+    symptom: {
+      text: "Lines are late or missing, and with them metrics that are made from lines; no purchase fails. There are fewer lines than API Gateway counts requests.",
+      logEvents: ["request.answered"],
+    },
+    remedy: { by: "stage", text: "The quota PutLogEvents throttle limit (CloudWatch Logs)", cost: "nothing" },
+  },
+  {
+    name: "reading for reconciliations",
+    affects: "reconciliation",
+    unit: "seconds of reading/s",
+    per: "stage",
+    capacity: () => runShare,
+    perPurchase: measured.reconcileTransactionMs / 1_000,
+    perAccount: assumedTimes.callMs / BATCH_KEYS_MAX / SCHEDULE_MS,
+    source: sources.reconciliation,
+    assumed: "a transaction is read in the time that docs/performance.md shows for the local emulator",
+    symptom: {
+      text: "Wallets are reconciled less often than daily. A wallet that a run does not reach raises no alarm; one that it cannot finish does after 25 hours.",
+      logEvents: ["wallet.not_reconciled", "reconcile-ledger.ran"],
+      alarms: ["Event-wallet.not_reconciled"],
+    },
+    remedy: {
+      by: "code",
+      text: "More memory for `reconcile-ledger` (`infra/functions.ts`), or several invocations that divide the accounts",
+      cost: `at most ${halfGbDollars.toFixed(2)} USD a month for 512 MB more`,
+    },
+  },
+  {
+    name: "alarm on log bytes of purchase",
+    affects: "alarm only",
+    unit: "bytes/s",
+    per: "stage",
+    capacity: ({ logBytesPerHourMax }) => logBytesPerHourMax / HOUR_S,
+    perPurchase: functionLogBytes(budgets.purchase),
+    source: sources.settings,
+    symptom: {
+      text: "The alarm is raised in a normal state. No customer loses anything.",
+      alarms: ["PurchaseLogBytes"],
+    },
+    remedy: { by: "stage", setting: "logBytesPerHourMax", text: "Raise it", cost: "nothing" },
+  },
+];

@@ -1,0 +1,135 @@
+import { type StageSettings, settingsOf } from "../../infra/stages.ts";
+import { errors } from "../../shared/contract/errors.ts";
+import { markdownTable, wrap } from "../docs/markdown.ts";
+import { drawLadder } from "./chart.ts";
+import { accountCounts, cells, ladder, loads, monthlyDollars, purchasesAt, type Rung, stepNames } from "./ladder.ts";
+import { limitTitle, type Remedy, type Symptom, type UsedLimit } from "./limit.ts";
+import { purchaseBudgets } from "./usage.ts";
+
+/** The document is about this stage's settings. */
+export const settings: StageSettings = settingsOf("prod");
+
+const whole = (value: number): string => Math.floor(value).toLocaleString("en");
+const UNREACHED = 1_000_000;
+/** Purchases a second at which a limit gives. */
+const rate = (purchasesPerS: number): string => {
+  if (purchasesPerS > UNREACHED) return `over ${whole(UNREACHED)}`;
+  if (purchasesPerS === 0) return "always";
+  return purchasesPerS < 10 ? `${Number(purchasesPerS.toPrecision(2))}` : whole(purchasesPerS);
+};
+const times = (share: number): string => (share < 10 ? `${Number(share.toPrecision(2))} ×` : `${whole(share)} ×`);
+const amount = (value: number): string => (value < 10 ? `${Number(value.toPrecision(2))}` : whole(value));
+
+const gives = ({ limit, share }: UsedLimit): string =>
+  share < 1 ? `none; the next is ${limit.name}, ${times(share)}` : `${limit.name}, ${times(share)}`;
+
+/** Which limit gives first in each case, with its use as a multiple of its capacity. */
+export const firstLimitTable = (): string =>
+  markdownTable([
+    ["purchases a second", "accounts", ...stepNames],
+    ...cells(settings).map(({ load, firsts }) => [
+      whole(load.purchasesPerS),
+      whole(load.accounts),
+      ...stepNames.map((step) => gives(firsts[step])),
+    ]),
+  ]);
+
+/** Every limit with its number, its source and the load at which it gives. */
+export const limitTable = (): string =>
+  markdownTable([
+    [
+      "limit",
+      "affects",
+      "capacity",
+      "one purchase uses",
+      ...accountCounts.map((accounts) => `gives at, ${whole(accounts)} ${accounts === 1 ? "account" : "accounts"}`),
+      "source",
+    ],
+    ...ladder(settings).map((rung) => {
+      const { affects, unit, perPurchase, source } = rung.limit;
+      return [
+        limitTitle(rung.limit),
+        affects,
+        `${amount(rung.capacity)} ${unit}`,
+        amount(perPurchase),
+        ...accountCounts.map((accounts) => rate(purchasesAt(rung, accounts))),
+        `[${source.title}](${source.url})`,
+      ];
+    }),
+  ]);
+
+const code = (name: string): string => `\`${name}\``;
+
+const symptomText = ({ text, errors: codes = [], logEvents = [], alarms = [] }: Symptom): string =>
+  [
+    text,
+    ...(codes.length > 0
+      ? [`Answers: ${codes.map((each) => `${errors[each].status} ${code(each)}`).join(", ")}.`]
+      : []),
+    ...(logEvents.length > 0 ? [`Log: ${logEvents.map(code).join(", ")}.`] : []),
+    alarms.length > 0 ? `Alarms: ${alarms.map(code).join(", ")}.` : "No alarm.",
+  ].join(" ");
+
+const remedyText = ({ setting, text }: Remedy): string =>
+  setting === undefined ? `No setting. ${text}` : `${code(setting)}. ${text}`;
+
+/** What is seen when a limit gives, what to change, and what that costs. */
+export const remedyTable = (): string =>
+  markdownTable([
+    ["limit", "what is seen", "what to change", "what it costs"],
+    ...ladder(settings).map(({ limit }) => [
+      limitTitle(limit),
+      symptomText(limit.symptom),
+      remedyText(limit.remedy),
+      limit.remedy.cost,
+    ]),
+  ]);
+
+export const loadCostTable = (): string =>
+  markdownTable([
+    ["purchases a second", ...loads.map(whole)],
+    ["USD a month", ...loads.map((purchasesPerS) => whole(monthlyDollars(purchasesPerS)))],
+  ]);
+
+/** What the numbers assume, by limit. */
+export const assumptionList = (): string =>
+  listOf([
+    `A purchase is delivered at once, and causes one ${purchaseBudgets.map(({ title }) => title).join(", one ")}. Their
+      calls, units and log bytes are the budgets that tests count; their times are assumed as for the
+      [costs](deployment.md#costs).`,
+    "The purchases are spread evenly over accounts, keys and time.",
+    ...ladder(settings).flatMap(({ limit }) =>
+      limit.assumed === undefined ? [] : [`${limitTitle(limit)}: ${limit.assumed}.`],
+    ),
+  ]);
+
+const NAMED = 3;
+
+/** The answer in some points. */
+export const answer = (): string => {
+  const accounts = 100;
+  const rungs = ladder(settings).filter(({ limit }) => limit.affects !== "alarm only");
+  const steady = rungs.filter(({ limit }) => limit.onlyIf === undefined);
+  const conditional = rungs.filter(({ limit }) => limit.onlyIf !== undefined);
+  const by = (kind: Remedy["by"]) => steady.filter(({ limit }) => limit.remedy.by === kind);
+  const listed = (named: readonly Rung[], count: number): string =>
+    named
+      .toSorted((one, other) => purchasesAt(one, count) - purchasesAt(other, count))
+      .slice(0, NAMED)
+      .map((rung) => `at ${rate(purchasesAt(rung, count))}, ${limitTitle(rung.limit)}`)
+      .join("; ");
+  const points = [
+    `**First of all: ${listed(steady.slice(0, 1), accounts)}.** Only an agreement raises it.`,
+    `With enough keys, here and upstream: ${listed(by("stage"), accounts)}. Settings raise them.`,
+    `With settings and quotas raised: ${listed(by("code"), accounts)}. They need other code.`,
+    `One account by itself, with enough keys: ${listed(by("accounts"), 1)}. More accounts raise them.`,
+    `In some cases only: ${listed(conditional, accounts)}.`,
+  ];
+  return [`Purchases a second, with ${accounts} accounts:`, "", listOf(points)].join("\n");
+};
+
+const listOf = (items: readonly string[]): string =>
+  items.map((text) => wrap(`- ${text}`).replaceAll("\n", "\n  ")).join("\n");
+
+/** The picture of all limits, an SVG. */
+export const picture = (): string => drawLadder(ladder(settings));
