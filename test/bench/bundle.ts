@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
-import type { LambdaStack } from "./stacks.ts";
+import type { Stack } from "./stacks.ts";
 
 export const origins = ["AWS SDK", "zod", "frameworks and middleware", "other packages", "own code"] as const;
 export type Origin = (typeof origins)[number];
@@ -14,7 +14,8 @@ export type Bundle = {
   readonly contents: Readonly<Record<Origin, number>>;
 };
 
-export const bundleOf = async ({ entry, bundle }: LambdaStack, outfile: string): Promise<Bundle> => {
+/** Bundles the handler of a stack as it is deployed. */
+export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promise<Bundle> => {
   const { metafile } = await build({ ...bundle, entryPoints: [entry], outfile, metafile: true });
   const bytes = readFileSync(outfile);
   return { path: outfile, bytes: bytes.length, gzipBytes: gzipSync(bytes).length, contents: contentsOf(metafile) };
@@ -28,7 +29,8 @@ const contentsOf = ({ outputs }: Metafile): Bundle["contents"] => {
   return contents;
 };
 
-const FRAMEWORKS = /^(@middy\/|express$|serverless-http$|hono$|@aws-lambda-powertools\/|rate-limiter-flexible$)/;
+const FRAMEWORKS =
+  /^(@middy\/|express$|serverless-http$|@?fastify(\/|$)|@?hono(\/|$)|@aws-lambda-powertools\/|rate-limiter-flexible$)/;
 
 const originOf = (path: string): Origin => {
   const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
