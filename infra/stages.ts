@@ -68,6 +68,28 @@ const queueConcurrency = z
   .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
   .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
 
+/** An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more. */
+const CANARY_MINUTES_MIN = 5;
+/** Source: AWS, "CodeDeploy quotas": at most 48 hours between the first and the last shift. */
+const CANARY_MINUTES_MAX = 48 * 60;
+
+/** How a new version of a function gets the invocations of the one before. */
+const release = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("all-at-once") }),
+  /** A part of them first, and all of them if no alarm was raised for so long. */
+  z.strictObject({
+    kind: z.literal("canary"),
+    percent: z.int().min(1, "A canary gets at least 1 percent").max(99, "A canary gets at most 99 percent"),
+    minutes: z
+      .int()
+      .min(CANARY_MINUTES_MIN, `A canary lasts at least ${CANARY_MINUTES_MIN} minutes, so that an alarm can be raised`)
+      .max(CANARY_MINUTES_MAX, `A canary lasts at most ${CANARY_MINUTES_MAX} minutes`),
+  }),
+]);
+
+/** Source: AWS, "Tagging your AWS resources". */
+const TAG_VALUE = /^(?!aws:)[\p{L}\p{N} _.:/=+@-]{1,256}$/u;
+
 /** A call to the upstream lasts a second: fewer would refuse requests that the rate limits of keys allow. */
 const RESERVED_MIN = 5;
 
@@ -117,6 +139,12 @@ export const stageSettings = z
     logBytesPerHourMax: z.int().positive().default(200_000_000),
     /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
+    /** All at once, unless the stage has a canary. */
+    release: release.default({ kind: "all-at-once" }),
+    /** `active` records traces in AWS X-Ray. */
+    tracing: z.literal("active").optional(),
+    /** The tag `cost-centre` of every resource. */
+    costCentre: z.string().regex(TAG_VALUE, "A tag has 1 to 256 letters, digits, spaces and _.:/=+-@").optional(),
     /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
     maxConcurrency: z
       .strictObject({
@@ -217,6 +245,7 @@ const committedStages: Stages = {
     identityPrices: prices,
     alarmEmail: "operations@example.com",
     logRetentionDays: 90,
+    release: { kind: "canary", percent: 10, minutes: 10 },
   },
 };
 

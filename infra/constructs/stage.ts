@@ -1,4 +1,4 @@
-import { type App, PermissionsBoundary, Validations } from "aws-cdk-lib";
+import { type App, PermissionsBoundary, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
 import { type StageSettings, sells } from "../stages.ts";
@@ -12,7 +12,9 @@ import { Service } from "./service.ts";
  */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { account, region, egress, webhookAllowedCidrs, adopt, permissionsBoundary: boundary } = settings;
+  const { account, region, egress, webhookAllowedCidrs, adopt, costCentre, permissionsBoundary: boundary } = settings;
+  const tags = { service: "airtime", stage, ...(costCentre !== undefined && { "cost-centre": costCentre }) };
+  for (const [name, value] of Object.entries(tags)) Tags.of(app).add(name, value);
   const terminationProtection = sells(settings);
   const common = {
     ...(account !== undefined && region !== undefined && { env: { account, region } }),

@@ -2,7 +2,7 @@ import {
   type EventSourceMappingConfiguration,
   GetAccountSettingsCommand,
   LambdaClient,
-  ListEventSourceMappingsCommand,
+  paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
 import * as z from "zod";
@@ -82,9 +82,9 @@ export const consumers: DoctorCheck = async ({ target: { name, stage, environmen
     ...Object.values(queues).map(({ consumer }) => ({ consumer, isOff: isQueueOff })),
     ...Object.values(streams).map(({ consumer }) => ({ consumer, isOff: false })),
   ];
-  const mappings = await mappingsOf(all.map(({ consumer }) => `${name}-airtime-${consumer}`));
-  const faults = all.flatMap(({ consumer, isOff }, position) => {
-    const fault = mappingFault(mappings[position] ?? [], isOff);
+  const mappings = await mappingsByFunction();
+  const faults = all.flatMap(({ consumer, isOff }) => {
+    const fault = mappingFault(mappings.get(`${name}-airtime-${consumer}`), isOff);
     return fault === undefined ? [] : [`${consumer}: ${fault}`];
   });
   if (faults.length === 0)
@@ -92,7 +92,7 @@ export const consumers: DoctorCheck = async ({ target: { name, stage, environmen
   return wrong(faults.join("; "), 'Follow "Messages that wait" in docs/runbook.md');
 };
 
-const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isOff: boolean): string | undefined => {
+const mappingFault = (mapping: EventSourceMappingConfiguration | undefined, isOff: boolean): string | undefined => {
   if (mapping === undefined) return "has no mapping";
   const { State, LastProcessingResult = "" } = mapping;
   if (isOff) return undefined;
@@ -100,17 +100,20 @@ const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isO
   return LastProcessingResult.startsWith("PROBLEM") ? LastProcessingResult : undefined;
 };
 
-const mappingsOf = async (functions: readonly string[]): Promise<readonly EventSourceMappingConfiguration[][]> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
+/**
+ * The mappings by the names of their functions. AWS lists those of a function without those of its aliases, so all of
+ * them are read. An ARN ends in `function:NAME` or `function:NAME:ALIAS`.
+ */
+const mappingsByFunction = async (): Promise<ReadonlyMap<string | undefined, EventSourceMappingConfiguration>> => {
+  const client = new LambdaClient({ maxAttempts: 2 });
+  const found = new Map<string | undefined, EventSourceMappingConfiguration>();
   try {
-    return await Promise.all(
-      functions.map(async (FunctionName) => {
-        const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }));
-        return EventSourceMappings;
-      }),
-    );
+    for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client }, {})) {
+      for (const mapping of EventSourceMappings) found.set(mapping.FunctionArn?.split(":")[6], mapping);
+    }
+    return found;
   } finally {
-    lambda.destroy();
+    client.destroy();
   }
 };
 

@@ -54,7 +54,7 @@ test("the deployment policy, as the boundary of the stage's roles, allows whatev
           .parse(resource.Properties.Policies)
           .flatMap(({ PolicyDocument }) => statementsOf({ ...resource, Properties: { PolicyDocument } })),
   );
-  const allowed = ["Services", "Network"].flatMap((sid) => statementNamed(sid).Action);
+  const allowed = ["Services", "Traces", "Network"].flatMap((sid) => statementNamed(sid).Action);
   const actions = new Set(needed.flatMap(({ Action }) => Action));
   expect(actions.size).toBeGreaterThan(20);
   expect([...actions].filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
