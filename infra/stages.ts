@@ -40,6 +40,9 @@ const egress = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** AWS Backup advises to keep backups for a week at least. Source: AWS Backup, "Metering, costs, and billing". */
+const KEEP_DAYS_MIN = 7;
+
 /** Stands in the committed settings until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
 
@@ -61,6 +64,17 @@ const domain = z.object({
   certificateArn: z.string(NO_CERTIFICATE).regex(CERTIFICATE_ARN, NO_CERTIFICATE),
   /** `true` switches AWS's own address off: only after apps and the upstream use this one. */
   isOnlyAddress: z.boolean().default(false),
+});
+
+const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1");
+
+/** A copy of the ledger, the access table and the never-rotated keys in another region, for when this one is lost. */
+const recovery = z.strictObject({
+  region: regionName,
+  /** Hours between two backups; what is written after the last copy is lost with the region. */
+  everyHours: z.literal([1, 2, 3, 4, 6, 8, 12, 24]).default(1),
+  /** How long backups and their copies are kept. */
+  keepDays: z.int().min(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`).default(KEEP_DAYS_MIN),
 });
 
 const queueConcurrency = z
@@ -101,10 +115,7 @@ export const stageSettings = z
       .string()
       .regex(/^\d{12}$/, "An AWS account id has 12 digits")
       .optional(),
-    region: z
-      .string()
-      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1")
-      .optional(),
+    region: regionName.optional(),
     /** Base URL of the upstream, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
@@ -160,11 +171,20 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    recovery: recovery.optional(),
     /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
     permissionsBoundary: z
       .string()
       .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
       .optional(),
+  })
+  .refine(({ recovery, account, region }) => !recovery || (account !== undefined && region !== undefined), {
+    error: "The stage must name its account and region, to which the copies in another region belong",
+    path: ["recovery"],
+  })
+  .refine(({ recovery, region }) => !recovery || recovery.region !== region, {
+    error: "The copies must be in another region than the stage",
+    path: ["recovery", "region"],
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",

@@ -9,6 +9,7 @@ import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
+import { addBackupNotifications } from "./backup-notifications.ts";
 import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
@@ -83,6 +84,9 @@ export class Service extends Stack {
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
+    if (settings.recovery) {
+      addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
+    }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {

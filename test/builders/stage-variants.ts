@@ -34,6 +34,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       },
     },
   ],
+  "copies in another region": ["prod", { recovery: { region: "eu-west-1", everyHours: 24, keepDays: 35 } }],
   "every setting, in an existing VPC": [
     "prod",
     {

@@ -56,11 +56,12 @@ export const stackTemplates = (
 
 /** A stage's templates; `changes` are laid over its settings. */
 export const templatesOf = (stage: string, changes?: object) => {
-  const { data, network, service } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
+  const { data, network, service, recovery } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
   return {
     data: readTemplate(Template.fromStack(data).toJSON()),
     network: network && readTemplate(Template.fromStack(network).toJSON()),
     service: readTemplate(Template.fromStack(service).toJSON()),
+    recovery: recovery && readTemplate(Template.fromStack(recovery).toJSON()),
   };
 };
 

@@ -324,7 +324,7 @@ test("a change on a stage is refused with exit code 2 and changes nothing if STS
   sts.status = 200;
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toMatch(
-    /^AWS STS does not accept these credentials\. InvalidClientTokenId: The security token is not valid\.\n$/,
+    /^AWS STS does not accept these credentials: sign in again, or renew them\. InvalidClientTokenId: The security token is not valid\.\n$/,
   );
   expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
   expect(await auditOf(account)).toHaveLength(1);

@@ -1,19 +1,16 @@
 import {
   type EventSourceMappingConfiguration,
-  GetAccountSettingsCommand,
   LambdaClient,
   paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
-import * as z from "zod";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
 import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
+import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 
-/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
-const UNRESERVED_MIN = 100;
 /** Enough for 2,000 events a second of 10 ms each. */
 const RECEIVE_RESERVED = 20;
 
@@ -23,7 +20,7 @@ export const limits: DoctorCheck = async ({ target: { stage } }) => {
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (stage === undefined) return skipped(`no concurrency limit here; ${perKey}`);
   const { settings } = stage;
-  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
+  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await readAccountConcurrency();
   const reserved = limit - unreserved;
   const found = `${limit} concurrent executions in this account and region, ${reserved} of them reserved`;
   if (unreserved < UNRESERVED_MIN) {
@@ -62,17 +59,6 @@ const notReserved = ({ requestsPerSecondMax, reservedConcurrency }: StageSetting
 
 const sumOf = (numbers: Readonly<Record<string, number>>): number =>
   Object.values(numbers).reduce((sum, each) => sum + each, 0);
-
-const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
-  try {
-    return concurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
-  } finally {
-    lambda.destroy();
-  }
-};
-
-const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
 
 /** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
 export const consumers: DoctorCheck = async ({ target: { name, stage, environment } }) => {

@@ -20,7 +20,7 @@ test("each setting has more than one value in the variants of stages that tests 
 // The first of them also loads cdk-nag.
 test.each(Object.entries(stageVariants))(
   "cdk-nag has no finding in this variant of a stage: %s",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   (_, [stage, changes]) => {
     const app = unbundledApp();
     addStage(app, stage, changedSettings(stage, changes));
@@ -41,6 +41,17 @@ test("the stacks of a stage that sells belong to its account and region, and tho
     expect([stack?.account, stack?.region]).toEqual(["000000000000", "us-east-1"]);
   }
   expect([data, network, service].map((stack) => stack?.terminationProtection)).toEqual([true, true, false]);
+});
+
+test("the copies of a stage are in a protected stack of their region, which is deployed before their plan", () => {
+  const settings = changedSettings("prod", { recovery: { region: "eu-west-1" } });
+  const { data, recovery } = addStage(unbundledApp(), "prod", settings);
+  expect([recovery?.account, recovery?.region, recovery?.terminationProtection]).toEqual([
+    "000000000000",
+    "eu-west-1",
+    true,
+  ]);
+  expect(data.dependencies).toEqual([recovery]);
 });
 
 test("the stacks of the sandbox fit every account and can be deleted", () => {
