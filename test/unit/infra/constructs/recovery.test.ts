@@ -76,8 +76,9 @@ describe("a stage with copies in another region", () => {
         ),
       );
     expect(text(6)).toContain("cron(0 0/6 * * ? *)");
-    expect(text(24)).toContain("cron(0 0 * * ? *)");
-    expect(text(24).match(/"DeleteAfterDays":20/g)).toHaveLength(2);
+    const daily = text(24);
+    expect(daily).toContain("cron(0 0 * * ? *)");
+    expect(daily.match(/"DeleteAfterDays":20/g)).toHaveLength(2);
   });
 
   test("the vaults stay when they are taken out of their stack, and the copies cannot be deleted by hand", () => {
