@@ -140,6 +140,8 @@ export const stageSettings = z
      * abandoned checks are not refunded.
      */
     workers: z.enum(["on", "off"]).default("on"),
+    /** `sdk` sends every DynamoDB call by the SDK alone, without the short path (decision 0025). */
+    awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
     /** Receives the alarms; needed by a stage that sells. */
