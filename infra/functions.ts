@@ -17,6 +17,11 @@ export type FunctionSpec = {
   readonly timeoutS: number;
   /** It calls the upstream or apps: it is in the VPC if the stage has one. */
   readonly egress?: true;
+  /**
+   * It answers callers about money or applies events: in a stage with a canary release, a new version gets a part of
+   * the invocations first. The work of the others waits and is repeated, or is a minute's work that a part cannot test.
+   */
+  readonly canary?: true;
   /** Allowed actions by table. A part of a transaction needs the action of its kind. */
   readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
   /** Indexes of the ledger that it queries. */
@@ -33,12 +38,14 @@ export const functionSpecs = {
   "list-catalog": {
     memoryMb: 512,
     timeoutS: 10,
+    canary: true,
     tables: { ...rateCounter, cache: ["GetItem"] },
     impact: "Apps do not get the list of plans.",
   },
   purchase: {
     memoryMb: 1_024,
     timeoutS: API_FUNCTION_TIMEOUT_S,
+    canary: true,
     egress: true,
     tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
     sendsTo: ["outcomes"],
@@ -48,6 +55,7 @@ export const functionSpecs = {
   "check-identity": {
     memoryMb: 1_024,
     timeoutS: API_FUNCTION_TIMEOUT_S,
+    canary: true,
     egress: true,
     tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
     sendsTo: ["outcomes"],
@@ -56,6 +64,7 @@ export const functionSpecs = {
   "read-account": {
     memoryMb: 512,
     timeoutS: 15,
+    canary: true,
     tables: { ...rateCounter, ledger: ["GetItem", "BatchGetItem"] },
     queries: ["by_owner"],
     impact: "Apps cannot look up balances and transactions.",
@@ -63,12 +72,14 @@ export const functionSpecs = {
   "receive-upstream-event": {
     memoryMb: 512,
     timeoutS: 10,
+    canary: true,
     sendsTo: ["outcomes"],
     impact: "Transactions stay `processing`: upstream events are not received, unless the upstream sends them again.",
   },
   "apply-upstream-event": {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+    canary: true,
     tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
     queries: ["by_upstream_reference", "by_open"],
     impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",

@@ -16,8 +16,11 @@ export const API_URL_OUTPUT = "ApiUrl";
 /** The output with the ARN of the topic that alarms notify. */
 export const ALARM_TOPIC_OUTPUT = "AlarmTopic";
 
+/** The vault of a stage's copies in its recovery region. Both regions know it by name: no reference crosses regions. */
+export const copyVaultName = (stage: string): string => `${stage}-airtime-copies`;
+
 /** `prod` and `Service` make the stack `Prod-Service`. */
-export const stackName = (stage: string, part: "Data" | "Network" | "Service"): string =>
+export const stackName = (stage: string, part: "Data" | "Network" | "Service" | "Recovery"): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-${part}`;
 
 /** The IAM policies of the people who operate a stage. */

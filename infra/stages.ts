@@ -40,6 +40,9 @@ const egress = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** AWS Backup advises to keep backups for a week at least. Source: AWS Backup, "Metering, costs, and billing". */
+const KEEP_DAYS_MIN = 7;
+
 /** Stands in the committed settings until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
 
@@ -63,10 +66,43 @@ const domain = z.object({
   isOnlyAddress: z.boolean().default(false),
 });
 
+const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1");
+
+/** A copy of the ledger, the access table and the never-rotated keys in another region, for when this one is lost. */
+const recovery = z.strictObject({
+  region: regionName,
+  /** Hours between two backups; what is written after the last copy is lost with the region. */
+  everyHours: z.literal([1, 2, 3, 4, 6, 8, 12, 24]).default(1),
+  /** How long backups and their copies are kept. */
+  keepDays: z.int().min(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`).default(KEEP_DAYS_MIN),
+});
+
 const queueConcurrency = z
   .int()
   .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
   .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
+
+/** An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more. */
+const CANARY_MINUTES_MIN = 5;
+/** Source: AWS, "CodeDeploy quotas": at most 48 hours between the first and the last shift. */
+const CANARY_MINUTES_MAX = 48 * 60;
+
+/** How a new version of a function gets the invocations of the one before. */
+const release = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("all-at-once") }),
+  /** A part of them first, and all of them if no alarm was raised for so long. */
+  z.strictObject({
+    kind: z.literal("canary"),
+    percent: z.int().min(1, "A canary gets at least 1 percent").max(99, "A canary gets at most 99 percent"),
+    minutes: z
+      .int()
+      .min(CANARY_MINUTES_MIN, `A canary lasts at least ${CANARY_MINUTES_MIN} minutes, so that an alarm can be raised`)
+      .max(CANARY_MINUTES_MAX, `A canary lasts at most ${CANARY_MINUTES_MAX} minutes`),
+  }),
+]);
+
+/** Source: AWS, "Tagging your AWS resources". */
+const TAG_VALUE = /^(?!aws:)[\p{L}\p{N} _.:/=+@-]{1,256}$/u;
 
 /** A call to the upstream lasts a second: fewer would refuse requests that the rate limits of keys allow. */
 const RESERVED_MIN = 5;
@@ -79,10 +115,7 @@ export const stageSettings = z
       .string()
       .regex(/^\d{12}$/, "An AWS account id has 12 digits")
       .optional(),
-    region: z
-      .string()
-      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1")
-      .optional(),
+    region: regionName.optional(),
     /** Base URL of the upstream, `/v1` included. */
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
@@ -107,6 +140,8 @@ export const stageSettings = z
      * abandoned checks are not refunded.
      */
     workers: z.enum(["on", "off"]).default("on"),
+    /** `sdk` sends every DynamoDB call by the SDK alone, without the short path (decision 0025). */
+    awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
     /** Receives the alarms; needed by a stage that sells. */
@@ -117,6 +152,12 @@ export const stageSettings = z
     logBytesPerHourMax: z.int().positive().default(200_000_000),
     /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
     requestsPerSecondMax: z.int().min(1).default(200),
+    /** All at once, unless the stage has a canary. */
+    release: release.default({ kind: "all-at-once" }),
+    /** `active` records traces in AWS X-Ray. */
+    tracing: z.literal("active").optional(),
+    /** The tag `cost-centre` of every resource. */
+    costCentre: z.string().regex(TAG_VALUE, "A tag has 1 to 256 letters, digits, spaces and _.:/=+-@").optional(),
     /** Concurrent invocations for each queue, so that a long queue cannot take what requests need. */
     maxConcurrency: z
       .strictObject({
@@ -132,11 +173,20 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    recovery: recovery.optional(),
     /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
     permissionsBoundary: z
       .string()
       .regex(/^[\w+=,.@-]{1,128}$/, "is not the name of a managed policy")
       .optional(),
+  })
+  .refine(({ recovery, account, region }) => !recovery || (account !== undefined && region !== undefined), {
+    error: "The stage must name its account and region, to which the copies in another region belong",
+    path: ["recovery"],
+  })
+  .refine(({ recovery, region }) => !recovery || recovery.region !== region, {
+    error: "The copies must be in another region than the stage",
+    path: ["recovery", "region"],
   })
   .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
     error: "There must be one elastic IP for each zone",
@@ -217,6 +267,7 @@ const committedStages: Stages = {
     identityPrices: prices,
     alarmEmail: "operations@example.com",
     logRetentionDays: 90,
+    release: { kind: "canary", percent: 10, minutes: 10 },
   },
 };
 

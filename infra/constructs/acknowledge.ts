@@ -11,6 +11,6 @@ export const acknowledgeWildcards = (role: IConstruct): void => {
   acknowledge(
     role,
     "IAM5[Resource::*]",
-    "Network interfaces of functions that call out, and ListStreams for the stream's reader",
+    "Network interfaces of functions that call out, ListStreams for the stream's reader, and traces",
   );
 };

@@ -6,6 +6,8 @@ import {
   HttpApi,
   HttpMethod,
   HttpRoute,
+  type HttpRouteIntegrationBindOptions,
+  type HttpRouteIntegrationConfig,
   HttpRouteKey,
   HttpStage,
   LogGroupLogDestination,
@@ -13,6 +15,7 @@ import {
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { isOrder, type Route, routeKey } from "../../shared/contract/routes.ts";
@@ -49,7 +52,7 @@ export class Api extends Construct {
   private readonly stage: string;
   private readonly deployment: HttpStage;
   private readonly requestsPerSecondMax: number;
-  private readonly integrations = new Map<ServiceFunction, HttpLambdaIntegration>();
+  private readonly integrations = new Map<ServiceFunction, FunctionIntegration>();
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
     super(scope, id);
@@ -145,10 +148,10 @@ export class Api extends Construct {
     this.deployment.node.addDependency(route);
   }
 
-  private integrationOf(handler: ServiceFunction): HttpLambdaIntegration {
+  private integrationOf(handler: ServiceFunction): FunctionIntegration {
     const known = this.integrations.get(handler);
     if (known !== undefined) return known;
-    const integration = new HttpLambdaIntegration(handler.node.id, handler);
+    const integration = new FunctionIntegration(handler);
     this.integrations.set(handler, integration);
     return integration;
   }
@@ -178,6 +181,38 @@ export class Api extends Construct {
       metricName: this.throttles.metricName,
       metricValue: "1",
     });
+  }
+}
+
+/**
+ * Invokes a function, or its alias. The function's own permission stays where its alias is invoked, so that API Gateway
+ * may invoke the function from the first moment when a stage gives up its canary release.
+ */
+class FunctionIntegration extends HttpLambdaIntegration {
+  private readonly target: ServiceFunction;
+
+  constructor(target: ServiceFunction) {
+    super(target.node.id, target);
+    this.target = target;
+  }
+
+  override bind(options: HttpRouteIntegrationBindOptions): HttpRouteIntegrationConfig {
+    return { ...super.bind(options), uri: this.target.invoked.functionArn };
+  }
+
+  protected override completeBind(options: HttpRouteIntegrationBindOptions): void {
+    super.completeBind(options);
+    const { invoked, node } = this.target;
+    // The first route makes the integration, and the others share it.
+    const integration = options.scope.node.tryFindChild(node.id);
+    if (invoked === this.target || integration === undefined) return;
+    const resource = options.route.httpApi.apiId;
+    invoked.addPermission("Api", {
+      principal: new ServicePrincipal("apigateway.amazonaws.com"),
+      sourceArn: Stack.of(integration).formatArn({ service: "execute-api", resource, resourceName: "*/*/*" }),
+    });
+    // Permissions have no order of their own: the alias must be allowed before it is invoked.
+    integration.node.addDependency(invoked.node.findChild("Api"));
   }
 }
 

@@ -15,9 +15,12 @@ import { outputOf } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables } from "../tables.ts";
 import { acknowledge } from "./acknowledge.ts";
+import { TableBackups } from "./table-backups.ts";
 
 export interface DataProps extends StackProps {
+  readonly stage: string;
   readonly adopt?: StageSettings["adopt"];
+  readonly recovery?: StageSettings["recovery"];
 }
 
 export type TableName = keyof typeof tables;
@@ -27,7 +30,7 @@ export class Data extends Stack {
   readonly tables: Readonly<Record<TableName, ITable>>;
   readonly secretArns: Readonly<Record<SecretVariable, string>>;
 
-  constructor(scope: Construct, id: string, { adopt, ...props }: DataProps) {
+  constructor(scope: Construct, id: string, { stage, adopt, recovery, ...props }: DataProps) {
     super(scope, id, props);
     this.tables = {
       access: adopt
@@ -41,10 +44,16 @@ export class Data extends Stack {
         : durableTable(this, "Ledger", tables.ledger),
       cache: makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY),
     };
-    this.secretArns = secretIds((name) => this.secret(secretTable[name], adopt).secretArn);
+    this.secretArns = secretIds((name) => this.secret(secretTable[name], { adopt, recovery }).secretArn);
+    if (recovery) {
+      new TableBackups(this, "Backups", { stage, recovery, tables: [this.tables.access, this.tables.ledger] });
+    }
   }
 
-  private secret(spec: (typeof secretTable)[SecretName], adopt: DataProps["adopt"]): ISecret {
+  private secret(
+    spec: (typeof secretTable)[SecretName],
+    { adopt, recovery }: Pick<DataProps, "adopt" | "recovery">,
+  ): ISecret {
     // `UPSTREAM_KEY_SECRET_ID` is `UpstreamKey` on AWS.
     const id = outputOf(spec.variable.replace(/_SECRET_ID$/, ""));
     switch (spec.kind) {
@@ -55,7 +64,7 @@ export class Data extends Stack {
       case "fixed":
         return adopt
           ? Secret.fromSecretCompleteArn(this, id, adopt[spec.adoptedAs])
-          : neverRotated(this, id, spec.description);
+          : neverRotated(this, id, spec.description, recovery?.region);
     }
   }
 }
@@ -109,11 +118,18 @@ const rotatable = (scope: Construct, id: string, description: string): Secret =>
  * A key that names or seals what is in the ledger. Never change anything here: a change of GenerateSecretString makes
  * AWS generate another value. With another reference key every earlier reference is unknown, and a replay buys twice.
  */
-const neverRotated = (scope: Construct, id: string, description: string): Secret => {
+const neverRotated = (
+  scope: Construct,
+  id: string,
+  description: string,
+  recoveryRegion: string | undefined,
+): Secret => {
   const secret = new Secret(scope, id, {
     description,
     generateSecretString: { passwordLength: 43, excludePunctuation: true },
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    // A change in place, which creates no version. The replica has the same value.
+    ...(recoveryRegion !== undefined && { replicaRegions: [{ region: recoveryRegion }] }),
   });
   acknowledge(secret, "SMG4", "It never changes, because stored data depends on it");
   return secret;

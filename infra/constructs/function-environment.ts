@@ -31,6 +31,7 @@ export const settingsValues = (
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   WORKERS: settings.workers,
+  AWS_CALLS: settings.awsCalls,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });

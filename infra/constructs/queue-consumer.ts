@@ -1,5 +1,5 @@
-import { Duration } from "aws-cdk-lib";
-import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
+import { Duration, Names } from "aws-cdk-lib";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { acknowledge } from "./acknowledge.ts";
@@ -88,9 +88,17 @@ export class QueueConsumer extends Construct {
   /** Messages fail one by one: a bad message does not hold back its batch. */
   addConsumer(consumer: ServiceFunction, enabled: boolean): void {
     const { batchSize, concurrencyMax: maxConcurrency } = this;
-    consumer.addEventSource(
-      new SqsEventSource(this.queue, { batchSize, maxConcurrency, reportBatchItemFailures: true, enabled }),
-    );
+    // The id of CDK's SqsEventSource, below the function even if an alias is invoked: CloudFormation then changes the
+    // mapping in place.
+    new EventSourceMapping(consumer, `SqsEventSource:${Names.nodeUniqueId(this.queue.node)}`, {
+      target: consumer.invoked,
+      eventSourceArn: this.queue.queueArn,
+      batchSize,
+      maxConcurrency,
+      reportBatchItemFailures: true,
+      enabled,
+    });
+    this.queue.grantConsumeMessages(consumer);
   }
 
   /** A consumer that is stopped, refused or too slow shows in the age of the oldest message. */

@@ -2,13 +2,22 @@ import { join } from "node:path";
 import { AssetHashType, Duration, RemovalPolicy } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Architecture,
+  Code,
+  type IFunction,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { buildSync } from "esbuild";
 import { bundleOptions, functionEntry, projectRoot } from "../bundle/bundle.ts";
 import { type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
+import type { CanaryRelease } from "./canary-release.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
 
 export interface ServiceFunctionProps {
@@ -19,6 +28,9 @@ export interface ServiceFunctionProps {
   readonly logRetentionDays: number;
   readonly network?: FunctionNetwork | undefined;
   readonly reservedConcurrency?: number | undefined;
+  /** Absent if a new version gets all invocations at once. */
+  readonly canary?: CanaryRelease | undefined;
+  readonly tracing?: "active" | undefined;
 }
 
 /** What Lambda needs to attach a function to a VPC; AWS authorises these without a resource. */
@@ -35,10 +47,12 @@ const NETWORK_INTERFACE_ACTIONS = [
 export class ServiceFunction extends LambdaFunction {
   readonly spec: FunctionSpec;
   readonly logs: LogGroup;
+  /** What callers and queues invoke: the function itself, or its alias. */
+  readonly invoked: IFunction;
   private readonly ownRole: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
-    const { stage, name, environment, logRetentionDays, network, reservedConcurrency } = props;
+    const { stage, name, environment, logRetentionDays, network, reservedConcurrency, canary, tracing } = props;
     const spec: FunctionSpec = functionSpecs[name];
     const logs = new LogGroup(scope, `${id}Logs`, {
       retention: logRetentionDays,
@@ -67,6 +81,7 @@ export class ServiceFunction extends LambdaFunction {
           ...(network.subnets && { vpcSubnets: network.subnets }),
           securityGroups: [network.functions],
         }),
+      ...(tracing === "active" && { tracing: Tracing.ACTIVE }),
     });
     this.spec = spec;
     this.logs = logs;
@@ -74,6 +89,7 @@ export class ServiceFunction extends LambdaFunction {
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logs.logGroupArn]);
     if (spec.egress && network) this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
     acknowledgeWildcards(role);
+    this.invoked = spec.canary && canary ? canary.aliasOf(this) : this;
   }
 
   /** Allows these actions on these resources. */

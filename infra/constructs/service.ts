@@ -9,6 +9,8 @@ import type { StageSettings } from "../stages.ts";
 import { streams } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
+import { addBackupNotifications } from "./backup-notifications.ts";
+import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
@@ -33,17 +35,19 @@ export interface ServiceProps extends StackProps {
 export class Service extends Stack {
   private readonly props: ServiceProps;
   private readonly network: FunctionNetwork | undefined;
+  private readonly canary: CanaryRelease | undefined;
   private readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
     this.props = props;
     const { stage, settings, data } = props;
-    const { egress, webhookAllowedCidrs } = settings;
+    const { egress, webhookAllowedCidrs, release } = settings;
     this.network =
       egress.kind === "existing"
         ? new ExistingNetwork(this, "Network", { egress, webhookAllowedCidrs })
         : props.network;
+    this.canary = release.kind === "canary" ? new CanaryRelease(this, "Canary", { release }) : undefined;
 
     const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
     const api = new Api(this, "Api", { stage, settings });
@@ -80,6 +84,9 @@ export class Service extends Stack {
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
+    if (settings.recovery) {
+      addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
+    }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
     const dashboard = addDashboard(this, {
@@ -140,6 +147,8 @@ export class Service extends Stack {
       logRetentionDays: settings.logRetentionDays,
       network: this.network,
       reservedConcurrency: reservedFor(name, settings),
+      canary: this.canary,
+      tracing: settings.tracing,
     });
     const { tables = {}, queries = [], sendsTo = [] } = created.spec;
     for (const table of tableNames) {

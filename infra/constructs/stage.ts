@@ -1,18 +1,22 @@
-import { type App, PermissionsBoundary, Validations } from "aws-cdk-lib";
+import { type App, PermissionsBoundary, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../outputs.ts";
 import { type StageSettings, sells } from "../stages.ts";
 import { Data } from "./data.ts";
 import { EgressNetwork } from "./egress-network.ts";
+import { Recovery } from "./recovery.ts";
 import { Service } from "./service.ts";
 
 /**
- * The stacks of one stage: data, egress network and service. They belong to the stage's account and region, if it names
+ * The stacks of one stage: data, egress network, service, and recovery in another region. They belong to the stage's account and region, if it names
  * them; the CDK then deploys them there or not at all.
  */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { account, region, egress, webhookAllowedCidrs, adopt, permissionsBoundary: boundary } = settings;
+  const { account, region, egress, webhookAllowedCidrs, adopt, recovery: copies } = settings;
+  const { costCentre, permissionsBoundary: boundary } = settings;
+  const tags = { service: "airtime", stage, ...(costCentre !== undefined && { "cost-centre": costCentre }) };
+  for (const [name, value] of Object.entries(tags)) Tags.of(app).add(name, value);
   const terminationProtection = sells(settings);
   const common = {
     ...(account !== undefined && region !== undefined && { env: { account, region } }),
@@ -21,9 +25,22 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
   const data = new Data(app, stackName(stage, "Data"), {
     ...common,
     terminationProtection,
+    stage,
     adopt,
+    recovery: copies,
     description: `Tables and secrets of ${stage}: do not delete`,
   });
+  const recovery =
+    copies &&
+    new Recovery(app, stackName(stage, "Recovery"), {
+      ...common,
+      env: { account, region: copies.region },
+      terminationProtection,
+      stage,
+      description: `Copies of the tables of ${stage} in another region: do not delete`,
+    });
+  // The plan's copies go to a vault that exists.
+  if (recovery) data.addStackDependency(recovery);
   const network =
     egress.kind !== "nat-gateway"
       ? undefined
@@ -42,5 +59,5 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
     network,
     description: `API, functions, queues and alarms of ${stage}`,
   });
-  return { data, network, service };
+  return { data, network, service, recovery };
 };

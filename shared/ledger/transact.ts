@@ -8,6 +8,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
+import { failedAttempts } from "../platform/dynamodb/short-path.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
@@ -81,8 +82,7 @@ export const transactOnce = async (
         throw error;
       }
     },
-    // Behind the SDK's own retries, so each attempt passes here. The document client adds a command's middleware twice.
-    { step: "finalizeRequest", priority: "low", name: "noteUnansweredAttempts", override: true },
+    failedAttempts,
   );
   try {
     await db.send(command, { ...(abortSignal && { abortSignal }) });

@@ -2,6 +2,8 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { withShortPath } from "./dynamodb/short-path.ts";
+import { environment, readEnv } from "./env.ts";
 import { AWS_ATTEMPTS_MAX, AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "./time-budgets.ts";
 
 /** A call that hangs must not use up the time that its request needs for a response. */
@@ -14,8 +16,11 @@ const timeouts = {
   },
 } as const;
 
-export const documentClient = (): DynamoDBDocumentClient =>
-  DynamoDBDocumentClient.from(new DynamoDBClient(timeouts), { marshallOptions: { removeUndefinedValues: true } });
+export const documentClient = (): DynamoDBDocumentClient => {
+  const marshallOptions = { removeUndefinedValues: true };
+  const db = DynamoDBDocumentClient.from(new DynamoDBClient(timeouts), { marshallOptions });
+  return readEnv(environment.pick({ AWS_CALLS: true })).AWS_CALLS === "sdk" ? db : withShortPath(db);
+};
 
 /** The region's endpoint is used rather than the queue's URL, whose host an emulator cannot always resolve. */
 export const sqsClient = (): SQSClient => new SQSClient({ ...timeouts, useQueueUrlAsEndpoint: false });

@@ -43,6 +43,8 @@ export const environment = z.object({
   PURCHASES_INITIALLY: z.enum(["on", "off"]),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
+  /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
+  AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
 });
 
 /** The text of every variable of a stage. */
@@ -55,7 +57,7 @@ type SecretIds = Partial<Record<SecretVariable, typeof secretId>>;
 export const functionEnvironments = {
   "enqueue-webhooks": environment.pick({ DELIVERY_QUEUE_URL: true }),
   "apply-upstream-event": environment
-    .pick({ LEDGER_TABLE: true, OUTCOMES_QUEUE_URL: true })
+    .pick({ LEDGER_TABLE: true, OUTCOMES_QUEUE_URL: true, AWS_CALLS: true })
     .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "check-identity": environment
     .pick({
@@ -67,6 +69,7 @@ export const functionEnvironments = {
       IDENTITY_PRICES: true,
       UPSTREAM_DATES: true,
       PURCHASES_INITIALLY: true,
+      AWS_CALLS: true,
     })
     .extend({
       UPSTREAM_KEY_SECRET_ID: secretId,
@@ -74,9 +77,15 @@ export const functionEnvironments = {
       REPLAY_KEY_SECRET_ID: secretId,
     } satisfies SecretIds),
   "deliver-webhook": environment
-    .pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, WEBHOOK_ALLOWED_CIDRS: true, WEBHOOK_REFUSED_HOSTS: true })
+    .pick({
+      LEDGER_TABLE: true,
+      DELIVERY_QUEUE_URL: true,
+      WEBHOOK_ALLOWED_CIDRS: true,
+      WEBHOOK_REFUSED_HOSTS: true,
+      AWS_CALLS: true,
+    })
     .extend({ WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "list-catalog": environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true }),
+  "list-catalog": environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true, AWS_CALLS: true }),
   purchase: environment
     .pick({
       ACCESS_TABLE: true,
@@ -86,10 +95,11 @@ export const functionEnvironments = {
       UPSTREAM_BASE_URL: true,
       AIRTIME_NAIRA_MAX: true,
       PURCHASES_INITIALLY: true,
+      AWS_CALLS: true,
     })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "read-account": environment
-    .pick({ ACCESS_TABLE: true, LEDGER_TABLE: true })
+    .pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, AWS_CALLS: true })
     .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "receive-upstream-event": environment
     .pick({ OUTCOMES_QUEUE_URL: true, UPSTREAM_SIGNATURE: true, UPSTREAM_WEBHOOK_IPS: true })
@@ -99,10 +109,10 @@ export const functionEnvironments = {
       UPSTREAM_HMAC_SECRET_ID: secretId,
     } satisfies SecretIds),
   "refresh-catalog": environment
-    .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true })
+    .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true }),
-  "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true }),
+  "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
+  "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),
 } as const;
 
 /** Parses a function's environment; a missing or malformed variable fails the cold start and is named in the error. */

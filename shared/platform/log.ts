@@ -1,3 +1,4 @@
+import { faultEvents } from "./fault-events.ts";
 import type { LogEvents } from "./log-events.ts";
 
 type FieldTypes = { readonly string: string; readonly number: number; readonly boolean: boolean };
@@ -38,18 +39,18 @@ export type Log<Catalog extends LogCatalog> = {
 export type LogEvent<Level extends LogEventSpec["level"]> = EventAt<LogEvents, Level>;
 export type LogFields<Event extends keyof LogEvents> = FieldsOf<LogEvents[Event]["fields"]>;
 
-const writeLine = (level: "info" | "warn" | "error", event: string, fields: object, metrics?: object): void => {
-  console.log(JSON.stringify({ level, event, ...fields, ...metrics }));
+const writeLine = (level: "info" | "warn" | "error", event: string, fields: object): void => {
+  console.log(JSON.stringify({ level, event, ...fields }));
 };
 
 /** A log whose lines are one JSON object each. */
 export const createLog = <Catalog extends LogCatalog>(): Log<Catalog> => ({
   info: (event, fields) => writeLine("info", event, fields),
   warn: (event, fields) => writeLine("warn", event, fields),
-  error: (event, fields) => writeLine("error", event, fields),
+  error: (event, fields) => writeLine("error", event, { ...fields, ...embedded(Date.now(), faultsOf(event)) }),
   alarm: (event, fields) => {
-    const metrics = metricsHead(Date.now(), ["Alarms"], ["Stage", "Event"]);
-    writeLine("error", event, { ...fields, Alarms: 1, Stage: stage(), Event: event }, metrics);
+    const alarms = { values: { Alarms: 1 }, dimensions: { Stage: stage(), Event: event } };
+    writeLine("error", event, { ...fields, ...embedded(Date.now(), [alarms, ...faultsOf(event)]) });
   },
 });
 
@@ -67,16 +68,39 @@ export const errorFields = (error: unknown): { readonly error: string; readonly 
 };
 
 /** Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
-export const putMetrics = (metrics: Readonly<Record<string, number>>, nowMs: number): void => {
-  console.log(JSON.stringify({ ...metricsHead(nowMs, Object.keys(metrics), ["Stage"]), ...metrics, Stage: stage() }));
+export const putMetrics = (values: Readonly<Record<string, number>>, nowMs: number): void => {
+  console.log(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stage() } }])));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
+/** Counts the `faultEvents` of one version of a function. */
+export const FAULTS_METRIC = "Faults";
 
-const metricsHead = (nowMs: number, names: readonly string[], dimensions: readonly string[]): object => {
-  const Metrics = names.map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" }));
-  const CloudWatchMetrics = [{ Namespace: METRICS_NAMESPACE, Dimensions: [dimensions], Metrics }];
-  return { _aws: { Timestamp: nowMs, CloudWatchMetrics } };
+type MetricSet = {
+  readonly values: Readonly<Record<string, number>>;
+  readonly dimensions: Readonly<Record<string, string>>;
 };
+
+/** Fields that make a log line a metric; none without a set. */
+const embedded = (nowMs: number, sets: readonly MetricSet[]): object => {
+  if (sets.length === 0) return {};
+  const CloudWatchMetrics = sets.map(({ values, dimensions }) => ({
+    Namespace: METRICS_NAMESPACE,
+    Dimensions: [Object.keys(dimensions)],
+    Metrics: Object.keys(values).map((Name) => ({ Name, Unit: Name.endsWith("Seconds") ? "Seconds" : "Count" })),
+  }));
+  const fields = sets.flatMap(({ values, dimensions }) => [values, dimensions]);
+  return Object.assign({}, ...fields, { _aws: { Timestamp: nowMs, CloudWatchMetrics } });
+};
+
+/** Only published versions are counted: without a canary release there is none. */
+const faultsOf = (event: string): readonly MetricSet[] => {
+  const { AWS_LAMBDA_FUNCTION_NAME: name = "local", AWS_LAMBDA_FUNCTION_VERSION: version = LATEST } = process.env;
+  if (version === LATEST || !faultEvents.includes(event)) return [];
+  return [{ values: { [FAULTS_METRIC]: 1 }, dimensions: { Function: name, Version: version } }];
+};
+
+/** The version of a function that is invoked without an alias. Source: AWS, "Lambda function versions". */
+const LATEST = "$LATEST";
 
 /** Functions are named `<stage>-airtime-<function>`: the metrics of two stages in one account stay apart. */
 const stage = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? "local";

@@ -20,7 +20,7 @@ import type { Backends } from "./backends.ts";
 
 /** One of the compared stacks that sell data bundles. */
 export type Stack = {
-  readonly name: "service" | "express" | "fastify" | "hono";
+  readonly name: "service" | "service-sdk" | "express" | "fastify" | "hono";
   readonly title: string;
   readonly command: readonly string[];
   readonly environment: (mode: Mode, backends: Backends) => Readonly<Record<string, string>>;
@@ -68,6 +68,14 @@ const service: Stack = {
   },
 };
 
+/** The same, with the short path of DynamoDB calls switched off. */
+const serviceBySdk: Stack = {
+  ...service,
+  name: "service-sdk",
+  title: "this service, AWS_CALLS=sdk",
+  environment: (mode, backends) => ({ ...service.environment(mode, backends), AWS_CALLS: "sdk" }),
+};
+
 const peerTables = {
   KEYS_TABLE: { name: "bench-keys", key: "pk" },
   WALLETS_TABLE: { name: "bench-wallets", key: "pk" },
@@ -76,7 +84,7 @@ const peerTables = {
   LIMITS_TABLE: { name: "bench-limits", key: "key" },
 };
 
-const peer = (name: Exclude<Stack["name"], "service">, title: string): Stack => ({
+const peer = (name: "express" | "fastify" | "hono", title: string): Stack => ({
   name,
   title,
   command: [pathOf("peers/server.ts"), name],
@@ -117,6 +125,7 @@ const recreateTable = async (db: DynamoDBDocumentClient, table: CreateTableComma
 
 export const stacks: readonly Stack[] = [
   service,
+  serviceBySdk,
   peer("express", "express, wallet by hand"),
   peer("fastify", "fastify, Powertools, rate-limiter-flexible"),
   peer("hono", "hono, Powertools, rate-limiter-flexible"),

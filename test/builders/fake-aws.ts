@@ -11,7 +11,7 @@ export type QueryAnswer =
   | { readonly result: string }
   | { readonly error: string; readonly message: string; readonly status?: number };
 
-/** A request of AWS's query protocol. */
+/** A request of AWS's query protocol, with the region for which it is signed. */
 export type QueryRequest = Readonly<Record<string, string>> & { readonly Action: string };
 
 export type FakeAws = {
@@ -39,7 +39,9 @@ const SESSION = `<Credentials>${KEYS}<Expiration>2100-01-01T00:00:00Z</Expiratio
 export const startFakeAws = async (answer: (request: QueryRequest) => QueryAnswer | undefined = () => undefined) => {
   const requests: QueryRequest[] = [];
   const server = createServer(async (incoming, response) => {
-    const request = requestSchema.parse(Object.fromEntries(new URLSearchParams(await text(incoming))));
+    const [, SigningRegion = ""] = /Credential=[^/]+\/\d+\/([^/]+)\//.exec(incoming.headers.authorization ?? "") ?? [];
+    const parameters = Object.fromEntries(new URLSearchParams(await text(incoming)));
+    const request = requestSchema.parse({ ...parameters, SigningRegion });
     requests.push(request);
     const found = answer(request) ??
       stsAnswer(request) ?? { error: "InvalidAction", message: `The fake has no ${request.Action}` };

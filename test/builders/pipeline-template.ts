@@ -8,6 +8,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   Stage: "prod",
   StackPrefix: "Prod",
   Repository: "octo-org/octo-repo",
+  RecoveryRegion: "eu-west-1",
   "AWS::Partition": "aws",
   "AWS::AccountId": "123456789012",
   "AWS::Region": "us-east-1",

@@ -34,6 +34,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       },
     },
   ],
+  "copies in another region": ["prod", { recovery: { region: "eu-west-1", everyHours: 24, keepDays: 35 } }],
   "every setting, in an existing VPC": [
     "prod",
     {
@@ -54,6 +55,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       airtimeMax: 10_000,
       phoneRetentionDays: 35,
       workers: "off",
+      awsCalls: "sdk",
       webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
       permissionsBoundary: "prod-airtime-deployment",
       domain: {
@@ -64,6 +66,9 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       logRetentionDays: 365,
       logBytesPerHourMax: 1_000_000,
       requestsPerSecondMax: 50,
+      release: { kind: "canary", percent: 50, minutes: 60 },
+      tracing: "active",
+      costCentre: "payments",
       maxConcurrency: { outcomes: 2, delivery: 2 },
       reservedConcurrency: { purchase: 200, "check-identity": 20, "receive-upstream-event": 20 },
     },

@@ -11,6 +11,7 @@ const resource = z.object({
   DependsOn: z.union([z.string(), z.array(z.string())]).optional(),
   DeletionPolicy: z.string().optional(),
   UpdateReplacePolicy: z.string().optional(),
+  UpdatePolicy: z.unknown().optional(),
 });
 export type Resource = z.output<typeof resource> & { readonly id: string };
 
@@ -55,11 +56,12 @@ export const stackTemplates = (
 
 /** A stage's templates; `changes` are laid over its settings. */
 export const templatesOf = (stage: string, changes?: object) => {
-  const { data, network, service } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
+  const { data, network, service, recovery } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
   return {
     data: readTemplate(Template.fromStack(data).toJSON()),
     network: network && readTemplate(Template.fromStack(network).toJSON()),
     service: readTemplate(Template.fromStack(service).toJSON()),
+    recovery: recovery && readTemplate(Template.fromStack(recovery).toJSON()),
   };
 };
 
@@ -73,6 +75,12 @@ export const idIn = (value: unknown): string => {
     .safeParse(value);
   if (!reference.success) throw new Error(`No reference to a resource: ${JSON.stringify(value)}`);
   return reference.data;
+};
+
+/** The function that a reference names, directly or by its alias. */
+export const functionIn = ({ all, get }: StackTemplate, reference: unknown): Resource => {
+  const alias = all("AWS::Lambda::Alias").find(({ id }) => mentions(reference, id));
+  return get(idIn(alias?.Properties.FunctionName ?? reference));
 };
 
 /** Whether a resource's logical id stands anywhere in a value. */

@@ -47,29 +47,31 @@ const write = async (name: string, template: unknown): Promise<string> => {
   return file;
 };
 
-const found = new Set<string>();
+/** One run for all, because cfn-lint takes longer to start than to check. */
+const files = await Promise.all([
+  ...Object.entries(stageVariants).flatMap(([variant, [stage, changes]]) =>
+    [...stackTemplates(stage, changes)].map(([name, template]) => write(`${variant} ${name}.json`, template)),
+  ),
+  write("wrong.json", { Resources: { Queue: { Type: "AWS::SQS::Queue", Properties: { Colour: "red" } } } }),
+]);
+const all = await lint([...files, PIPELINE_TEMPLATE]);
+const findingsIn = (file: string) => all.filter(({ text }) => text.includes(file));
 
-test.each(Object.entries(stageVariants))(
+test.each(Object.keys(stageVariants))(
   "cfn-lint finds no error in three regions in this variant of a stage: %s",
-  async (variant, [stage, changes]) => {
-    const templates = [...stackTemplates(stage, changes)];
-    const files = templates.map(([name, template]) => write(`${variant} ${name}.json`, template));
-    const all = await lint(await Promise.all(files));
-    for (const { rule } of all) found.add(rule);
-    expect(all.filter(({ rule }) => !Object.hasOwn(accepted, rule)).map(({ text }) => text)).toEqual([]);
+  (variant) => {
+    const unexpected = findingsIn(join(folder, `${variant} `)).filter(({ rule }) => !Object.hasOwn(accepted, rule));
+    expect(unexpected.map(({ text }) => text)).toEqual([]);
   },
 );
 
-test("cfn-lint finds nothing in the template of the pipeline", async () => {
-  expect(await lint([PIPELINE_TEMPLATE])).toEqual([]);
+test("cfn-lint finds nothing in the template of the pipeline", () => {
+  expect(findingsIn(PIPELINE_TEMPLATE)).toEqual([]);
 });
 
-test("every accepted finding of cfn-lint exists", () => {
-  expect([...found].toSorted()).toEqual(Object.keys(accepted));
-});
-
-test("cfn-lint reports a property that does not exist", async () => {
-  const Resources = { Queue: { Type: "AWS::SQS::Queue", Properties: { Colour: "red" } } };
-  const [finding] = await lint([await write("wrong.json", { Resources })]);
-  expect(finding?.text).toMatch(/^E3002 .*'Colour' was unexpected/);
+test("every accepted finding of cfn-lint exists, and it reports a property that does not exist", () => {
+  expect(new Set(all.map(({ rule }) => rule))).toEqual(new Set([...Object.keys(accepted), "E3002"]));
+  expect(findingsIn("wrong.json").map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^E3002 .*'Colour' was unexpected/),
+  ]);
 });

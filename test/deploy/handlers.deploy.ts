@@ -32,7 +32,12 @@ const notUsed: Readonly<Record<string, string>> = {
 };
 
 /** The schemas of these types have no list; the test of services covers them. */
-const NO_SCHEMA = ["AWS::ApiGatewayV2::Integration", "AWS::ApiGatewayV2::Stage", "AWS::SNS::Subscription"];
+const NO_SCHEMA = [
+  "AWS::ApiGatewayV2::Integration",
+  "AWS::ApiGatewayV2::Stage",
+  "AWS::CodeDeploy::DeploymentGroup",
+  "AWS::SNS::Subscription",
+];
 
 const python = await installedPython(["cfn-lint==1.10.3"], ["--no-deps"]);
 const printPath = "import sysconfig; print(sysconfig.get_path('purelib'))";

@@ -28,8 +28,18 @@ const AccountLimit = { ConcurrentExecutions: 0, UnreservedConcurrentExecutions: 
 /** The status of STS responses, and the number of requests. */
 const sts = { status: 200, requests: 0 };
 const CALLER = "arn:aws:sts::123456789012:assumed-role/operator/ada";
-/** The mapping that Lambda returns for each function. */
+/** The state of every mapping that Lambda lists. */
 const mapping = { State: "", LastProcessingResult: "" };
+/** The functions that have a mapping, one on each page of the list; that of the outcomes queue invokes an alias. */
+let mapped: readonly string[] = [];
+const MAPPED = ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks"];
+
+const mappingPage = (stage: string, page: number) => ({
+  EventSourceMappings: [
+    { ...mapping, FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:${stage}-airtime-${mapped[page]}` },
+  ],
+  ...(page + 1 < mapped.length && { NextMarker: String(page + 1) }),
+});
 /** The subscriptions of the alarms' topic: address and ARN, which is no ARN until the address is confirmed. */
 let subscriptions: readonly (readonly [address: string, arn: string])[] = [];
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
@@ -44,6 +54,7 @@ beforeEach(() => {
   Object.assign(sts, { status: 200, requests: 0 });
   Object.assign(AccountLimit, { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 120 });
   Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
+  mapped = MAPPED;
   subscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
   denied = false;
@@ -73,7 +84,9 @@ beforeAll(async () => {
     }
     if (request.url === "/2016-08-19/account-settings") return void response.end(JSON.stringify({ AccountLimit }));
     if (request.url?.startsWith("/2015-03-31/event-source-mappings")) {
-      return void response.end(JSON.stringify({ EventSourceMappings: [mapping] }));
+      const marker = new URL(request.url, endpoint).searchParams.get("Marker");
+      const stage = sandboxOutputs === undefined ? "prod" : "sandbox";
+      return void response.end(JSON.stringify(mappingPage(stage, Number(marker))));
     }
     const parameters = new URLSearchParams(await text(request));
     if (parameters.get("Action") === "GetCallerIdentity") {
@@ -209,6 +222,13 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^consumers +${says}`, "m"));
 });
 
+test("doctor of a stage whose delivery queue has no mapping exits with 1", async () => {
+  mapped = MAPPED.filter((name) => name !== "deliver-webhook");
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^consumers +wrong +deliver-webhook: has no mapping/m);
+});
+
 test.each([
   ["stream", streamDeadLetters("prod")],
   ["schedules", scheduleDeadLetters("prod")],
@@ -304,7 +324,7 @@ test("a change on a stage is refused with exit code 2 and changes nothing if STS
   sts.status = 200;
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toMatch(
-    /^AWS STS does not accept these credentials\. InvalidClientTokenId: The security token is not valid\.\n$/,
+    /^AWS STS does not accept these credentials: sign in again, or renew them\. InvalidClientTokenId: The security token is not valid\.\n$/,
   );
   expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
   expect(await auditOf(account)).toHaveLength(1);

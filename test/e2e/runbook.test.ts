@@ -199,6 +199,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet not reconciled": stuckPurchase,
   "Dead letters": nothing,
   "Messages that wait": nothing,
+  "Parked webhooks not sent": nothing,
 };
 
 const sections = readFileSync("docs/runbook.md", "utf8")

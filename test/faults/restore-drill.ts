@@ -14,7 +14,7 @@ import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import { walletPk } from "../../shared/ledger/schema.ts";
+import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
@@ -24,6 +24,7 @@ import { resolveTransaction } from "../../shared/upstream-events/operator-resolu
 import { adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
+import { freshTables } from "../builders/tables.ts";
 import { advance } from "./system/clock.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
@@ -37,6 +38,8 @@ export type Drill = {
   readonly system: System;
   readonly restoreLedger: () => Promise<void>;
   readonly restoreAccess: () => Promise<void>;
+  /** "Recover in another region": a new stage adopts the copies of T, and there is no other ledger. */
+  readonly recoverElsewhere: () => Promise<void>;
   /** The addresses that the account may call from. */
   readonly whitelist: () => Promise<readonly string[]>;
   /**
@@ -339,6 +342,83 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await switchPurchases("on");
   };
 
+  const stored = z.object({ reference: z.string() });
+  const recoverElsewhere = async (): Promise<void> => {
+    // The lost region settles nothing any more, but the upstream does.
+    system.upstream.settle(await upstreamOrder(settledLate), "success");
+    const { cacheTable } = await freshTables(system.db);
+    await deploy({
+      LEDGER_TABLE: ledgerAtT,
+      ACCESS_TABLE: accessAtT,
+      CACHE_TABLE: cacheTable,
+      PURCHASES_INITIALLY: "off",
+      WORKERS: "off",
+    });
+    const sent = system.upstream.requests.length;
+    const purchases = z.object({ purchases: z.literal("off"), since: z.null() });
+    await adminJson(purchases, "purchases", "show");
+    for (const order of orders.filter(({ accountId }) => accountId === main)) {
+      const isKnown = (await transactionOf(order)) !== undefined;
+      const { status } = await send(order);
+      if (!isKnown) expect({ what: order.body.reference, status }).toEqual({ what: order.body.reference, status: 503 });
+    }
+    expect(system.upstream.requests.length).toBe(sent);
+
+    const why = ["--why", "region lost"];
+    await adminJson(z.unknown(), "wallet", "fund", main, "700", "--id", "bank-after");
+    const open = z.object({ transactions: z.array(stored) });
+    const { transactions } = await adminJson(open, "transactions", "list", "--open");
+    const resolved: string[] = [];
+    for (const { reference } of transactions) {
+      const status = system.upstream.purchases.find((order) => order.reference === reference)?.status;
+      if (status === undefined || status === "processing") continue;
+      // Its request is long over; the command would wait for that by its own clock.
+      await system.db.send(
+        new UpdateCommand({
+          TableName: ledgerAtT,
+          Key: { pk: transactionPk(reference.split("_")[1] ?? "") },
+          UpdateExpression: "SET created_at = :then",
+          ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
+        }),
+      );
+      await adminJson(stored, "transactions", "resolve", reference, status, ...why);
+      resolved.push(status);
+    }
+    expect(new Set(resolved)).toEqual(new Set(["success", "failed"]));
+    let charged = 0;
+    for (const order of orders.filter(({ accountId }) => accountId === main)) {
+      if ((await transactionOf(order)) !== undefined) continue;
+      const reference = order.transaction === undefined ? undefined : referenceOf(order.transaction);
+      const delivered = system.upstream.purchases.find((each) => each.reference === reference);
+      if (delivered?.status !== "success") continue;
+      const amount = `-${delivered.amountKobo / 100}`;
+      await adminJson(z.unknown(), "wallet", "adjust", main, amount, "--id", `upstream-${reference}`, ...why);
+      charged += 1;
+    }
+    expect(charged).toBeGreaterThan(2);
+    await adminJson(reconciled, "keys", "reconcile");
+    await adminJson(z.unknown(), "keys", "revoke", leaked.keyId);
+    await adminJson(z.object({ ok: z.literal(true) }), "wallet", "verify", "--all");
+    // What the service itself wrote off after T is on no record elsewhere: a fee, and a refund by the operator.
+    const { balance_kobo } = await readWallet(system.ledger, main);
+    expect(balance_kobo).toBe((expected[main] ?? 0) + 5_000 - 10_000);
+
+    await deploy({ WORKERS: "on" });
+    await system.runSchedule("refresh-catalog");
+    await switchPurchases("on");
+    await buy("after-recovery", phoneNumbers.delivered);
+    const [bought] = orders.splice(-1);
+    expect((bought && (await transactionOf(bought)))?.status).toBe("success");
+    const again = system.upstream.requests.length;
+    for (const order of orders.filter(({ accountId }) => accountId === main)) {
+      if ((await transactionOf(order)) === undefined) continue;
+      await send(order);
+    }
+    expect(system.upstream.requests.length).toBe(again);
+    expect((await system.call(routes.getWallet, leaked.key, undefined))?.statusCode).toBe(401);
+    await enqueueMissingWebhooks();
+  };
+
   const examine = async (): Promise<void> => {
     const sent = system.upstream.requests.length;
     for (const order of orders) {
@@ -410,6 +490,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     ordersTwiceWithoutCarryOver,
     restoreLedger,
     restoreAccess,
+    recoverElsewhere,
     whitelist: async () => (await requireAccount(system.accounts, main)).whitelist,
     examine,
     close: async () => {

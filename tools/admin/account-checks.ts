@@ -1,19 +1,16 @@
 import {
   type EventSourceMappingConfiguration,
-  GetAccountSettingsCommand,
   LambdaClient,
-  ListEventSourceMappingsCommand,
+  paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
-import * as z from "zod";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
 import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
+import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 
-/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
-const UNRESERVED_MIN = 100;
 /** Enough for 2,000 events a second of 10 ms each. */
 const RECEIVE_RESERVED = 20;
 
@@ -23,7 +20,7 @@ export const limits: DoctorCheck = async ({ target: { stage } }) => {
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (stage === undefined) return skipped(`no concurrency limit here; ${perKey}`);
   const { settings } = stage;
-  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await accountLimit();
+  const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await readAccountConcurrency();
   const reserved = limit - unreserved;
   const found = `${limit} concurrent executions in this account and region, ${reserved} of them reserved`;
   if (unreserved < UNRESERVED_MIN) {
@@ -63,17 +60,6 @@ const notReserved = ({ requestsPerSecondMax, reservedConcurrency }: StageSetting
 const sumOf = (numbers: Readonly<Record<string, number>>): number =>
   Object.values(numbers).reduce((sum, each) => sum + each, 0);
 
-const accountLimit = async (): Promise<z.output<typeof concurrency>> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
-  try {
-    return concurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
-  } finally {
-    lambda.destroy();
-  }
-};
-
-const concurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
-
 /** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
 export const consumers: DoctorCheck = async ({ target: { name, stage, environment } }) => {
   if (stage === undefined) return skipped("the local service reads its queues and its stream itself");
@@ -82,9 +68,9 @@ export const consumers: DoctorCheck = async ({ target: { name, stage, environmen
     ...Object.values(queues).map(({ consumer }) => ({ consumer, isOff: isQueueOff })),
     ...Object.values(streams).map(({ consumer }) => ({ consumer, isOff: false })),
   ];
-  const mappings = await mappingsOf(all.map(({ consumer }) => `${name}-airtime-${consumer}`));
-  const faults = all.flatMap(({ consumer, isOff }, position) => {
-    const fault = mappingFault(mappings[position] ?? [], isOff);
+  const mappings = await mappingsByFunction();
+  const faults = all.flatMap(({ consumer, isOff }) => {
+    const fault = mappingFault(mappings.get(`${name}-airtime-${consumer}`), isOff);
     return fault === undefined ? [] : [`${consumer}: ${fault}`];
   });
   if (faults.length === 0)
@@ -92,7 +78,7 @@ export const consumers: DoctorCheck = async ({ target: { name, stage, environmen
   return wrong(faults.join("; "), 'Follow "Messages that wait" in docs/runbook.md');
 };
 
-const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isOff: boolean): string | undefined => {
+const mappingFault = (mapping: EventSourceMappingConfiguration | undefined, isOff: boolean): string | undefined => {
   if (mapping === undefined) return "has no mapping";
   const { State, LastProcessingResult = "" } = mapping;
   if (isOff) return undefined;
@@ -100,17 +86,20 @@ const mappingFault = ([mapping]: readonly EventSourceMappingConfiguration[], isO
   return LastProcessingResult.startsWith("PROBLEM") ? LastProcessingResult : undefined;
 };
 
-const mappingsOf = async (functions: readonly string[]): Promise<readonly EventSourceMappingConfiguration[][]> => {
-  const lambda = new LambdaClient({ maxAttempts: 2 });
+/**
+ * The mappings by the names of their functions. AWS lists those of a function without those of its aliases, so all of
+ * them are read. An ARN ends in `function:NAME` or `function:NAME:ALIAS`.
+ */
+const mappingsByFunction = async (): Promise<ReadonlyMap<string | undefined, EventSourceMappingConfiguration>> => {
+  const client = new LambdaClient({ maxAttempts: 2 });
+  const found = new Map<string | undefined, EventSourceMappingConfiguration>();
   try {
-    return await Promise.all(
-      functions.map(async (FunctionName) => {
-        const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }));
-        return EventSourceMappings;
-      }),
-    );
+    for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client }, {})) {
+      for (const mapping of EventSourceMappings) found.set(mapping.FunctionArn?.split(":")[6], mapping);
+    }
+    return found;
   } finally {
-    lambda.destroy();
+    client.destroy();
   }
 };
 

@@ -147,7 +147,10 @@ const callerIdentity = async (credentials: Provider): Promise<{ readonly account
     if (Account === undefined || Arn === undefined) throw new Error("the response has no account");
     return { account: Account, arn: Arn };
   } catch (error) {
-    throw new SettingsError(`AWS STS does not accept these credentials. ${describe(error)}`, { cause: error });
+    throw new SettingsError(
+      `AWS STS does not accept these credentials: sign in again, or renew them. ${describe(error)}`,
+      { cause: error },
+    );
   } finally {
     client.destroy();
   }

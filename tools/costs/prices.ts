@@ -45,6 +45,12 @@ const metrics = article("https://signoz.io/guides/cloudwatch-pricing", "2026-02-
 const eventBridge = article("https://cloudburn.io/blog/amazon-eventbridge-pricing", "2026-03-13");
 const kms = article("https://usage.ai/blogs/aws/reserved-instances/dynamodb/encryption-cost/", "2026-04-21");
 
+/** Its storage line is of DynamoDB's warm backups. */
+const backup: Source = {
+  ...article("https://www.factualminds.com/blog/aws-backup-pricing-vaults-cross-region-restores/", "2026-06-13"),
+  read: "2026-11-22",
+};
+
 export type AwsService =
   | "API Gateway"
   | "Lambda"
@@ -54,7 +60,8 @@ export type AwsService =
   | "Network"
   | "Secrets Manager"
   | "EventBridge"
-  | "KMS";
+  | "KMS"
+  | "AWS Backup";
 
 export type Price = {
   readonly service: AwsService;
@@ -120,6 +127,8 @@ export const prices = {
   /** Scheduled events are counted as custom events, because the source does not say whether they are free. */
   events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: eventBridge },
   keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
+  backupGbMonths: { service: "AWS Backup", dollars: 0.1, per: 1, unit: "GB of backups, a month", source: backup },
+  copiedGb: { service: "AWS Backup", dollars: 0.02, per: 1, unit: "GB copied to another region", source: backup },
 } as const satisfies Record<string, Price>;
 export type PriceName = keyof typeof prices;
 

@@ -1,7 +1,8 @@
 import { requestCosts, restCosts } from "./costs.ts";
 import { prices } from "./prices.ts";
+import { recoveryCosts } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
-import { assumptions, priceTable, requestCostTable, restCostTable } from "./tables.ts";
+import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "./tables.ts";
 
 /** `npm run costs`: prints what the service costs on AWS, as tables or with --json as data. */
 const [option, ...others] = process.argv.slice(2);
@@ -9,7 +10,13 @@ if (others.length > 0 || (option !== undefined && option !== "--json")) {
   process.stderr.write("The only option is --json: npm run costs -- --json.\n");
   process.exitCode = 1;
 } else if (option === "--json") {
-  console.log(JSON.stringify({ requests: requestCosts(), atRest: restCosts(), assumed, prices }, undefined, 2));
+  console.log(
+    JSON.stringify(
+      { requests: requestCosts(), atRest: restCosts(), recovery: recoveryCosts(), assumed, prices },
+      undefined,
+      2,
+    ),
+  );
 } else {
-  console.log([requestCostTable(), assumptions(), restCostTable(), priceTable()].join("\n\n"));
+  console.log([requestCostTable(), assumptions(), restCostTable(), recoveryCostTable(), priceTable()].join("\n\n"));
 }

@@ -1,6 +1,7 @@
 import { markdownTable, wrap } from "../docs/markdown.ts";
 import { requestCosts, requestServices, restCosts } from "./costs.ts";
-import { priceNames, prices } from "./prices.ts";
+import { dollarsOf, priceNames, prices } from "./prices.ts";
+import { recoveryCosts, replicaUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
 
 const usd = (dollars: number): string => (dollars === 0 ? "" : dollars.toFixed(2));
@@ -37,6 +38,20 @@ export const restCostTable = (): string => {
     ["USD", ...costs.map(({ total }) => usd(total))],
   ]);
 };
+
+export const recoveryCostTable = (): string =>
+  [
+    markdownTable([
+      ["`everyHours`", "GB of backups kept, both regions", "GB copied a month", "USD a month"],
+      ...recoveryCosts().map(({ everyHours, usage, dollars }) => [
+        String(everyHours),
+        String(usage.backupGbMonths),
+        (usage.copiedGb ?? 0).toFixed(0),
+        usd(dollars),
+      ]),
+    ]),
+    `The replicas of the keys cost ${usd(dollarsOf(replicaUsage()))} a month.`,
+  ].join("\n\n");
 
 export const priceTable = (): string =>
   markdownTable([

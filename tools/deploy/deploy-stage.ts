@@ -1,6 +1,7 @@
 import { stackName } from "../../infra/outputs.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
+import { refuseUnreservable } from "./reserved-concurrency.ts";
 import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";
 
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
@@ -11,6 +12,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   const { egress } = settings;
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
   const deployedNetwork = await deployedStack(network);
+  await refuseUnreservable(stage, settings);
   if (sells(settings)) await protectData(data, settings);
   if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.
@@ -37,24 +39,31 @@ const protectData = async (data: string, { adopt }: StageSettings): Promise<void
 const deletion = (stack: string): string =>
   `${unprotection(stack)} && aws cloudformation delete-stack --stack-name ${stack}`;
 
-const unprotection = (stack: string): string =>
-  `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}`;
+const unprotection = (stack: string, region?: string): string =>
+  `aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}${region === undefined ? "" : ` --region ${region}`}`;
 
 /** Deletes all stacks of a stage. Refuses if one is protected: the others would be gone already. */
 export const destroyStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
-  const names = [stackName(stage, "Data"), stackName(stage, "Network")];
-  const stacks = await Promise.all(names.map(deployedStack));
-  const guarded = names.filter((_, index) => stacks[index]?.EnableTerminationProtection);
+  const { recovery } = settings;
+  const places: readonly (readonly [name: string, region?: string])[] = [
+    [stackName(stage, "Data")],
+    [stackName(stage, "Network")],
+    ...(recovery ? [[stackName(stage, "Recovery"), recovery.region] as const] : []),
+  ];
+  const stacks = await Promise.all(places.map(([name, region]) => deployedStack(name, region)));
+  const guarded = places.filter((_, index) => stacks[index]?.EnableTerminationProtection);
   if (guarded.length > 0) {
+    const commands = guarded.map(([name, region]) => unprotection(name, region));
     throw new SettingsError(
-      `${guarded.join(" and ")} must not be deleted by mistake. If you mean it, run first: ${guarded.map(unprotection).join(" && ")}`,
+      `${guarded.map(([name]) => name).join(" and ")} must not be deleted by mistake. If you mean it, run first: ${commands.join(" && ")}`,
     );
   }
   const code = await cdk("destroy", "--all");
   if (code === 0) {
     const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
+    const vaults = recovery ? ", and the backup vaults of both regions" : "";
     console.log(
-      `Not deleted: the access and ledger tables, the reference and webhook keys${addresses}. See docs/deployment.md, "Tear down".`,
+      `Not deleted: the access and ledger tables, the reference and webhook keys${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
     );
   }
   return code;

@@ -8,11 +8,11 @@ import {
 import { SettingsError } from "../../infra/settings-error.ts";
 
 /** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
-export const deployedStack = (name: string): Promise<Stack | undefined> =>
+export const deployedStack = (name: string, region?: string): Promise<Stack | undefined> =>
   ask(async (client) => {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: name })).catch(noneIfAbsent);
     return Stacks.find(({ StackStatus = "" }) => /^(CREATE_COMPLETE|UPDATE_|IMPORT_)/.test(StackStatus));
-  });
+  }, region);
 
 const noneIfAbsent = (error: unknown): { Stacks?: Stack[] } => {
   if (error instanceof Error && error.message.endsWith("does not exist")) return {};
@@ -36,8 +36,12 @@ const isNatGateway = ({ ResourceType, ResourceStatus }: { ResourceType?: string;
 export const setStackPolicy = (name: string, policy: object): Promise<unknown> =>
   ask((client) => client.send(new SetStackPolicyCommand({ StackName: name, StackPolicyBody: JSON.stringify(policy) })));
 
-const ask = async <Answer>(question: (client: CloudFormationClient) => Promise<Answer>): Promise<Answer> => {
-  const client = new CloudFormationClient({ maxAttempts: 3 });
+/** Asks in the stage's region, unless another one is named. */
+const ask = async <Answer>(
+  question: (client: CloudFormationClient) => Promise<Answer>,
+  region?: string,
+): Promise<Answer> => {
+  const client = new CloudFormationClient({ maxAttempts: 3, ...(region !== undefined && { region }) });
   try {
     return await question(client);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { assumptions, priceTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "../costs/tables.ts";
 import {
   answer,
   assumptionList,
@@ -23,6 +23,7 @@ export const generatedSections = {
   "cost of requests": { file: "deployment.md", render: requestCostTable },
   assumptions: { file: "deployment.md", render: assumptions },
   "cost at rest": { file: "deployment.md", render: restCostTable },
+  "cost of recovery": { file: "deployment.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },
   prices: { file: "deployment.md", render: priceTable },
   answer: { file: "scale.md", render: answer },

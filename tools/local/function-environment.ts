@@ -13,12 +13,12 @@ const IDENTITY_PRICES_NAIRA = {
 
 /** The environment variables of all functions; on AWS, a stage's settings and stacks set them. */
 export const functionEnvironment = ({
-  settings: { workers = "on" },
+  settings: { workers = "on", awsCalls = "short" },
   gatewayOrigin,
   upstream,
   sqs,
 }: {
-  readonly settings: Partial<Pick<Settings, "workers">>;
+  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
   readonly sqs: LocalQueues;
@@ -38,6 +38,7 @@ export const functionEnvironment = ({
   PHONE_RETENTION_DAYS: "400",
   PURCHASES_INITIALLY: "on",
   WORKERS: workers,
+  AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.
   UPSTREAM_SIGNATURE: upstream.isSimulated ? JSON.stringify(SIMULATOR_SIGNATURE) : "",
   UPSTREAM_WEBHOOK_IPS: LOOPBACK,

@@ -18,8 +18,9 @@ export type Settings = {
   readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
   readonly dynamodbEndpoint?: string;
-  /** As the stage setting of the same name. */
+  /** As the stage settings of the same name. */
   readonly workers: "on" | "off";
+  readonly awsCalls: "short" | "sdk";
 };
 
 export const help = `npm start [-- --fresh]
@@ -37,7 +38,8 @@ Environment:
   UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
   UPSTREAM_LIVE_KEY  the service's key at that upstream
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
-  WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues`;
+  WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
+  AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
 
 const webUrl = (name: string) =>
   z
@@ -62,6 +64,9 @@ const environmentSchema = z
     WORKERS: z
       .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })
       .default("on"),
+    AWS_CALLS: z
+      .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
+      .default("short"),
   })
   .superRefine(({ UPSTREAM_BASE_URL: url, UPSTREAM_LIVE_KEY: key }, context) => {
     if (url !== undefined && key === undefined) {
@@ -94,6 +99,7 @@ export const parseSettings = (
     serviceFile: SERVICE_FILE,
     fresh: options.fresh,
     workers: parsed.data.WORKERS,
+    awsCalls: parsed.data.AWS_CALLS,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
       ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY } }
       : {}),

@@ -25,7 +25,7 @@ export const drawPurchases = (lines: readonly Line[]): string => {
   const height = first.height + 16 + second.height;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" fill="${INK}">`,
-    "<title>Live purchases: this service and three other stacks</title>",
+    "<title>Live purchases: this service, with and without its short path, and three other stacks</title>",
     ...first.elements,
     ...second.elements,
     "</svg>\n",

@@ -10,7 +10,7 @@ import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey, routes } from "../../../shared/contract/routes.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
-import type { FunctionEnvironment } from "../../../shared/platform/env.ts";
+import { environment, type FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secretIds } from "../../../shared/platform/secret-table.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
@@ -130,6 +130,7 @@ export const startSystem = async (): Promise<System> => {
     PHONE_RETENTION_DAYS: "400",
     PURCHASES_INITIALLY: "on",
     WORKERS: "on",
+    AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const restoreEnvironment = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });

@@ -73,6 +73,30 @@ describe("settingsOf", () => {
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
     [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
     [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
+    [{ recovery: { region: "us-east-1" } }, "recovery.region: The copies must be in another region than the stage"],
+    [{ recovery: { region: "Ireland" } }, "recovery.region: An AWS region has a name such as eu-west-1"],
+    [
+      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, account: undefined },
+      "recovery: The stage must name its account and region",
+    ],
+    [
+      { recovery: { region: "eu-west-1" }, egress: { kind: "none" }, region: undefined },
+      "recovery: The stage must name its account and region",
+    ],
+    [{ recovery: { region: "eu-west-1", everyHours: 5 } }, "recovery.everyHours: "],
+    [{ recovery: { region: "eu-west-1", keepDays: 6 } }, "recovery.keepDays: Backups are kept for at least 7 days"],
+    [{ purchases: "off" }, "purchases"],
+    [{ release: { kind: "linear" } }, "release.kind: "],
+    [{ release: { kind: "canary", percent: 10 } }, "release.minutes: "],
+    [{ release: { kind: "canary", percent: 0, minutes: 10 } }, "release.percent: A canary gets at least 1 percent"],
+    [{ release: { kind: "canary", percent: 100, minutes: 10 } }, "release.percent: A canary gets at most 99 percent"],
+    [{ release: { kind: "canary", percent: 10, minutes: 4 } }, "release.minutes: A canary lasts at least 5 minutes"],
+    [{ release: { kind: "canary", percent: 10, minutes: 2_881 } }, "release.minutes: A canary lasts at most 2880"],
+    [{ release: { kind: "all-at-once", percent: 10 } }, 'release: Unrecognized key: "percent"'],
+    [{ tracing: "passive" }, "tracing: "],
+    [{ costCentre: "" }, "costCentre: A tag has 1 to 256 letters, digits, spaces and"],
+    [{ costCentre: "payments;retail" }, "costCentre: A tag has 1 to 256 letters, digits, spaces and"],
+    [{ costCentre: "aws:payments" }, "costCentre: "],
     [{ webhookIps: ["203.0.113.1"] }, "webhookIps"],
   ])("a stage with %j fails with one sentence that says what is wrong", (changes, says) => {
     const sentence = sentenceFor(changes);
@@ -90,6 +114,11 @@ describe("settingsOf", () => {
   test("a stage without egress needs no alarmEmail, because it sells nothing", () => {
     const settings = { ...stages.prod, egress: { kind: "none" as const }, alarmEmail: undefined };
     expect(settingsOf("prod", { prod: settings })).toMatchObject({ maxConcurrency: { outcomes: 10, delivery: 20 } });
+  });
+
+  test("a new version gets all invocations at once unless the stage has a canary, as prod has and the sandbox has not", () => {
+    expect(settingsOf("sandbox").release).toEqual({ kind: "all-at-once" });
+    expect(settingsOf("prod").release).toEqual({ kind: "canary", percent: 10, minutes: 10 });
   });
 
   test("the settings of every stage are valid", () => {

@@ -7,11 +7,12 @@ import { streams } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
-import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const { service, data } = templatesOf("prod");
 const functions = service.all("AWS::Lambda::Function");
-const alarms = service.all("AWS::CloudWatch::Alarm");
+/** Those of a release have a name of their own, and notify nobody. */
+const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined);
 
 /** `prod-airtime-purchase` is functions/purchase. */
 const nameOf = ({ Properties }: Resource): string =>
@@ -19,7 +20,7 @@ const nameOf = ({ Properties }: Resource): string =>
     .string()
     .parse(Properties.FunctionName)
     .replace(/^prod-airtime-/, "");
-const functionAt = (reference: unknown): string => nameOf(service.get(idIn(reference)));
+const functionAt = (reference: unknown): string => nameOf(functionIn(service, reference));
 const alarmsOf = (id: string): readonly Resource[] => alarms.filter(({ Properties }) => mentions(Properties, id));
 
 /** Its metric has no values while nothing runs: only the missing data notifies. */
@@ -88,6 +89,24 @@ describe("functions", () => {
       const spec = Object.entries(functionSpecs).find(([name]) => name === nameOf(each))?.[1];
       expect(each.Properties.Timeout, nameOf(each)).toBe(spec?.timeoutS);
     }
+  });
+
+  test("tracing active makes every function record traces, which it may send, and without it no function may", () => {
+    const traced = templatesOf("prod", { tracing: "active" }).service;
+    for (const { Properties } of traced.all("AWS::Lambda::Function")) {
+      expect(Properties.TracingConfig).toEqual({ Mode: "Active" });
+      const policy = traced
+        .all("AWS::IAM::Policy")
+        .find((each) => mentions(each.Properties.Roles, idIn(Properties.Role)));
+      expect(
+        z.object({ Statement: z.array(z.unknown()) }).parse(policy?.Properties.PolicyDocument).Statement,
+      ).toContainEqual({
+        Action: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+        Effect: "Allow",
+        Resource: "*",
+      });
+    }
+    expect(JSON.stringify(service.every)).not.toMatch(/TracingConfig|xray/);
   });
 
   test.each(functionNames)("%s has an alarm on throttles", (name) => {
@@ -187,7 +206,7 @@ describe("queues", () => {
     ]);
     for (const { Properties } of sources) {
       const queue = service.get(idIn(Properties.EventSourceArn));
-      const worker = service.get(idIn(Properties.FunctionName));
+      const worker = functionIn(service, Properties.FunctionName);
       const deadLetters = service.get(idIn(redrive.parse(queue.Properties.RedrivePolicy).deadLetterTargetArn));
       expect(alarmsOf(queue.id).length + alarmsOf(deadLetters.id).length).toBeGreaterThan(0);
       expect(deadLetters.Properties.QueueName).toBe(`${queue.Properties.QueueName}-dead-letters`);
@@ -196,12 +215,14 @@ describe("queues", () => {
     }
   });
 
-  const concurrencyIn = ({ all, get }: typeof service): Record<string, unknown> => {
+  const concurrencyIn = (template: typeof service): Record<string, unknown> => {
     const limited = z.object({ ScalingConfig: z.object({ MaximumConcurrency: z.int() }) });
-    const mappings = all("AWS::Lambda::EventSourceMapping").filter(({ Properties }) => Properties.ScalingConfig);
+    const mappings = template
+      .all("AWS::Lambda::EventSourceMapping")
+      .filter(({ Properties }) => Properties.ScalingConfig);
     return Object.fromEntries(
       mappings.map(({ Properties }) => [
-        nameOf(get(idIn(Properties.FunctionName))),
+        nameOf(functionIn(template, Properties.FunctionName)),
         limited.parse(Properties).ScalingConfig.MaximumConcurrency,
       ]),
     );
@@ -289,7 +310,7 @@ describe("schedules", () => {
 
 describe("workers off", () => {
   const off = templatesOf("prod", { workers: "off" }).service;
-  const nameIn = (reference: unknown): string => nameOf(off.get(idIn(reference)));
+  const nameIn = (reference: unknown): string => nameOf(functionIn(off, reference));
 
   test("a stage with workers off leaves messages in their queues, and still consumes the stream", () => {
     const enabled = off.all("AWS::Lambda::EventSourceMapping").map(({ Properties }) => {

@@ -1,11 +1,12 @@
 import { Token } from "aws-cdk-lib";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stages.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
-import { changedSettings } from "../../../builders/templates.ts";
+import { changedSettings, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 test("each setting has more than one value in the variants of stages that tests synthesise", () => {
   const variants = Object.values(stageVariants).map(([stage, changes]) => changedSettings(stage, changes));
@@ -19,7 +20,7 @@ test("each setting has more than one value in the variants of stages that tests 
 // The first of them also loads cdk-nag.
 test.each(Object.entries(stageVariants))(
   "cdk-nag has no finding in this variant of a stage: %s",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   (_, [stage, changes]) => {
     const app = unbundledApp();
     addStage(app, stage, changedSettings(stage, changes));
@@ -42,8 +43,79 @@ test("the stacks of a stage that sells belong to its account and region, and tho
   expect([data, network, service].map((stack) => stack?.terminationProtection)).toEqual([true, true, false]);
 });
 
+test("the copies of a stage are in a protected stack of their region, which is deployed before their plan", () => {
+  const settings = changedSettings("prod", { recovery: { region: "eu-west-1" } });
+  const { data, recovery } = addStage(unbundledApp(), "prod", settings);
+  expect([recovery?.account, recovery?.region, recovery?.terminationProtection]).toEqual([
+    "000000000000",
+    "eu-west-1",
+    true,
+  ]);
+  expect(data.dependencies).toEqual([recovery]);
+});
+
 test("the stacks of the sandbox fit every account and can be deleted", () => {
   const { data, service } = addStage(unbundledApp(), "sandbox", settingsOf("sandbox"));
   expect([data, service].map((stack) => stack.terminationProtection)).toEqual([false, false]);
   expect(Token.isUnresolved(data.account)).toBe(true);
+});
+
+describe("tags", () => {
+  /** Tags are a list, or with API Gateway a map. */
+  const tagList = z.union([
+    z.array(z.object({ Key: z.string(), Value: z.unknown() })),
+    z.record(z.string(), z.unknown()).transform((map) => Object.entries(map).map(([Key, Value]) => ({ Key, Value }))),
+  ]);
+  const tagsOf = ({ Properties }: Resource) =>
+    Properties.Tags === undefined ? undefined : tagList.parse(Properties.Tags);
+  const every = ({ data, network, service }: ReturnType<typeof templatesOf>) =>
+    [data, network, service].flatMap((template) => template?.every ?? []);
+
+  /** The types of these stacks that AWS cannot tag. Source: AWS, CloudFormation resource provider schemas. */
+  const untaggable = [
+    "AWS::ApiGatewayV2::Integration",
+    "AWS::ApiGatewayV2::Route",
+    "AWS::CDK::Metadata",
+    "AWS::CodeDeploy::DeploymentConfig",
+    "AWS::EC2::Route",
+    "AWS::EC2::SubnetRouteTableAssociation",
+    "AWS::EC2::VPCGatewayAttachment",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Policy",
+    "AWS::Lambda::Alias",
+    "AWS::Lambda::EventInvokeConfig",
+    "AWS::Lambda::Permission",
+    "AWS::Lambda::Version",
+    "AWS::Logs::MetricFilter",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+  ];
+
+  test("every resource that AWS can tag has the tags service, stage and cost-centre", () => {
+    const types = new Set<string>();
+    for (const resource of every(templatesOf("prod", { costCentre: "payments" }))) {
+      if (untaggable.includes(resource.Type)) continue;
+      types.add(resource.Type);
+      const own = new Map(tagsOf(resource)?.map(({ Key, Value }) => [Key, Value]));
+      expect(
+        ["service", "stage", "cost-centre"].map((key) => own.get(key)),
+        resource.id,
+      ).toEqual(["airtime", "prod", "payments"]);
+    }
+    expect([...types]).toEqual(
+      expect.arrayContaining(["AWS::DynamoDB::Table", "AWS::EC2::EIP", "AWS::Lambda::Function"]),
+    );
+  });
+
+  test("a stage without costCentre has no such tag, and nothing else differs", () => {
+    const bare = every(templatesOf("prod"));
+    const withoutTag = every(templatesOf("prod", { costCentre: "payments" })).map((resource) => ({
+      ...resource,
+      tags: tagsOf(resource)?.filter(({ Key }) => Key !== "cost-centre"),
+    }));
+    const tagged = bare.map((resource) => ({ ...resource, tags: tagsOf(resource) }));
+    const withoutProperty = ({ Properties: { Tags: _, ...rest }, ...resource }: Resource) => ({ ...resource, rest });
+    expect(withoutTag.map(withoutProperty)).toEqual(tagged.map(withoutProperty));
+  });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
 import { errorFields, log, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 
@@ -33,6 +34,44 @@ test("an alarm is an error that counts for the alarm of its event and stage", ()
       Event: "catalog.stale",
     }),
   ]);
+});
+
+describe("a fault of a published version", () => {
+  const directives = (line: unknown) =>
+    z
+      .object({ _aws: z.object({ CloudWatchMetrics: z.array(z.object({ Dimensions: z.unknown() })) }) })
+      .parse(line)
+      ._aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions);
+
+  beforeEach(() => {
+    vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
+    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
+  });
+
+  test("an error that is a fault counts for its function and version", () => {
+    log.error("message.failed", { error: "TypeError" });
+    expect(lines).toMatchObject([{ level: "error", Faults: 1, Function: "prod-airtime-purchase", Version: "7" }]);
+    expect(lines.map(directives)).toEqual([[[["Function", "Version"]]]]);
+  });
+
+  test("an alarm that is a fault counts for its event and for its version", () => {
+    log.alarm("request.failed", { error: "TypeError" });
+    expect(lines).toMatchObject([{ Alarms: 1, Stage: "prod", Event: "request.failed", Faults: 1, Version: "7" }]);
+    expect(lines.map(directives)).toEqual([[[["Stage", "Event"]], [["Function", "Version"]]]]);
+  });
+
+  test("what the upstream causes is no fault of the version", () => {
+    log.alarm("upstream.account_error", { reference: "DATA_1", reason: "status_401" });
+    log.error("wallet.mismatch", { account: "acc_1", difference_kobo: 1 });
+    for (const line of lines) expect(line).not.toHaveProperty("Faults");
+    expect(lines).toHaveLength(2);
+  });
+
+  test("a function that is invoked without an alias counts no faults", () => {
+    vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST");
+    log.error("message.failed", { error: "TypeError" });
+    expect(lines).toEqual([{ level: "error", event: "message.failed", error: "TypeError" }]);
+  });
 });
 
 test("metrics of the local service have the stage local", () => {

@@ -203,7 +203,7 @@ describe("credentials that cannot be obtained", () => {
     expired.enter(keys);
     try {
       expect(await refusal(place, {})).toContain(
-        "AWS STS does not accept these credentials. ExpiredToken: The security token is expired",
+        "AWS STS does not accept these credentials: sign in again, or renew them. ExpiredToken: The security token is expired",
       );
     } finally {
       await expired.stop();

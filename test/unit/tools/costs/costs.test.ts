@@ -6,6 +6,7 @@ import { projectRoot } from "../../../../infra/bundle/bundle.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
+import { recoveryCosts, replicaUsage } from "../../../../tools/costs/recovery.ts";
 
 describe("requestCosts", () => {
   test("a request costs the sum of what each service charges", () => {
@@ -33,6 +34,13 @@ describe("restCosts", () => {
     expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 5, 1]);
     expect(used("alarms")).toBeGreaterThan(60);
   });
+});
+
+test("copies in another region cost the backups of a week in both regions, and each copy, for every GB of the tables", () => {
+  const [hourly, , daily] = recoveryCosts();
+  expect(hourly?.dollars).toBeCloseTo(2 * 168 * 0.1 + 730 * 0.02, 9);
+  expect(daily?.dollars).toBeCloseTo(2 * 7 * 0.1 + (730 / 24) * 0.02, 9);
+  expect(replicaUsage()).toEqual({ secrets: 2 });
 });
 
 describe("npm run costs", () => {

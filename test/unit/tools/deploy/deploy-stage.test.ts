@@ -162,6 +162,21 @@ describe("destroyStage", () => {
     expect(events).toEqual([]);
   });
 
+  test("a stage with copies is refused while their stack in the other region is protected", async () => {
+    deployed = { "Prod-Data": { isProtected: false }, "Prod-Recovery": {} };
+    const settings = prodWith({ recovery: { region: "eu-west-1" } });
+    await expect(destroyStage("prod", settings, cdkThatEnds(0))).rejects.toThrow(
+      /^Prod-Recovery must not be deleted by mistake\..* --stack-name Prod-Recovery --region eu-west-1$/,
+    );
+    expect(events).toEqual([]);
+    const asked = aws.requests.map(({ StackName, SigningRegion }) => [StackName, SigningRegion]);
+    expect(Object.fromEntries(asked)).toEqual({
+      "Prod-Data": "us-east-1",
+      "Prod-Network": "us-east-1",
+      "Prod-Recovery": "eu-west-1",
+    });
+  });
+
   test("destroy deletes an unprotected stage, and prints what it does not delete", async () => {
     deployed = { "Prod-Data": { isProtected: false }, "Prod-Network": { isProtected: false } };
     expect(await destroyStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
@@ -84,7 +85,7 @@ test("deploy is refused with an expired session, in the words of AWS", async () 
   expired.enter(keys);
   try {
     expect(await refusalOf(["deploy", "--stage", "prod"])).toBe(
-      "AWS STS does not accept these credentials. ExpiredToken: The security token is expired",
+      "AWS STS does not accept these credentials: sign in again, or renew them. ExpiredToken: The security token is expired",
     );
   } finally {
     await expired.stop();
@@ -144,4 +145,21 @@ test("the profile of the command line reaches the CDK as the environment's, and 
   };
   expect(await runStageCommand(["diff", "--stage=prod", "--profile", "tool", "--fail"], { known, cdk })).toBe(3);
   expect(runs).toEqual([[["diff", "--context", "stage=prod", "--fail"], "tool", undefined, "eu-west-1"]]);
+});
+
+test("docs/deployment.md quotes what deploy says about a wrong account, region, stage and settings", async () => {
+  const quoted = readFileSync(new URL("../../../../docs/deployment.md", import.meta.url), "utf8");
+  const { alarmEmail: _address, ...withoutAddress } = known.prod;
+  const domain: object = { domain: { name: "api.example.com" } };
+  const said = [
+    await refusalOf(["deploy", "--stage", "prod"], elsewhere),
+    await refusalOf(["deploy", "--stage", "prdo"]),
+    await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...domain } }),
+    await refusalOf(["deploy", "--stage", "prod"], { prod: withoutAddress }),
+  ];
+  aws.enter({ ...keys, AWS_REGION: "us-east-1" });
+  said.push(await refusalOf(["deploy", "--stage", "prod"]));
+  aws.enter();
+  said.push(await refusalOf(["deploy", "--stage", "prod"]));
+  for (const sentence of said) expect(quoted).toContain(`| \`${sentence}\` |`);
 });

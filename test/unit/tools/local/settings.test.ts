@@ -10,6 +10,7 @@ describe("the settings of npm start", () => {
       serviceFile: ".local/service.json",
       fresh: false,
       workers: "on",
+      awsCalls: "short",
     });
   });
 
@@ -33,6 +34,7 @@ describe("the settings of npm start", () => {
     ["an upstream without its key", [], { UPSTREAM_BASE_URL: "https://x.test/v1" }, /UPSTREAM_LIVE_KEY is not/],
     ["a key without its upstream", [], { UPSTREAM_LIVE_KEY: "live_x" }, /UPSTREAM_BASE_URL is not/],
     ["an upstream that is not a URL", [], { UPSTREAM_BASE_URL: "x", UPSTREAM_LIVE_KEY: "y" }, /must be an http or/],
+    ["a value of AWS_CALLS that is neither short nor sdk", [], { AWS_CALLS: "no" }, /^AWS_CALLS must be short or sdk/],
     ["a value of WORKERS that is neither on nor off", [], { WORKERS: "no" }, /^WORKERS must be on or off/],
     ["an unknown option", ["--frsh"], {}, /^The only options are --fresh and --help; given: --frsh\.$/],
   ])("refuse %s with a message", (_what, args, env, message) => {

@@ -1,0 +1,111 @@
+import { Duration } from "aws-cdk-lib";
+import { Alarm, ComparisonOperator, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  LambdaApplication,
+  LambdaDeploymentConfig,
+  LambdaDeploymentGroup,
+  TimeBasedCanaryTrafficRouting,
+} from "aws-cdk-lib/aws-codedeploy";
+import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Alias, type Function as LambdaFunction, type Version } from "aws-cdk-lib/aws-lambda";
+import { Construct } from "constructs";
+import { FAULTS_METRIC, METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import type { StageSettings } from "../stages.ts";
+import { acknowledge } from "./acknowledge.ts";
+
+/** The alias that API Gateway and the queues invoke. */
+export const ALIAS = "current";
+
+export interface CanaryReleaseProps {
+  readonly release: Extract<StageSettings["release"], { kind: "canary" }>;
+}
+
+/**
+ * Shifts the invocations of functions to a new version in two steps, by AWS CodeDeploy, and back if the new version
+ * raises an alarm. Each function has a deployment of its own; CloudFormation runs them at the same time.
+ */
+export class CanaryRelease extends Construct {
+  private readonly application: LambdaApplication;
+  private readonly deploymentConfig: LambdaDeploymentConfig;
+  private readonly allowed = new PolicyDocument();
+  private readonly role: Role;
+
+  constructor(scope: Construct, id: string, { release }: CanaryReleaseProps) {
+    super(scope, id);
+    this.application = new LambdaApplication(this, "Application");
+    // Without a name, because a change of percent or minutes replaces it.
+    this.deploymentConfig = new LambdaDeploymentConfig(this, "Config", {
+      trafficRouting: new TimeBasedCanaryTrafficRouting({
+        percentage: release.percent,
+        interval: Duration.minutes(release.minutes),
+      }),
+    });
+    // AWS's own role for CodeDeploy could change every alias of the account.
+    this.role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("codedeploy.amazonaws.com"),
+      inlinePolicies: { Release: this.allowed },
+    });
+    this.allow(["cloudwatch:DescribeAlarms"], ["*"]);
+    acknowledge(this.role, "IAM5[Resource::*]", "CodeDeploy asks for the states of alarms, and can change none");
+  }
+
+  /** The alias of a function, which points to its current version. */
+  aliasOf(scope: LambdaFunction): Alias {
+    const version = scope.currentVersion;
+    const alias = new Alias(scope, "Alias", { aliasName: ALIAS, version });
+    const { functionArn } = scope;
+    this.allow(
+      ["lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"],
+      [functionArn, `${functionArn}:${ALIAS}`],
+    );
+    // It is also the alias's update policy, so that a shift begins only when the new version has its alarms.
+    new LambdaDeploymentGroup(scope, "Release", {
+      application: this.application,
+      alias,
+      deploymentConfig: this.deploymentConfig,
+      alarms: faultAlarms(scope, version),
+      // The policies above are all that it needs.
+      role: this.role.withoutPolicyUpdates(),
+    });
+    return alias;
+  }
+
+  private allow(actions: readonly string[], resources: readonly string[]): void {
+    this.allowed.addStatements(
+      new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
+    );
+  }
+}
+
+/**
+ * The alarms that roll a version back. They are about this version alone: one that is raised by the version before
+ * would stop the deployment of its correction.
+ */
+const faultAlarms = (scope: LambdaFunction, { version }: Version): Alarm[] => {
+  const { functionName } = scope;
+  const metrics = {
+    Errors: new Metric({
+      namespace: "AWS/Lambda",
+      metricName: "Errors",
+      dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
+    }),
+    Faults: new Metric({
+      namespace: METRICS_NAMESPACE,
+      metricName: FAULTS_METRIC,
+      dimensionsMap: { Function: functionName, Version: version },
+    }),
+  };
+  return Object.entries(metrics).map(
+    ([name, metric]) =>
+      new Alarm(scope, `Release${name}`, {
+        // The version in the name makes a new alarm for each version: one that was raised keeps its state for a while.
+        alarmName: `${functionName}-release-${name.toLowerCase()}-${version}`,
+        alarmDescription: "No person is notified: CodeDeploy rolls the release of this version back.",
+        metric: metric.with({ statistic: "Sum", period: Duration.minutes(1) }),
+        threshold: 0,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      }),
+  );
+};

@@ -1,0 +1,52 @@
+import { ArnFormat, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
+import type { ITable } from "aws-cdk-lib/aws-dynamodb";
+import { Schedule } from "aws-cdk-lib/aws-events";
+import { Construct } from "constructs";
+import { copyVaultName } from "../outputs.ts";
+import type { StageSettings } from "../stages.ts";
+import { backupRole } from "./recovery.ts";
+
+export interface TableBackupsProps {
+  readonly stage: string;
+  readonly recovery: NonNullable<StageSettings["recovery"]>;
+  readonly tables: readonly ITable[];
+}
+
+/** Backups of tables by a plan, each copied to the recovery region. */
+export class TableBackups extends Construct {
+  constructor(scope: Construct, id: string, { stage, recovery, tables }: TableBackupsProps) {
+    super(scope, id);
+    const { region, everyHours, keepDays } = recovery;
+    const backupVault = new BackupVault(this, "Vault", {
+      backupVaultName: `${stage}-airtime-backups`,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+    const copies = Stack.of(this).formatArn({
+      service: "backup",
+      region,
+      resource: "backup-vault",
+      resourceName: copyVaultName(stage),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    const deleteAfter = Duration.days(keepDays);
+    const rule = new BackupPlanRule({
+      ruleName: "copied",
+      backupVault,
+      scheduleExpression: Schedule.cron({ minute: "0", hour: everyHours === 24 ? "0" : `0/${everyHours}` }),
+      // By default AWS may begin 8 hours late, and what is lost with the region would grow by as much.
+      startWindow: Duration.hours(1),
+      completionWindow: Duration.hours(3),
+      deleteAfter,
+      copyActions: [{ destinationBackupVault: BackupVault.fromBackupVaultArn(this, "Copies", copies), deleteAfter }],
+    });
+    new BackupPlan(this, "Plan", { backupPlanName: `${stage}-airtime`, backupPlanRules: [rule] }).addSelection(
+      "Tables",
+      {
+        role: backupRole(this, "Backup", "AWSBackupServiceRolePolicyForBackup"),
+        disableDefaultBackupPolicy: true,
+        resources: tables.map(({ tableArn }) => BackupResource.fromArn(tableArn)),
+      },
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { type TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+
+/** The commands that have a short path. */
+export type Command = UpdateCommand | TransactWriteCommand;
+
+/** Writes a value as DynamoDB's JSON; throws where the short path leaves a value to the SDK. */
+type Write = (value: unknown) => unknown;
+type Plain = Readonly<Record<string, unknown>>;
+
+const refuse = (): never => {
+  throw new Error("This value is left to the SDK");
+};
+
+/** No instance of a class, and no name that the SDK's own rules depend on. */
+const isPlain = (value: unknown): value is Plain => {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return !Object.hasOwn(value, "constructor") && !Object.hasOwn(value, "__proto__");
+};
+
+/** Writes the members of an object that are not undefined, in the object's order or in that of `order`. */
+const members = (value: unknown, writeOf: (name: string) => Write, order?: readonly string[]): Plain => {
+  if (!isPlain(value)) return refuse();
+  const written: Record<string, unknown> = {};
+  for (const name of order ?? Object.keys(value)) {
+    if (value[name] !== undefined) written[name] = writeOf(name)(value[name]);
+  }
+  return written;
+};
+
+const text: Write = (value) => (typeof value === "string" ? value : refuse());
+const names: Write = (value) => members(value, () => text);
+const attributes: Write = (value) => members(value, () => attribute);
+
+/** By the rules of `marshall` with `removeUndefinedValues`. */
+const attribute: Write = (value) => {
+  switch (typeof value) {
+    case "string":
+      return { S: value };
+    case "number":
+      return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? { N: String(value) } : refuse();
+    case "boolean":
+      return { BOOL: value };
+    default:
+      if (value === null) return { NULL: true };
+      return Array.isArray(value)
+        ? { L: value.filter((item) => item !== undefined).map(attribute) }
+        : { M: attributes(value) };
+  }
+};
+
+/** Writes the members in the order of the shape, which is the SDK's. No other may be given. */
+const struct = (shape: Readonly<Record<string, Write>>): Write => {
+  const order = Object.keys(shape);
+  return (value) => {
+    if (Object.keys(Object(value)).some((name) => !Object.hasOwn(shape, name))) refuse();
+    return members(value, (name) => shape[name] ?? refuse, order);
+  };
+};
+
+/** A table that is named by its ARN may have another endpoint. */
+const table: Write = (value) => (typeof value === "string" && !value.startsWith("arn:") ? value : refuse());
+
+const condition = {
+  ConditionExpression: text,
+  ExpressionAttributeNames: names,
+  ExpressionAttributeValues: attributes,
+  ReturnValuesOnConditionCheckFailure: text,
+};
+const update = struct({ TableName: table, Key: attributes, ReturnValues: text, UpdateExpression: text, ...condition });
+const transactItem = struct({
+  Put: struct({ Item: attributes, TableName: table, ...condition }),
+  Update: struct({ Key: attributes, UpdateExpression: text, TableName: table, ...condition }),
+});
+const transactWrite = struct({
+  TransactItems: (items) => (Array.isArray(items) ? items.map(transactItem) : refuse()),
+  ClientRequestToken: text,
+});
+
+/** The body that the SDK writes; undefined for an input that is left to the SDK. */
+export const bodyOf = (command: Command): Buffer | undefined => {
+  // The SDK makes up a token for a transaction that has none.
+  if (!(command instanceof UpdateCommand) && command.input.ClientRequestToken === undefined) return undefined;
+  try {
+    const write = command instanceof UpdateCommand ? update : transactWrite;
+    return Buffer.from(JSON.stringify(write(command.input)));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Binary values, a name with a meaning in JavaScript, and escapes, which could hide either. */
+const LEFT_TO_SDK = /"(?:B|BS|__proto__)"|\\u/;
+
+export type Output = { readonly Attributes?: Readonly<Record<string, unknown>> };
+
+/** The output that the SDK reads in the body of a 200; undefined for a body that is left to the SDK. */
+export const outputOf = (command: Command, body: string): Output | undefined => {
+  if (LEFT_TO_SDK.test(body)) return undefined;
+  try {
+    const { Attributes, ...others }: { Attributes?: Record<string, AttributeValue> } = JSON.parse(body);
+    if (Object.keys(others).length > 0) return undefined;
+    if (Attributes === undefined) return {};
+    return command instanceof UpdateCommand && isPlain(Attributes) ? { Attributes: unmarshall(Attributes) } : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
+
+const region = "eu-west-1";
+const without = templatesOf("prod");
+const { data, recovery, service } = templatesOf("prod", { recovery: { region } });
+const only = (resources: readonly Resource[] | undefined): Resource => {
+  expect(resources).toHaveLength(1);
+  const [found] = resources ?? [];
+  if (found === undefined) throw new Error("There is no such resource");
+  return found;
+};
+
+describe("a stage with copies in another region", () => {
+  test("the setting only adds backups to the data, and replicas to the keys that are never rotated", () => {
+    const isOwn = ({ id }: Resource): boolean => id.startsWith("Backups");
+    expect(without.data.every.filter(isOwn)).toEqual([]);
+    const changed = data.every.filter((resource) => !isOwn(resource));
+    expect(
+      changed.map(({ Properties: { ReplicaRegions: _, ...Properties }, ...rest }) => ({ ...rest, Properties })),
+    ).toEqual(without.data.every);
+    // GenerateSecretString is the same, so that AWS generates no other value.
+    const replicated = changed.filter(({ Properties }) => Properties.ReplicaRegions !== undefined);
+    expect(replicated.map(({ id, Properties }) => [id, Properties.ReplicaRegions])).toEqual([
+      ["ReferenceKeyFC159260", [{ Region: region }]],
+      ["WebhookKeyFF363931", [{ Region: region }]],
+    ]);
+  });
+
+  test("the setting only adds to the service that failed backups and copies notify the topic of the alarms", () => {
+    const known = new Set(without.service.every.map(({ id }) => id));
+    const rule = only(service.every.filter(({ id }) => !known.has(id)));
+    const topic = only(service.all("AWS::SNS::Topic"));
+    expect(rule.Properties).toMatchObject({
+      EventPattern: {
+        source: ["aws.backup"],
+        "detail-type": ["Backup Job State Change", "Copy Job State Change"],
+        detail: { state: ["ABORTED", "EXPIRED", "FAILED"] },
+      },
+      Targets: [{ Arn: { Ref: topic.id } }],
+    });
+    expect(JSON.stringify(rule.Properties.EventPattern)).toMatch(/Prod-Data:\w+Access.*Prod-Data:\w+Ledger/);
+    expect(JSON.stringify(only(service.all("AWS::SNS::TopicPolicy")))).toContain("events.amazonaws.com");
+  });
+
+  test("the access and ledger tables are backed up each hour, and each backup is copied to the other region", () => {
+    const vault = only(data.all("AWS::Backup::BackupVault"));
+    const plan = only(data.all("AWS::Backup::BackupPlan"));
+    expect(plan.Properties.BackupPlan).toMatchObject({
+      BackupPlanRule: [
+        {
+          ScheduleExpression: "cron(0 0/1 * * ? *)",
+          StartWindowMinutes: 60,
+          Lifecycle: { DeleteAfterDays: 7 },
+          CopyActions: [{ Lifecycle: { DeleteAfterDays: 7 } }],
+        },
+      ],
+    });
+    const text = JSON.stringify(plan.Properties);
+    expect(text).toContain(vault.id);
+    const copies = only(recovery?.all("AWS::Backup::BackupVault"));
+    expect(text).toContain(`:backup:${region}:000000000000:backup-vault:${String(copies.Properties.BackupVaultName)}`);
+    const { Resources, IamRoleArn } = z
+      .object({ BackupSelection: z.object({ Resources: z.array(z.unknown()), IamRoleArn: z.unknown() }) })
+      .parse(only(data.all("AWS::Backup::BackupSelection")).Properties).BackupSelection;
+    expect(Resources.map((arn) => data.get(idIn(arn)).id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger"]);
+    expect(JSON.stringify(data.get(idIn(IamRoleArn)).Properties)).toContain("AWSBackupServiceRolePolicyForBackup");
+  });
+
+  test("a stage with everyHours and keepDays has backups and copies accordingly", () => {
+    const text = (everyHours: number): string =>
+      JSON.stringify(
+        only(
+          templatesOf("prod", { recovery: { region, everyHours, keepDays: 20 } }).data.all("AWS::Backup::BackupPlan"),
+        ),
+      );
+    expect(text(6)).toContain("cron(0 0/6 * * ? *)");
+    const daily = text(24);
+    expect(daily).toContain("cron(0 0 * * ? *)");
+    expect(daily.match(/"DeleteAfterDays":20/g)).toHaveLength(2);
+  });
+
+  test("the vaults stay when they are taken out of their stack, and the copies cannot be deleted by hand", () => {
+    const copies = only(recovery?.all("AWS::Backup::BackupVault"));
+    for (const { DeletionPolicy, UpdateReplacePolicy } of [copies, only(data.all("AWS::Backup::BackupVault"))]) {
+      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
+    }
+    expect(copies.Properties.AccessPolicy).toMatchObject({
+      Statement: [
+        { Effect: "Deny", Principal: { AWS: "*" }, Action: expect.arrayContaining(["backup:DeleteRecoveryPoint"]) },
+      ],
+    });
+  });
+
+  test("the other region has the role that restores, and outputs with what the procedure needs", () => {
+    const role = only(recovery?.all("AWS::IAM::Role"));
+    expect(JSON.stringify(role.Properties)).toContain("AWSBackupServiceRolePolicyForRestores");
+    expect(idIn(recovery?.outputs.RestoreRole?.Value)).toBe(role.id);
+    expect(Object.keys(recovery?.outputs ?? {})).toEqual(["CopyVault", "RestoreRole"]);
+  });
+});
+
+test("a stage without the setting has no stack in another region", () => {
+  expect(without.recovery).toBeUndefined();
+});
+
+test("a stage that adopted its tables and keys backs up those tables", () => {
+  const adopted = templatesOf("prod", {
+    recovery: { region },
+    adopt: {
+      accessTableName: "old-access",
+      ledgerTableName: "old-ledger",
+      ledgerStreamArn: "arn:aws:dynamodb:us-east-1:000000000000:table/old-ledger/stream/1",
+      referenceKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:reference-AbCdEf",
+      webhookKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:webhook-AbCdEf",
+    },
+  });
+  const text = JSON.stringify(only(adopted.data.all("AWS::Backup::BackupSelection")));
+  expect(text).toContain("table/old-access");
+  expect(text).toContain("table/old-ledger");
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert";
+import { Readable } from "node:stream";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { withShortPath } from "../../../../../shared/platform/dynamodb/short-path.ts";
+import { type Met, met, transactWriteInput, updateInput } from "./arbitrary-calls.ts";
+
+/** `npm run test:calls` compares 100,000 calls of each command. */
+const RUNS = Number(process.env.CALLS ?? 500);
+const SEEDS = process.env.CALLS_SEED ? [Number(process.env.CALLS_SEED)] : [20_261_122, Date.now() % 1_000_000_000];
+
+type Sent = { readonly headers: Record<string, string>; readonly body: Uint8Array };
+type Client = {
+  readonly db: DynamoDBDocumentClient;
+  /** What the attempts of the next call meet, in order; the last one repeats. */
+  script: readonly Met[];
+  readonly sent: Sent[];
+};
+
+/** A client whose requests end here. */
+const openClient = (): Client => {
+  const handle = async ({ headers, body, ...request }: Sent): Promise<unknown> => {
+    const meets = client.script[Math.min(client.sent.length, client.script.length - 1)];
+    client.sent.push({ ...request, headers: { ...headers }, body: Buffer.copyBytesFrom(body) });
+    if (meets === undefined) throw new Error("The script is empty");
+    if (meets.kind === "error") throw Object.assign(new Error(meets.code), { code: meets.code, name: meets.name });
+    const { date, ...others } = meets.headers;
+    const seconds = Number(date);
+    const dated = Number.isNaN(seconds) ? date : new Date(Date.now() + seconds * 1_000).toUTCString();
+    return {
+      response: {
+        statusCode: meets.status,
+        headers: { ...others, ...(date !== undefined && { date: dated }) },
+        body: Readable.from(bytesOf(meets)),
+      },
+    };
+  };
+  const db = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      region: "eu-west-1",
+      credentials: { accessKeyId: "AKIA", secretAccessKey: "secret", sessionToken: "token", accountId: "123456789012" },
+      maxAttempts: 2,
+      requestHandler: { handle },
+    }),
+    { marshallOptions: { removeUndefinedValues: true } },
+  );
+  const client: Client = { db, script: [], sent: [] };
+  return client;
+};
+
+async function* bytesOf({ kind, body }: Exclude<Met, { kind: "error" }>): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body);
+  const half = bytes.length >> 1;
+  if (half > 0) yield bytes.subarray(0, half);
+  if (kind === "broken_off") throw Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+  if (bytes.length > half) yield bytes.subarray(half);
+}
+
+/** What a call came to, errors in all their parts. */
+const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
+  try {
+    return { output: await call };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const response: unknown = Reflect.get(error, "$response");
+    return {
+      class: error.constructor,
+      name: error.name,
+      message: error.message,
+      fields: { ...error },
+      response: response && { status: Reflect.get(response, "statusCode"), headers: Reflect.get(response, "headers") },
+    };
+  }
+};
+
+const stateOf = async ({ db: { config } }: Client): Promise<unknown> => {
+  const strategy = await config.retryStrategy();
+  return { clockOffsetMs: config.systemClockOffset, capacity: Reflect.get(strategy, "capacity") };
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  // Retries follow at once.
+  vi.spyOn(Math, "random").mockReturnValue(0);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+test.each([
+  ["UpdateCommand", UpdateCommand, updateInput],
+  ["TransactWriteCommand", TransactWriteCommand, transactWriteInput],
+] as const)(
+  "a random %s has the SDK's requests, output, error, attempts, clock and retry quota",
+  { timeout: 120_000 + RUNS * 100 },
+  async (_name, Command, inputs) => {
+    const short = openClient();
+    const sdk = openClient();
+    withShortPath(short.db);
+    // The only part of a request that is random: each attempt of the SDK alone has the id of the same call before.
+    sdk.db.middlewareStack.addRelativeTo(
+      <Args extends { request: unknown }, Result>(next: (args: Args) => Promise<Result>) =>
+        (args: Args) => {
+          Object.assign(Reflect.get(Object(args.request), "headers"), {
+            "amz-sdk-invocation-id": short.sent[0]?.headers["amz-sdk-invocation-id"],
+          });
+          return next(args);
+        },
+      { relation: "before", toMiddleware: "awsAuthMiddleware", name: "sameId" },
+    );
+    const usedSdk = vi.spyOn(Command.prototype, "resolveMiddleware");
+    let runs = 0;
+    let shortRuns = 0;
+
+    const compare = async (input: unknown, script: readonly Met[], time: Date): Promise<void> => {
+      vi.setSystemTime(time);
+      const outcomes: unknown[] = [];
+      usedSdk.mockClear();
+      for (const client of [short, sdk]) {
+        client.script = script;
+        client.sent.length = 0;
+        outcomes.push(await outcomeOf(client.db.send(Reflect.construct(Command, [input]))));
+        outcomes.push(await stateOf(client));
+      }
+      runs += 1;
+      if (short.sent.length > 0 && usedSdk.mock.calls.length === 1) shortRuns += 1;
+      // Vitest's own comparison mistakes a member `constructor` for the class.
+      assert.deepStrictEqual(short.sent.map(entriesOf), sdk.sent.map(entriesOf));
+      assert.deepStrictEqual(outcomes.slice(0, 2), outcomes.slice(2));
+    };
+
+    const run = (seed: number) => {
+      console.log(`${RUNS} calls, seed ${seed}`);
+      const script = fc.array(met, { minLength: 1, maxLength: 2 });
+      const time = fc.date({ min: new Date("2026-01-01"), max: new Date("2027-01-01"), noInvalidDate: true });
+      return fc.assert(fc.asyncProperty<[unknown, Met[], Date]>(inputs, script, time, compare), {
+        numRuns: RUNS,
+        seed,
+      });
+    };
+    for (const seed of SEEDS) await run(seed);
+    console.log(`${shortRuns} of ${runs} calls took the short path to their end`);
+    expect(shortRuns / runs).toBeGreaterThan(0.2);
+  },
+);
+
+/** Headers in their order. */
+const entriesOf = ({ headers, body, ...request }: Sent): unknown => ({
+  ...request,
+  headers: Object.entries(headers),
+  body: Buffer.from(body).toString("latin1"),
+});

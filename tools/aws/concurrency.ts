@@ -1,0 +1,19 @@
+import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import * as z from "zod";
+
+/** AWS requires that many to stay unreserved; a new account may have 10 in all. */
+export const UNRESERVED_MIN = 100;
+
+export type AccountConcurrency = z.output<typeof accountConcurrency>;
+
+const accountConcurrency = z.object({ ConcurrentExecutions: z.int(), UnreservedConcurrentExecutions: z.int() });
+
+/** The concurrent executions of the account in its region, and how many of them no function has reserved. */
+export const readAccountConcurrency = async (): Promise<AccountConcurrency> => {
+  const lambda = new LambdaClient({ maxAttempts: 2 });
+  try {
+    return accountConcurrency.parse((await lambda.send(new GetAccountSettingsCommand({}))).AccountLimit);
+  } finally {
+    lambda.destroy();
+  }
+};

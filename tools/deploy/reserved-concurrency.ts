@@ -1,0 +1,48 @@
+import { GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { SettingsError } from "../../infra/settings-error.ts";
+import type { StageSettings } from "../../infra/stages.ts";
+import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
+
+/** Refuses a reservation that AWS would refuse in the middle of the deployment. */
+export const refuseUnreservable = async (stage: string, { reservedConcurrency }: StageSettings): Promise<void> => {
+  const wanted = Object.entries(reservedConcurrency);
+  if (wanted.length === 0) return;
+  try {
+    const { ConcurrentExecutions: limit, UnreservedConcurrentExecutions: unreserved } = await readAccountConcurrency();
+    const more = sumOf(wanted.map(([, reserved]) => reserved)) - sumOf(await reservedNow(stage, wanted));
+    if (more <= 0 || unreserved - more >= UNRESERVED_MIN) return;
+    throw new SettingsError(
+      `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in infra/stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
+    );
+  } catch (error) {
+    // Credentials of a pipeline may be allowed to use the CDK's roles and no more; CloudFormation then checks it.
+    if (!isDenied(error)) throw error;
+  }
+};
+
+/** What the functions have reserved, 0 for one that is not deployed. */
+const reservedNow = async (
+  stage: string,
+  wanted: readonly (readonly [name: string, reserved: number])[],
+): Promise<readonly number[]> => {
+  const client = new LambdaClient({ maxAttempts: 2 });
+  const reservedOf = async (name: string): Promise<number> => {
+    const FunctionName = `${stage}-airtime-${name}`;
+    try {
+      const found = await client.send(new GetFunctionConcurrencyCommand({ FunctionName }));
+      return found.ReservedConcurrentExecutions ?? 0;
+    } catch (error) {
+      if (error instanceof Error && error.name === "ResourceNotFoundException") return 0;
+      throw error;
+    }
+  };
+  try {
+    return await Promise.all(wanted.map(([name]) => reservedOf(name)));
+  } finally {
+    client.destroy();
+  }
+};
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+
+const isDenied = (error: unknown): boolean => error instanceof Error && error.name === "AccessDeniedException";
