@@ -55,6 +55,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       airtimeMax: 10_000,
       phoneRetentionDays: 35,
       workers: "off",
+      awsCalls: "sdk",
       webhookAllowedCidrs: ["10.0.0.0/8", "fd00::/8"],
       permissionsBoundary: "prod-airtime-deployment",
       domain: {

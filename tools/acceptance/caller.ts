@@ -101,7 +101,8 @@ export const buyAirtime = async (
   throw new AcceptanceError(`The order ${order.reference} got no answer in ${ATTEMPTS} attempts`);
 };
 
-const SETTLED_S_MAX = 90;
+/** The queue delivers an event again, if a function that was still starting did not accept it in time. */
+const SETTLED_S_MAX = 120;
 
 /** Waits until a transaction has a final status, which an event of the upstream brings. */
 export const finalStatus = async (stage: Stage, key: string, reference: string): Promise<string> => {

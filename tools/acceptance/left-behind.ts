@@ -34,8 +34,9 @@ export const tablesOf = async (stage: string): Promise<readonly string[]> => {
 };
 
 const isTagged = async (client: DynamoDBClient, TableName: string, stage: string): Promise<boolean> => {
-  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  const { Tags = [] } = await client.send(new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }));
+  const table = await describe(client, TableName);
+  if (table === undefined) return false;
+  const { Tags = [] } = await client.send(new ListTagsOfResourceCommand({ ResourceArn: table.TableArn }));
   return Tags.some(({ Key, Value }) => Key === TAG && Value === stage);
 };
 

@@ -49,6 +49,13 @@ export const resourcesOf = async (name: string): Promise<readonly StackResourceS
   return all;
 };
 
-export const deleteStack = async (StackName: string): Promise<void> => {
-  await client().send(new DeleteStackCommand({ StackName }));
+/** False while CloudFormation does not accept a deletion, because it is still changing the stack. */
+export const deleteStack = async (StackName: string): Promise<boolean> => {
+  try {
+    await client().send(new DeleteStackCommand({ StackName }));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.name === "ValidationError") return false;
+    throw error;
+  }
 };

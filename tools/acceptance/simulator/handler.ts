@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { request as httpRequestTo, IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
@@ -20,7 +23,7 @@ const sqs = sqsClient();
 const httpRequest = z.object({
   rawPath: z.string(),
   headers: z.record(z.string(), z.string()),
-  body: z.string().optional(),
+  body: z.string().default(""),
   isBase64Encoded: z.boolean().optional(),
   requestContext: z.object({ http: z.object({ method: z.string() }) }),
 });
@@ -53,21 +56,28 @@ export const handler = async (event: unknown): Promise<unknown> => {
 
 const serve = async ({ rawPath, headers, body, isBase64Encoded, requestContext }: z.output<typeof httpRequest>) => {
   const { baseUrl, state } = await simulatorFor((await readSettings()).live_key);
-  const response = await fetch(new URL(rawPath, baseUrl), {
-    method: requestContext.http.method,
-    headers: Object.fromEntries(
-      ["authorization", "content-type"].flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
-    ),
-    ...(body !== undefined && { body: isBase64Encoded ? Buffer.from(body, "base64") : body }),
-  });
+  // A connection of its own for each request: one that is kept would time out while the instance is frozen.
+  const options = { method: requestContext.http.method, headers: pick(headers, REQUEST_HEADERS), agent: false };
+  const request = httpRequestTo(new URL(rawPath, baseUrl), options);
+  request.end(isBase64Encoded ? Buffer.from(body, "base64") : body);
+  const [response] = incoming.parse(await once(request, "response"));
   const answer = {
-    statusCode: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text(),
+    statusCode: response.statusCode,
+    headers: pick(response.headers, RESPONSE_HEADERS),
+    body: await text(response),
   };
   for (const order of state.purchases.splice(0)) await record(order);
   return answer;
 };
+
+const incoming = z.tuple([z.instanceof(IncomingMessage)]);
+
+/** The headers of the interface; those of the connection belong to one connection only. */
+const REQUEST_HEADERS = ["authorization", "content-type"];
+const RESPONSE_HEADERS = ["content-type", "retry-after", "x-ratelimit-limit", "x-ratelimit-remaining"];
+
+const pick = (headers: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.filter((name) => headers[name] !== undefined).map((name) => [name, String(headers[name])]));
 
 /** Before the caller is answered, so that no order is missing in the list that is compared with the ledger. */
 const record = async (order: Order): Promise<void> => {

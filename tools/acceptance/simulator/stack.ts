@@ -31,7 +31,7 @@ export class SimulatorStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const events = new Queue(this, "Events", { visibilityTimeout: Duration.seconds(6 * TIMEOUT_S) });
+    const events = new Queue(this, "Events", { visibilityTimeout: Duration.seconds(TIMEOUT_S + 1) });
     const logGroup = new LogGroup(this, "Logs", {
       retention: RetentionDays.ONE_WEEK,
       removalPolicy: RemovalPolicy.DESTROY,

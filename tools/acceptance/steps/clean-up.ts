@@ -4,6 +4,7 @@ import { AcceptanceError, assertThat, found, type Outcome } from "../outcome.ts"
 import { deleteStack, findStack, stackNames, TAG } from "../stacks.ts";
 
 const DELETED_MS_MAX = 60 * 60_000;
+const LISTED_MS_MAX = 2 * 60_000;
 const POLL_MS = 2_000;
 
 /** Deletes the stage, its simulator and what a stage's deletion leaves behind. Refuses everything that lacks the tag. */
@@ -19,16 +20,12 @@ export const cleanUp = async (stage: string, wait: Wait): Promise<Outcome> => {
     assertThat(isOwn === true, `The stack ${name} was not made by this command and is left alone`);
     names.push(name);
   }
-  for (const name of names) {
-    await deleteStack(name);
-    await untilDeleted(name, wait);
-  }
+  for (const name of names) await untilDeleted(name, wait);
   const tables = await tablesOf(stage);
   for (const table of tables) await deleteTable(table, wait);
   const secrets = await secretsOf(stage);
   for (const secret of secrets) await deleteSecret(secret);
-  const left = [...(await tablesOf(stage)), ...(await secretsOf(stage))];
-  assertThat(left.length === 0, `not deleted: ${left.join(", ")}`);
+  await untilNothingIsLeft(stage, wait);
   return found(
     `deleted ${names.length} stacks, ${tables.length} tables and ${secrets.length} secrets that they leave behind`,
   );
@@ -36,13 +33,25 @@ export const cleanUp = async (stage: string, wait: Wait): Promise<Outcome> => {
 
 const untilDeleted = async (name: string, wait: Wait): Promise<void> => {
   const untilMs = Date.now() + DELETED_MS_MAX;
+  let isAccepted = false;
   for (;;) {
+    isAccepted ||= await deleteStack(name);
     const stack = await findStack(name);
     if (stack === undefined) return;
     const { StackStatus, StackStatusReason = "" } = stack;
-    if (StackStatus === "DELETE_FAILED" || Date.now() > untilMs) {
+    if ((isAccepted && StackStatus === "DELETE_FAILED") || Date.now() > untilMs) {
       throw new AcceptanceError(`The stack ${name} is ${StackStatus}: ${StackStatusReason}`);
     }
     await wait(POLL_MS, `the deletion of ${name}`);
+  }
+};
+
+/** AWS may list for some moments what was deleted. */
+const untilNothingIsLeft = async (stage: string, wait: Wait): Promise<void> => {
+  for (const untilMs = Date.now() + LISTED_MS_MAX; ; ) {
+    const left = [...(await tablesOf(stage)), ...(await secretsOf(stage))];
+    if (left.length === 0) return;
+    assertThat(Date.now() < untilMs, `not deleted: ${left.join(", ")}`);
+    await wait(POLL_MS, "AWS to list what was deleted no longer");
   }
 };
