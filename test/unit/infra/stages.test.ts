@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../infra/settings-error.ts";
-import { type Stages, sells, settingsOf, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
+import { type Stages, sells, settingsOf, stageSettings, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
@@ -150,4 +151,10 @@ describe("a throw-away stage", () => {
       stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } }),
     ).rejects.toThrow();
   });
+});
+
+test("docs/deployment.md lists every setting of a stage", () => {
+  const [, section = ""] = readFileSync("docs/deployment.md", "utf8").split("\n## Settings\n");
+  const rows = [...section.matchAll(/^\| (`[^|]*`) \|/gm)].join("\n");
+  expect(Object.keys(stageSettings.shape).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
 });
