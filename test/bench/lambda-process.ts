@@ -1,8 +1,8 @@
-import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { anOrder } from "../builders/service.ts";
+import type { Bundle } from "./bundle.ts";
 import { startChild } from "./child.ts";
 
 const answer = z.object({ headers: z.record(z.string(), z.unknown()).optional(), body: z.string() });
@@ -11,7 +11,13 @@ const report = z.union([
   /** The bundle is loaded, and its code outside the handler has run. */
   z.object({ initMs: z.number() }),
   /** All invocations have returned 200. */
-  z.object({ durationsMs: z.array(z.number()), cpuUs: z.number(), lastAnswer: answer }),
+  z.object({
+    durationsMs: z.array(z.number()),
+    /** CPU time of the invocations, and of the whole process so far. */
+    cpuUs: z.number(),
+    cpuSinceStartUs: z.number(),
+    lastAnswer: answer,
+  }),
 ]);
 type Invoked = Extract<z.infer<typeof report>, { readonly durationsMs: unknown }>;
 
@@ -23,21 +29,19 @@ export type LambdaProcess = {
   readonly stop: () => Promise<void>;
 };
 
-const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
-
 export const startLambda = async (
-  bundle: string,
+  { path, runtimePath }: Bundle,
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<LambdaProcess> => {
-  const { heard, ask, stop } = startChild([runtime, bundle], environment, logFile, report);
+  const { heard, ask, stop } = startChild([runtimePath, path], environment, logFile, report);
   const started = await heard();
-  if (!("initMs" in started)) throw new Error(`${bundle} was not loaded`);
+  if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {
     initMs: started.initMs,
     invoke: async (events) => {
       const invoked = await ask(events);
-      if (!("durationsMs" in invoked)) throw new Error(`${bundle} was not invoked`);
+      if (!("durationsMs" in invoked)) throw new Error(`${path} was not invoked`);
       return invoked;
     },
     stop,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { startDynamoDbProxy } from "../../builders/dynamodb-proxy.ts";
 import { capacityOf } from "../../builders/observe.ts";
 import type { Backends } from "../backends.ts";
+import type { Bundle } from "../bundle.ts";
 import { purchaseEvent, startLambda } from "../lambda-process.ts";
 import type { Stack } from "../stacks.ts";
 
@@ -12,7 +13,7 @@ export type Counts = Readonly<ReturnType<typeof capacityOf>> & {
   readonly answerBytes: number;
 };
 
-export const countPurchase = async (stack: Stack, bundle: string, backends: Backends): Promise<Counts> => {
+export const countPurchase = async (stack: Stack, bundle: Bundle, backends: Backends): Promise<Counts> => {
   const proxy = await startDynamoDbProxy(backends.dynamodbEndpoint);
   const logFile = backends.file(`${stack.name}-counted.log`);
   const [key = ""] = await stack.prepare(backends, 1);

@@ -1,5 +1,5 @@
 import { type Backends, openBackends } from "../backends.ts";
-import { bundleOf } from "../bundle.ts";
+import { type Bundle, bundleOf } from "../bundle.ts";
 import { startLambda } from "../lambda-process.ts";
 import type { Part } from "../part.ts";
 import { startServer } from "../server-process.ts";
@@ -8,7 +8,7 @@ import { drawPurchases } from "./chart.ts";
 import { type Counts, countPurchase } from "./counts.ts";
 import { allRounds, type Runner, runRounds, type Slices } from "./rounds.ts";
 import { buyFromHandler, buyFromServer } from "./slice.ts";
-import { purchaseTables } from "./tables.ts";
+import { purchaseTables, targetTable } from "./tables.ts";
 
 /** The measurements of all stacks. */
 export type PurchaseResults = {
@@ -17,7 +17,7 @@ export type PurchaseResults = {
   readonly servers: Slices;
 };
 
-type Bundles = ReadonlyMap<Stack, string>;
+type Bundles = ReadonlyMap<Stack, Bundle>;
 const handlerOrders = 200;
 const serverLoad = { orders: 400, concurrency: 16 };
 
@@ -29,12 +29,12 @@ export const purchase: Part = {
     const backends = await openBackends();
     try {
       report("bundling, and counting calls and capacity");
-      const bundles = new Map<Stack, string>();
+      const bundles = new Map<Stack, Bundle>();
       const counts = new Map<Stack["name"], Counts>();
       for (const stack of stacks) {
-        const { path } = await bundleOf(stack, backends.file(`${stack.name}.mjs`));
-        bundles.set(stack, path);
-        counts.set(stack.name, await countPurchase(stack, path, backends));
+        const bundle = await bundleOf(stack, backends.file(`${stack.name}.mjs`));
+        bundles.set(stack, bundle);
+        counts.set(stack.name, await countPurchase(stack, bundle, backends));
       }
       assertSameCalls(counts);
       const handlers = await runRounds(handlerRunner(bundles, backends), stacks, backends, report);
@@ -42,7 +42,7 @@ export const purchase: Part = {
       const results = { counts, handlers, servers };
       return {
         results: Object.fromEntries(Object.entries(results).map(([name, of]) => [name, Object.fromEntries(of)])),
-        sections: { purchase: purchaseTables(results) },
+        sections: { targets: targetTable(results), purchase: purchaseTables(results) },
         drawings: { "performance.svg": drawPurchases(results) },
       };
     } finally {
@@ -66,7 +66,9 @@ const handlerRunner = (bundles: Bundles, backends: Backends): Runner => ({
   start: async (stack) => {
     const environment = { ...stack.environment(backends), ...backends.awsEnvironment() };
     await stack.prepare(backends, 1);
-    const lambda = await startLambda(bundles.get(stack) ?? "", environment, backends.file(`${stack.name}-handler.log`));
+    const bundle = bundles.get(stack);
+    if (bundle === undefined) return undefined;
+    const lambda = await startLambda(bundle, environment, backends.file(`${stack.name}-handler.log`));
     return { buy: (keys) => buyFromHandler(lambda, keys, handlerOrders), stop: lambda.stop };
   },
 });

@@ -46,6 +46,29 @@ const timeTable = (title: string, slices: Slices): string =>
       }),
   ]);
 
+/** The targets of decision 0009, with what this run has measured. */
+export const targetTable = ({ counts, handlers, servers }: PurchaseResults): string => {
+  const service = counts.get("service");
+  if (service === undefined) throw new Error("The service was not counted");
+  const others = (slices: Slices, of: keyof Slice): string =>
+    peerNames
+      .filter((name) => slices.has(name))
+      .map((name) => `${name} ${serviceOver(slices, name, of).toFixed(2)} ×`)
+      .join(", ");
+  return markdownTable([
+    ["live purchase", "target", "measured"],
+    ["DynamoDB calls", "3", String(service.calls.length)],
+    ["write units, indexes included", "10", String(service.tableWriteUnits + service.indexWriteUnits)],
+    ["CPU as a Lambda handler", "at most 0.50 × every other stack", others(handlers, "cpuUs")],
+    ["CPU as a server", "at most 0.50 × every other stack", others(servers, "cpuUs")],
+    ["purchases/s of a Lambda handler", "at least 1.80 × every other stack", others(handlers, "perSecond")],
+    ["purchases/s of a server", "at least 1.80 × every other stack", others(servers, "perSecond")],
+    ["USD per million", "at most 15", dollarsPerMillion(service).toFixed(2)],
+  ]);
+};
+
+const peerNames = ["express", "powertools", "fastify", "hono"] as const satisfies readonly Stack["name"][];
+
 const countTable = (counted: PurchaseResults["counts"]): string =>
   markdownTable([
     [

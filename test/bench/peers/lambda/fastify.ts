@@ -5,6 +5,8 @@ import { idempotency } from "../wallet-by-packages.ts";
 
 /** https://fastify.dev/docs/latest/Guides/Serverless/ */
 const proxy = awsLambdaFastify(app);
+// https://github.com/fastify/aws-lambda-fastify#lower-cold-start-latency
+await app.ready();
 
 export const handler = (event: APIGatewayProxyEventV2, context: Context) => {
   idempotency.registerLambdaContext(context);
