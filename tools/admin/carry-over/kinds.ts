@@ -193,7 +193,7 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem)
   };
 });
 
-/** The earlier look at an account's parked deliveries. */
+/** The earlier requeue of an account's parked deliveries. */
 const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }, oldItem): Step => {
   if (old.created_at >= restored.created_at) return { kind: "present" };
   const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };
