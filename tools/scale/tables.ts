@@ -96,7 +96,7 @@ export const assumptionList = (): string =>
   listOf([
     `A purchase is delivered at once, and causes one ${purchaseBudgets.map(({ title }) => title).join(", one ")}. Their
       calls, units and log bytes are the budgets that tests count; their times are assumed as for the
-      [costs](deployment.md#costs).`,
+      [costs](costs.md).`,
     "The purchases are spread evenly over accounts, keys and time.",
     ...ladder(settings).flatMap(({ limit }) =>
       limit.assumed === undefined ? [] : [`${limitTitle(limit)}: ${limit.assumed}.`],
