@@ -84,8 +84,11 @@ const queueConcurrency = z
 
 /** An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more. */
 const CANARY_MINUTES_MIN = 5;
-/** Source: AWS, "CodeDeploy quotas": at most 48 hours between the first and the last shift. */
-const CANARY_MINUTES_MAX = 48 * 60;
+/**
+ * CloudFormation gives up an alias's update after 120 minutes, and rolls back (the schema of AWS::Lambda::Alias); the
+ * workflow that deploys ends after 110. The rest of the deployment takes some 15 minutes.
+ */
+const CANARY_MINUTES_MAX = 90;
 
 /** How a new version of a function gets the invocations of the one before. */
 const release = z.discriminatedUnion("kind", [

@@ -92,7 +92,7 @@ describe("settingsOf", () => {
     [{ release: { kind: "canary", percent: 0, minutes: 10 } }, "release.percent: A canary gets at least 1 percent"],
     [{ release: { kind: "canary", percent: 100, minutes: 10 } }, "release.percent: A canary gets at most 99 percent"],
     [{ release: { kind: "canary", percent: 10, minutes: 4 } }, "release.minutes: A canary lasts at least 5 minutes"],
-    [{ release: { kind: "canary", percent: 10, minutes: 2_881 } }, "release.minutes: A canary lasts at most 2880"],
+    [{ release: { kind: "canary", percent: 10, minutes: 91 } }, "release.minutes: A canary lasts at most 90 minutes"],
     [{ release: { kind: "all-at-once", percent: 10 } }, 'release: Unrecognized key: "percent"'],
     [{ tracing: "passive" }, "tracing: "],
     [{ costCentre: "" }, "costCentre: A tag has 1 to 256 letters, digits, spaces and"],
