@@ -39,8 +39,8 @@ export type DeliveryDeps = {
 };
 
 /**
- * Makes one attempt to deliver a webhook, if it is due. It is parked instead of waiting in the queue if its wait is long,
- * or if its endpoint is down and the message is no probe.
+ * Makes one attempt to deliver a webhook, if it is due. It is parked instead of waiting in the queue if its wait is
+ * long, or if its endpoint is down and the message is no probe.
  */
 export const deliverWebhook =
   (deps: DeliveryDeps) =>

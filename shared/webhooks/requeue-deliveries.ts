@@ -80,15 +80,15 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
     await setNextRequeue(ledger, parked, { created_at: isoTime(nowMs + EMPTY_MS) });
     return 0;
   }
-  const release = releaseOf(account.webhook);
-  const isProbe = release.kind === "probe";
+  const selection = selectionOf(account.webhook);
+  const isProbe = selection.kind === "probe";
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
   const { keys, next } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, start, limits);
   const deliveries = (await getItems(ledger, keys, deliverySchema)).filter(
     ({ state, open }) => state === "pending" && open !== undefined,
   );
-  const chosen = chooseDeliveries(release, deliveries, nowMs);
+  const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
     chosen.map((delivery) => messageOf(delivery, isProbe)),
@@ -99,17 +99,17 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
     waiting: deliveries.filter((delivery) => !chosen.includes(delivery)),
     sent: chosen.length,
   };
-  await setNextRequeue(ledger, parked, nextRequeue(release, parked, page, nowMs));
+  await setNextRequeue(ledger, parked, nextRequeue(selection, parked, page, nowMs));
   return chosen.length;
 };
 
 /** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off`. */
-export type Release =
+export type Selection =
   | { readonly kind: "probe"; readonly failingSinceMs: number }
   | { readonly kind: "due" }
   | { readonly kind: "all" };
 
-export const releaseOf = (webhook: WebhookField | undefined): Release => {
+export const selectionOf = (webhook: WebhookField | undefined): Selection => {
   if (webhook?.url === undefined || webhook.status === "off") return { kind: "all" };
   if (webhook.failing_since === undefined || !isDown(webhook.failing_events)) return { kind: "due" };
   return { kind: "probe", failingSinceMs: Date.parse(webhook.failing_since) };
@@ -120,7 +120,7 @@ export const releaseOf = (webhook: WebhookField | undefined): Release => {
  * that the endpoint cannot handle does not hold back the others. Of several it is the oldest.
  */
 export const chooseDeliveries = (
-  { kind }: Release,
+  { kind }: Selection,
   deliveries: readonly Delivery[],
   nowMs: number,
 ): readonly Delivery[] => {
@@ -153,7 +153,7 @@ export type RequeuePage = {
 type NextRequeue = Omit<ParkedAccount, "pk" | "account_id" | "open">;
 
 export const nextRequeue = (
-  release: Release,
+  selection: Selection,
   { after, rest_due_at, was_empty }: Pick<ParkedAccount, "after" | "rest_due_at" | "was_empty">,
   { keys, next, waiting, sent }: RequeuePage,
   nowMs: number,
@@ -161,8 +161,8 @@ export const nextRequeue = (
   const isEmpty = keys.length === 0 && after === undefined;
   if (isEmpty) return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
   // The next probe is chosen from the oldest deliveries again.
-  if (release.kind === "probe") {
-    return { created_at: isoTime(nowMs + probeIntervalMs(release.failingSinceMs, nowMs)) };
+  if (selection.kind === "probe") {
+    return { created_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };
   }
   const times = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
   if (sent > 0) times.push(isoTime(nowMs + REQUEUE_AGAIN_MS));

@@ -20,7 +20,10 @@ const x = (purchasesPerS: number): string => {
   return (LABEL + share * (WIDTH - LABEL - RIGHT)).toFixed(1);
 };
 
-/** The purchases a second at which each limit is reached, on a logarithmic scale: one dot, or one for each number of accounts. */
+/**
+ * The purchases a second at which each limit is reached, on a logarithmic scale: one dot, or one for each number of
+ * accounts.
+ */
 export const drawLimitLoads = (limits: readonly LimitLoads[]): string => {
   const height = HEAD + limits.length * ROW + 10;
   return [

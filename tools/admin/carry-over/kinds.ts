@@ -174,8 +174,8 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
 const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()), open: z.string().optional() });
 
 /**
- * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after the
- * moment has no message any more.
+ * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after
+ * the moment has no message any more.
  */
 const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
   const moreAttempts = old.attempts.length - restored.attempts.length;

@@ -12,7 +12,10 @@ import { readParkedAccount, scheduleRequeue } from "../../../../shared/webhooks/
 import { DELIVERIES_PER_REQUEUE, requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
-/** Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied queue. */
+/**
+ * Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied
+ * queue.
+ */
 const NOON = Date.parse("2026-11-22T12:00:00.000Z");
 const MINUTE_MS = 60_000;
 let nowMs = NOON;
@@ -149,7 +152,8 @@ test("a requeue that is scheduled while another one is under way is not overwrit
   await park(accountId, {});
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   const queue = queueOf();
-  // The delivery is made before the run ends, and the recovery of its endpoint schedules a requeue: an earlier time is kept.
+  // The delivery is made before the run ends, and the recovery of its endpoint schedules a requeue: an earlier time is
+  // kept.
   queue.send.mockImplementation(async () => scheduleRequeue(ledgerOf(), accountId, NOON - MINUTE_MS));
   await run(queue);
   expect(await nextRequeue(accountId)).toBe(inMinutes(-1));

@@ -7,17 +7,17 @@ import {
   chooseDeliveries,
   nextRequeue,
   REQUEUE_AGAIN_MS,
-  type Release,
-  releaseOf,
+  type Selection,
+  selectionOf,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const MINUTE_MS = 60_000;
 const inMinutes = (minutes: number): string => isoTime(NOW + minutes * MINUTE_MS);
 
-const probe: Release = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS };
-const due: Release = { kind: "due" };
-const all: Release = { kind: "all" };
+const probe: Selection = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS };
+const due: Selection = { kind: "due" };
+const all: Selection = { kind: "all" };
 
 /** A parked delivery with so many failed attempts, whose next one may be made so many minutes from now. */
 const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Delivery => ({
@@ -30,7 +30,7 @@ const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Deli
 });
 const transactionsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ transaction }) => transaction);
 
-describe("what is released", () => {
+describe("the selection", () => {
   const url = "https://app.example.com/";
   const failing = { failing_since: inMinutes(-60), failing_events: ["a", "b", "c"] };
   const endpoint = (changes: Partial<WebhookField>): WebhookField => ({
@@ -40,7 +40,7 @@ describe("what is released", () => {
     ...changes,
   });
 
-  test.each<[string, WebhookField | undefined, Release]>([
+  test.each<[string, WebhookField | undefined, Selection]>([
     ["an account without an endpoint", undefined, all],
     ["an endpoint without a URL", { status: "on", secret: "sealed" }, all],
     ["an endpoint that is off, although it was down", endpoint({ ...failing, status: "off" }), all],
@@ -48,16 +48,16 @@ describe("what is released", () => {
     ["an endpoint at which two events fail", endpoint({ ...failing, failing_events: ["a", "b"] }), due],
     ["an endpoint whose failures an earlier release has recorded", endpoint({ failing_since: inMinutes(-60) }), due],
     ["an endpoint that is down", endpoint(failing), probe],
-  ])("the release for %s is the right one", (_title, webhook, expected) => {
-    expect(releaseOf(webhook)).toEqual(expected);
+  ])("the selection for %s is the right one", (_title, webhook, expected) => {
+    expect(selectionOf(webhook)).toEqual(expected);
   });
 
-  test("everything due is released for an endpoint that works, also what was never attempted", () => {
+  test("everything due is selected for an endpoint that works, also what was never attempted", () => {
     const deliveries = [parked("never"), parked("due", 4, 0), parked("later", 4, 1)];
     expect(transactionsOf(chooseDeliveries(due, deliveries, NOW))).toEqual(["never", "due"]);
   });
 
-  test("everything is released for an endpoint that is off, so that it becomes switched_off", () => {
+  test("everything is selected for an endpoint that is off, so that it becomes switched_off", () => {
     expect(transactionsOf(chooseDeliveries(all, [parked("never"), parked("later", 4, 60)], NOW))).toEqual([
       ...["never", "later"],
     ]);
@@ -120,9 +120,9 @@ describe("the next requeue", () => {
 
   test("an empty list is read again after 15 minutes, because the index lags, and then daily", () => {
     const nothing = { ...seen, keys: [] };
-    for (const release of [probe, due, all]) {
-      expect(nextRequeue(release, {}, nothing, NOW)).toEqual({ created_at: inMinutes(15), was_empty: true });
-      expect(nextRequeue(release, { was_empty: true }, nothing, NOW)).toEqual({
+    for (const selection of [probe, due, all]) {
+      expect(nextRequeue(selection, {}, nothing, NOW)).toEqual({ created_at: inMinutes(15), was_empty: true });
+      expect(nextRequeue(selection, { was_empty: true }, nothing, NOW)).toEqual({
         created_at: inMinutes(24 * 60),
         was_empty: true,
       });
