@@ -28,14 +28,14 @@ const NAT_CONNECTIONS = 900;
 const SECRET_REQUESTS = 10_000;
 const LOG_REQUESTS = 5_000;
 const IN_FLIGHT_MAX = 120_000;
-/** Memory with which Lambda gives a function a whole vCPU. Source: AWS, "Configure Lambda function memory". */
+/** Memory with which a function has a whole vCPU. Source: AWS, "Configure Lambda function memory". */
 const VCPU_MB = 1_769;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const MONTH_HOURS = 730;
 
-/** Fixed addresses from which the upstream is called; without egress there is no NAT gateway that could give. */
+/** Fixed addresses from which the upstream is called; without egress there is no NAT gateway. */
 const addressesOf = ({ egress }: StageSettings): number => {
   if (egress.kind === "none") return Number.POSITIVE_INFINITY;
   return egress.kind === "existing" ? egress.addresses.length : egress.zones;
@@ -59,7 +59,7 @@ const slowed = "Debits wait and are retried; what waits until the upstream's sha
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
 const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
-/** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
+/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
   {
     name: "the upstream's limit for our key",
@@ -193,7 +193,7 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.ledger,
     source: sources.onDemand,
     symptom: {
-      text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
+      text: `${slowed} It ends without a change: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
       alarms: ["LedgerWriteThrottles"],
@@ -388,7 +388,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "stage",
-      text: "Switch the endpoint off when the alarm rings, at half of the quota (`admin webhook`)",
+      text: "Switch the endpoint off when the alarm is raised, at half of the quota (`admin webhook`)",
       cost: "nothing",
     },
   },
