@@ -201,6 +201,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet not reconciled": stuckPurchase,
   "Dead letters": nothing,
   "Messages that wait": nothing,
+  "Throttled table": nothing,
   "Parked webhooks not sent": nothing,
   "Function errors": nothing,
   "Gateway errors": nothing,
