@@ -114,7 +114,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   return proxy;
 };
 
-/** An instance reads the switch of purchases every 10 seconds: like the stream's reads, it is no part of a request. */
+/** An instance reads the purchases switch every 10 seconds: like the stream's reads, it is no part of a request. */
 const isSwitchRead = (operation: string, body: string): boolean =>
   operation === "GetItem" && body.includes('"purchases"');
 

@@ -22,7 +22,9 @@ export const writeUnits = {
 
 /** Measured runs that are documented elsewhere. */
 export const measured = {
-  /** docs/reliability.md, Busy wallets: the highest sustained rate of one wallet that was measured without a refusal. */
+  /**
+   * docs/reliability.md, Busy wallets: the highest sustained rate of one wallet that was measured without a refusal.
+   */
   walletDebits: { perS: 40, holdMs: 15 },
   /** docs/performance.md, Targets: CPU time of one call of the AWS SDK. */
   sdkCallCpuMs: 0.4,
