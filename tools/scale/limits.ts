@@ -111,7 +111,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
       logEvents: ["request.failed", "request.outcome_unknown"],
-      alarms: ["Event-request.failed", "PurchaseErrors"],
+      alarms: ["AccessWriteThrottles", "Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
@@ -143,7 +143,7 @@ export const limits: readonly Limit[] = [
     capacity: () => PARTITION_UNITS,
     perPurchase: writeUnits.wallet,
     source: sources.partition,
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerWriteThrottles"] },
     remedy: {
       by: "accounts",
       text: "Divide the caller into several accounts. A write in a transaction costs twice, and a refund as much again",
@@ -163,7 +163,7 @@ export const limits: readonly Limit[] = [
       text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
-      alarms: ["OutcomesDepth"],
+      alarms: ["LedgerByOpenWriteThrottles", "OutcomesDepth"],
     },
     remedy: {
       by: "code",
@@ -180,7 +180,7 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.by_owner.transaction,
     source: sources.partition,
     assumed: "as for by_open",
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerByOwnerWriteThrottles"] },
     remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
   },
   {
@@ -196,6 +196,7 @@ export const limits: readonly Limit[] = [
       text: `${slowed} It ends without a change: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
+      alarms: ["LedgerWriteThrottles"],
     },
     remedy: {
       by: "stage",
@@ -211,7 +212,7 @@ export const limits: readonly Limit[] = [
     capacity: () => TABLE_UNITS_MAX,
     perPurchase: writeUnits.ledger,
     source: sources.dynamoDbQuotas,
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerWriteThrottles"] },
     remedy: { by: "stage", text: "The quota Table-level write throughput limit (DynamoDB)", cost: "nothing" },
   },
   {
