@@ -5,6 +5,7 @@ import { ALL_TIMES, dueParkedAccountKeys, type IndexKey, queryPage } from "../le
 import { accountIdOf, parkedDeliveries } from "../ledger/schema.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Delivery, deliverySchema } from "./delivery.ts";
@@ -50,7 +51,7 @@ export const requeueDeliveries = async (
       const keys = page.slice(start, start + CONCURRENT_ACCOUNTS);
       const requeued = await Promise.all(keys.map(({ pk }) => requeueSafely(deps, accountIdOf(pk))));
       total.accounts += keys.length;
-      total.requeued += requeued.reduce((sum, count) => sum + count, 0);
+      total.requeued += sum(requeued);
     }
   }
   return total;

@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as z from "zod";
+import { sum } from "../../shared/platform/sum.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
@@ -160,8 +161,6 @@ const record = (calls: SeenCall[], operation: string, sent: string, answer: stri
     unitsByIndex,
   });
 };
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const answerConflict = (operation: string, sent: string, outgoing: ServerResponse): void => {
   if (operation !== "TransactWriteItems") {

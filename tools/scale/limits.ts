@@ -6,6 +6,7 @@ import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -51,7 +52,6 @@ const changesPerShard = (): number => {
 const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
 const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 /** Longer waits of webhooks are parked in their records. */
 const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
 

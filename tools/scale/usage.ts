@@ -2,6 +2,7 @@ import { variablesOf } from "../../infra/constructs/function-environment.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { SECRET_CACHE_MS } from "../../shared/platform/secrets.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { type Budget, budgets, type Invocation } from "../costs/budgets.ts";
 import { durationMs } from "../costs/request-usage.ts";
 
@@ -63,5 +64,3 @@ const fetchesOf = (name: FunctionName): number =>
       .filter(({ variable }) => variablesOf(name).includes(variable))
       .map((spec) => ("isPresented" in spec ? 2 : 1)),
   );
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
