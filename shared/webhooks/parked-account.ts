@@ -7,6 +7,7 @@ import { indexKeySchema } from "../ledger/query-index.ts";
 import { PARKED_ACCOUNTS, parkedAccountPk } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
+import { SCHEDULE_MS } from "../platform/time-budgets.ts";
 
 /**
  * When an account's parked deliveries are requeued next. There is one for each account that ever had some. It is never
@@ -53,7 +54,9 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
       if (await put(ledger, item, "attribute_not_exists(pk) OR created_at > :at", { ":at": at })) return;
     } else {
       const isLater = known.created_at > isoTime(ledger.clock() + INDEX_LAG_MS);
-      if (isLater || (known.rest_due_at !== undefined && known.rest_due_at <= at)) return;
+      // Runs begin each minute: many deliveries that are parked together need one write.
+      const isKnown = known.rest_due_at !== undefined && known.rest_due_at <= isoTime(atMs + SCHEDULE_MS);
+      if (isLater || isKnown) return;
       if (await putUnchanged(ledger, known, { ...known, rest_due_at: at })) return;
     }
   }
