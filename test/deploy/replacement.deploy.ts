@@ -10,7 +10,7 @@ import { previousRelease } from "./previous-release.ts";
 
 /**
  * Goal: an update from the previous release replaces nothing that keeps state, or an address that others know, except
- * for what docs/deployment.md describes under "Upgrading".
+ * for what docs/upgrading.md describes.
  */
 const execute = promisify(execFile);
 const scratch = mkdtempSync(join(tmpdir(), "releases-"));
