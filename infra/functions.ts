@@ -94,7 +94,7 @@ export const functionSpecs = {
     memoryMb: 512,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     egress: true,
-    // The account's item records how its endpoint fails, another one when parked deliveries are looked at.
+    // The account's item records how its endpoint fails, another one when its parked deliveries are requeued.
     tables: { ledger: ["GetItem", "PutItem"] },
     impact: "Apps receive their webhooks late: they wait in the delivery queue.",
   },

@@ -82,10 +82,15 @@ const queueConcurrency = z
   .min(QUEUE_CONCURRENCY_MIN, `AWS accepts a queue's concurrency from ${QUEUE_CONCURRENCY_MIN} on`)
   .max(QUEUE_CONCURRENCY_MAX, `AWS accepts a queue's concurrency up to ${QUEUE_CONCURRENCY_MAX}`);
 
-/** An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more. */
+/**
+ * An alarm needs some minutes to notice a bad version: a metric of a log line takes one or two, its period one more.
+ */
 const CANARY_MINUTES_MIN = 5;
-/** Source: AWS, "CodeDeploy quotas": at most 48 hours between the first and the last shift. */
-const CANARY_MINUTES_MAX = 48 * 60;
+/**
+ * CloudFormation gives up an alias's update after 120 minutes, and rolls back (the schema of AWS::Lambda::Alias); the
+ * workflow that deploys ends after 110. The rest of the deployment takes some 15 minutes.
+ */
+const CANARY_MINUTES_MAX = 90;
 
 /** How a new version of a function gets the invocations of the one before. */
 const release = z.discriminatedUnion("kind", [
@@ -278,8 +283,8 @@ const throwAwayStage = z.strictObject({ stage: z.string(), region: z.string(), u
 export type ThrowAwayStage = z.input<typeof throwAwayStage>;
 
 /**
- * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a simulator,
- * so that it cannot sell. It never takes the place of a committed stage.
+ * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a
+ * simulator, so that it cannot sell. It never takes the place of a committed stage.
  */
 const throwAwayStages = (text: string | undefined): Stages => {
   if (text === undefined) return {};

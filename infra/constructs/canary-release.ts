@@ -64,6 +64,9 @@ export class CanaryRelease extends Construct {
       alias,
       deploymentConfig: this.deploymentConfig,
       alarms: faultAlarms(scope, version),
+      // CloudFormation stops the other shifts when one fails, and a person may. An alias that a stopped shift left at
+      // two versions could not be shifted again.
+      autoRollback: { stoppedDeployment: true },
       // The policies above are all that it needs.
       role: this.role.withoutPolicyUpdates(),
     });

@@ -24,6 +24,7 @@ export interface DataProps extends StackProps {
 }
 
 export type TableName = keyof typeof tables;
+export const tableNames = ["access", "ledger", "cache"] as const satisfies readonly TableName[];
 
 /** The tables and the secrets: what must not be lost, and what can be made again. */
 export class Data extends Stack {

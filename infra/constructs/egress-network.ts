@@ -1,4 +1,4 @@
-import { CfnOutput, Fn, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { Annotations, CfnOutput, Fn, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   // biome-ignore lint/correctness/noUnresolvedImports: It is there, in a file that is too large for Biome to read.
   CfnEIP,
@@ -6,6 +6,7 @@ import {
   type IPeer,
   IpAddresses,
   type ISecurityGroup,
+  type ISubnet,
   type IVpc,
   NatProvider,
   Peer,
@@ -101,11 +102,17 @@ export class ExistingNetwork extends Construct implements FunctionNetwork {
     // Lambda takes subnets by their ids; CDK wants a zone for each, which is in no template.
     const availabilityZones = subnetIds.map((_, index) => Fn.select(index, Fn.getAzs()));
     this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId, availabilityZones });
-    this.subnets = { subnets: subnetIds.map((subnetId) => Subnet.fromSubnetId(this, subnetId, subnetId)) };
+    this.subnets = { subnets: subnetIds.map((subnetId) => importedSubnet(this, subnetId)) };
     this.functions = functionsGroup(this, this.vpc, webhookAllowedCidrs);
     for (const [index, value] of addresses.entries()) addEgressIp(Stack.of(this), index + 1, value);
   }
 }
+
+const importedSubnet = (scope: Construct, subnetId: string): ISubnet => {
+  const subnet = Subnet.fromSubnetId(scope, subnetId, subnetId);
+  Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId", "No route table is read");
+  return subnet;
+};
 
 const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readonly string[]): SecurityGroup => {
   // Never reword these descriptions. A new description of the group replaces the group, which fails because the

@@ -1,13 +1,19 @@
+import { Duration } from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import type { FunctionName } from "../functions.ts";
+import { outputOf } from "../outputs.ts";
+import { type TableShape, tables as tableShapes } from "../tables.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
+import { type Data, type TableName, tableNames } from "./data.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
 export interface ServiceAlarmsProps {
   readonly api: Api;
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+  readonly tables: Data["tables"];
   readonly logBytesPerHourMax: number;
 }
 
@@ -51,7 +57,10 @@ const thresholds = [
 ] as const;
 
 /** The alarms that belong to no single queue, stream or schedule. */
-export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHourMax }: ServiceAlarmsProps): void => {
+export const addServiceAlarms = (
+  alarms: Alarms,
+  { api, functions, tables, logBytesPerHourMax }: ServiceAlarmsProps,
+): void => {
   for (const [name, each] of Object.entries(functions)) {
     const id = each.node.id;
     alarms.addThresholdAlarm(`${id}Errors`, {
@@ -70,6 +79,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHo
       impact: `${each.spec.impact} ${name} is throttled: raise the concurrency of the account or the function.`,
     });
   }
+  addTableAlarms(alarms, tables);
   alarms.addThresholdAlarm("GatewayFailures", {
     metric: api.failures,
     threshold: 0,
@@ -92,5 +102,40 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, logBytesPerHo
       threshold: 0,
       impact: `${meaning} ${action} Log event: ${event}.`,
     });
+  }
+};
+
+/** What a customer loses while a table or its indexes are throttled. */
+const throttled: Readonly<Record<TableName, string>> = {
+  access: "Callers get a 5xx and send again: their requests are not counted in time.",
+  ledger: "Orders are refused with 503 before they cost anything, and settlements, refunds and webhooks are late.",
+  cache: "Orders are refused with 503 while the switch of purchases cannot be read, and catalogs become stale.",
+};
+
+/**
+ * Throttles of each table and each index, which a caller sees as a 503 only. A table's metric leaves out its indexes,
+ * and a throttled write of an index throttles the table. Source: AWS, "DynamoDB metrics and dimensions".
+ */
+const addTableAlarms = (alarms: Alarms, tables: Data["tables"]): void => {
+  for (const name of tableNames) {
+    const { indexes }: TableShape = tableShapes[name];
+    for (const index of [undefined, ...indexes.map((each) => each.name)]) {
+      for (const kind of ["Read", "Write"]) {
+        alarms.addThresholdAlarm(`${outputOf(name)}${outputOf(index ?? "")}${kind}Throttles`, {
+          metric: new Metric({
+            namespace: "AWS/DynamoDB",
+            metricName: `${kind}ThrottleEvents`,
+            statistic: "Sum",
+            dimensionsMap: {
+              TableName: tables[name].tableName,
+              ...(index !== undefined && { GlobalSecondaryIndexName: index }),
+            },
+            period: Duration.minutes(5),
+          }),
+          threshold: 0,
+          impact: `${throttled[name]} DynamoDB throttles ${kind.toLowerCase()}s of the ${index === undefined ? `${name} table` : `index ${index}`}: runbook, "Throttled table".`,
+        });
+      }
+    }
   }
 };

@@ -12,7 +12,7 @@ import { Api } from "./api.ts";
 import { addBackupNotifications } from "./backup-notifications.ts";
 import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
-import type { Data } from "./data.ts";
+import { type Data, tableNames } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
 import { OperatorPolicies } from "./operator-policies.ts";
@@ -88,7 +88,8 @@ export class Service extends Stack {
       addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
     }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
-    addServiceAlarms(alarms, { api, functions: this.functions, logBytesPerHourMax: settings.logBytesPerHourMax });
+    const { logBytesPerHourMax } = settings;
+    addServiceAlarms(alarms, { api, functions: this.functions, tables: data.tables, logBytesPerHourMax });
     const dashboard = addDashboard(this, {
       stage,
       api,
@@ -184,8 +185,6 @@ export class Service extends Stack {
     return this.functions[found];
   }
 }
-
-const tableNames = ["access", "ledger", "cache"] as const;
 
 const prefixed = (service: string, actions: readonly string[]): string[] =>
   actions.map((action) => `${service}:${action}`);

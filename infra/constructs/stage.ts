@@ -8,8 +8,8 @@ import { Recovery } from "./recovery.ts";
 import { Service } from "./service.ts";
 
 /**
- * The stacks of one stage: data, egress network, service, and recovery in another region. They belong to the stage's account and region, if it names
- * them; the CDK then deploys them there or not at all.
+ * The stacks of one stage: data, egress network, service, and recovery in another region. They belong to the stage's
+ * account and region, if it names them; the CDK then deploys them there or not at all.
  */
 export const addStage = (app: App, stage: string, settings: StageSettings) => {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -18,7 +18,9 @@ const webhookField = z.object({
   status: z.enum(["on", "off"]),
   /** Time of the first failed attempt since the last success. */
   failing_since: z.iso.datetime().optional(),
-  /** Ids of the first different events that failed since the last success; see `isDown` in shared/webhooks/next-step.ts. */
+  /**
+   * Ids of the first different events that failed since the last success; see `isDown` in shared/webhooks/next-step.ts.
+   */
   failing_events: z.array(z.string()).optional(),
   secret: z.string(),
   /** The previous secret, which also signs until `previous_until`. */

@@ -2,6 +2,7 @@ import { BatchGetCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { BATCH_READ_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 
@@ -30,6 +31,12 @@ export class UnprocessedKeysError extends Error {
 /** The most keys that BatchGetItem takes. */
 export const BATCH_KEYS_MAX = 100;
 
+/**
+ * Batches that are read at once. One takes up to 100 read units in some 10 ms; a new on-demand table has 12,000 a
+ * second, and one process parses fewer than it gets from four.
+ */
+export const BATCHES_AT_ONCE = 4;
+
 /** The items of these keys, read strongly, in the keys' order; a key without an item is left out. */
 export const getItems = async <Item extends ItemKey>(
   table: Table,
@@ -37,30 +44,65 @@ export const getItems = async <Item extends ItemKey>(
   schema: z.ZodType<Item>,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  for (let start = 0; start < keys.length; start += BATCH_KEYS_MAX) {
-    items.push(...(await getBatch(table, keys.slice(start, start + BATCH_KEYS_MAX), schema)));
-  }
+  const batches = mapInOrder(keyBatches(keys), BATCHES_AT_ONCE, (batch, abortSignal) =>
+    getBatch(table, batch, schema, { abortSignal }),
+  );
+  for await (const batch of batches) items.push(...batch);
   return items;
 };
+
+/** Keys in batches that one read can take. */
+export function* keyBatches<Key extends ItemKey>(keys: readonly Key[]): Generator<readonly Key[], void, void> {
+  for (let start = 0; start < keys.length; start += BATCH_KEYS_MAX) yield keys.slice(start, start + BATCH_KEYS_MAX);
+}
+
+/**
+ * Reads many items as `getItems`, batch by batch as they are consumed: only the attributes that the schema has, because
+ * parsing them is most of the work.
+ */
+export const getItemBatches = <Key extends ItemKey, Item extends ItemKey>(
+  table: Table,
+  batches: Iterable<readonly Key[]> | AsyncIterable<readonly Key[]>,
+  schema: z.ZodType<Item> & { readonly shape: object },
+): AsyncGenerator<ItemBatch<Key, Item>, void, void> => {
+  const attributes = Object.keys(schema.shape);
+  return mapInOrder(batches, BATCHES_AT_ONCE, async (keys, abortSignal) => ({
+    keys,
+    items: await getBatch(table, keys, schema, { attributes, abortSignal }),
+  }));
+};
+export type ItemBatch<Key, Item> = { readonly keys: readonly Key[]; readonly items: readonly Item[] };
 
 const getBatch = async <Item extends ItemKey>(
   { db, table }: Table,
   keys: readonly ItemKey[],
   schema: z.ZodType<Item>,
+  { attributes, abortSignal }: { readonly attributes?: readonly string[]; readonly abortSignal: AbortSignal },
 ): Promise<readonly Item[]> => {
   const found = new Map<string, Item>();
   let unread: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
   const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
-  for (;;) {
-    const batch = new BatchGetCommand({ RequestItems: { [table]: { Keys: [...unread], ConsistentRead: true } } });
+  while (unread.length > 0) {
+    const reading = { Keys: [...unread], ConsistentRead: true, ...projectionOf(attributes) };
+    const batch = new BatchGetCommand({ RequestItems: { [table]: reading } });
     // DynamoDB throttles the call if it can read none of the keys; otherwise it returns those that it left out.
-    const { Responses, UnprocessedKeys } = await retryContention(() => db.send(batch), BATCH_READ_RETRY_MS_MAX);
+    const { Responses, UnprocessedKeys } = await retryContention(
+      () => db.send(batch, { abortSignal }),
+      BATCH_READ_RETRY_MS_MAX,
+    );
     for (const response of Responses?.[table] ?? []) {
       const item = schema.parse(response);
       found.set(item.pk, item);
     }
     unread = z.array(z.object({ pk: z.string() })).parse(UnprocessedKeys?.[table]?.Keys ?? []);
-    if (unread.length === 0) return keys.flatMap(({ pk }) => found.get(pk) ?? []);
-    if (!(await nextAttempt())) throw new UnprocessedKeysError();
+    if (unread.length > 0 && !(await nextAttempt())) throw new UnprocessedKeysError();
   }
+  return keys.flatMap(({ pk }) => found.get(pk) ?? []);
 };
+
+/** By position, because some of the attributes' names are reserved words. */
+const projectionOf = (attributes: readonly string[] | undefined) =>
+  attributes && {
+    ProjectionExpression: attributes.map((_, index) => `#${index}`).join(", "),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
+  };

@@ -142,7 +142,9 @@ export const readEntries = async (
 
 const entryAmountSchema = ledgerEntrySchema.pick({ pk: true, amount_kobo: true, created_at: true });
 
-/** What a balance needs of the entries, and nothing else: another release may have stored their other fields otherwise. */
+/**
+ * What a balance needs of the entries, and nothing else: another release may have stored their other fields otherwise.
+ */
 export const readEntryAmounts = async (
   ledger: Ledger,
   accountId: string,

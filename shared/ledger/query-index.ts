@@ -1,6 +1,6 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { BATCH_KEYS_MAX } from "./get-item.ts";
+import { keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes, OPEN_TRANSACTION, PARKED_ACCOUNTS } from "./schema.ts";
 
@@ -77,7 +77,7 @@ export async function* ownedKeyBatches(
   range: TimeRange,
 ): AsyncGenerator<readonly IndexKey[], void, void> {
   for await (const page of queryPages(table, { owner }, range)) {
-    for (let start = 0; start < page.length; start += BATCH_KEYS_MAX) yield page.slice(start, start + BATCH_KEYS_MAX);
+    yield* keyBatches(page);
   }
 }
 

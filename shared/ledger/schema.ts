@@ -85,7 +85,7 @@ export const auditOwner = (subject: string): string => pkOf("audit", subject);
 
 /** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by time. */
 export const OPEN_TRANSACTION = "live";
-/** The accounts with parked deliveries, each by the time at which it is looked at next. */
+/** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
 /** An account's parked deliveries, oldest first. */
 export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);

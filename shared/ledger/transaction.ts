@@ -72,7 +72,7 @@ export const signedKobo = ({ status, amount_kobo }: Pick<Transaction, "status" |
 const prefixOf = (type: TransactionType, mode: Mode): string => (mode === "test" ? TEST_PREFIX : livePrefixes[type]);
 
 /** Our reference. It contains the item's key, so a lookup needs no index. */
-export const referenceOf = (transaction: Transaction): string =>
+export const referenceOf = (transaction: Pick<Transaction, "pk" | "type" | "mode">): string =>
   `${prefixOf(transaction.type, transaction.mode)}${transactionIdOf(transaction)}`;
 
 const REFERENCE = /^[A-Z]+_([0-9A-Z]{26})$/;

@@ -3,8 +3,8 @@ import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
 /**
- * Longer than the days of webhook retries (five, and the time that parked deliveries take after them) and the 30 days of
- * `admin announce`: both send the unmasked number.
+ * Longer than the days of webhook retries (five, and the time that parked deliveries take after them) and the 30 days
+ * of `admin announce`: both send the unmasked number.
  */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 

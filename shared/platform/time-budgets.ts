@@ -69,7 +69,7 @@ export const MASK_PHONES_MS_MAX = 30_000;
 export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
-/** No account's parked deliveries are looked at later in a run, which then ends before the next one starts. */
+/** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
 export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;
 /** Reserved for the end of a run. */
 export const RUN_RESERVE_MS = 10_000;

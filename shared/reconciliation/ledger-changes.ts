@@ -1,7 +1,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { readEntryAmounts } from "../ledger/ledger-entry.ts";
 import type { TimeRange } from "../ledger/query-index.ts";
-import { signedKobo, type Transaction } from "../ledger/transaction.ts";
+import { signedKobo, type Transaction, transactionSchema } from "../ledger/transaction.ts";
 
 /** What one transaction or entry has changed in its wallet so far. */
 export type LedgerChange = {
@@ -15,7 +15,16 @@ export type LedgerChange = {
   readonly isOpen: boolean;
 };
 
-export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: Transaction): LedgerChange => ({
+/** What a balance needs of a transaction. */
+export const transactionAmountSchema = transactionSchema.pick({
+  pk: true,
+  created_at: true,
+  amount_kobo: true,
+  status: true,
+});
+type TransactionAmount = Pick<Transaction, keyof typeof transactionAmountSchema.shape>;
+
+export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: TransactionAmount): LedgerChange => ({
   pk,
   at: created_at,
   kobo: signedKobo({ status, amount_kobo }),
@@ -24,7 +33,7 @@ export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: Transact
 });
 
 /** What a transaction has changed since its debit. */
-export const changeAfterDebit = (transaction: Transaction): LedgerChange => {
+export const changeAfterDebit = (transaction: TransactionAmount): LedgerChange => {
   const { kobo, versions, ...rest } = ledgerChangeOf(transaction);
   return { ...rest, kobo: kobo + transaction.amount_kobo, versions: versions - 1 };
 };

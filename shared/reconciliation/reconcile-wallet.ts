@@ -5,8 +5,7 @@ import {
   replaceCheckpoint,
   writeCheckpoint,
 } from "../ledger/checkpoint.ts";
-import { readTransactions } from "../ledger/find-transactions.ts";
-import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
+import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ownedKeys } from "../ledger/query-index.ts";
 import { transactionOwner } from "../ledger/schema.ts";
@@ -14,7 +13,14 @@ import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
-import { changeAfterDebit, type LedgerChange, ledgerChangeOf, readEntryChanges, totalOf } from "./ledger-changes.ts";
+import {
+  changeAfterDebit,
+  type LedgerChange,
+  ledgerChangeOf,
+  readEntryChanges,
+  totalOf,
+  transactionAmountSchema,
+} from "./ledger-changes.ts";
 import { advanceBase, baseOf, type ReconciliationBase } from "./reconciliation-base.ts";
 
 /** Compares the balance with the entries minus the transactions that are not `failed`. */
@@ -167,9 +173,9 @@ const readRecent = async (
     ...keys.filter(({ pk, created_at }) => created_at > base.up_to && !recent.has(pk)),
   ];
   const inBase = new Set(base.open_keys);
-  for (let start = 0; start < unread.length; start += BATCH_KEYS_MAX) {
+  for await (const { items } of getItemBatches(ledger, keyBatches(unread), transactionAmountSchema)) {
     if (deadline.remainingMs() <= 0) return false;
-    for (const transaction of await readTransactions(ledger, unread.slice(start, start + BATCH_KEYS_MAX))) {
+    for (const transaction of items) {
       recent.set(
         transaction.pk,
         inBase.has(transaction.pk) ? changeAfterDebit(transaction) : ledgerChangeOf(transaction),

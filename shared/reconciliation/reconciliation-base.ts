@@ -1,10 +1,18 @@
 import { type Checkpoint, firstCheckpoint } from "../ledger/checkpoint.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
+import { getItemBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ownedKeyBatches } from "../ledger/query-index.ts";
+import { type IndexKey, ownedKeyBatches } from "../ledger/query-index.ts";
 import { transactionOwner } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { changeAfterDebit, type LedgerChange, ledgerChangeOf, readEntryChanges, totalOf } from "./ledger-changes.ts";
+import {
+  changeAfterDebit,
+  type LedgerChange,
+  ledgerChangeOf,
+  readEntryChanges,
+  totalOf,
+  transactionAmountSchema,
+} from "./ledger-changes.ts";
 
 /** The sum of everything up to a moment: what a reconciliation starts from. */
 export type ReconciliationBase = Required<Pick<Checkpoint, "sum_kobo" | "up_to" | "version" | "open_keys">>;
@@ -33,10 +41,10 @@ export const advanceBase = async (
   if (limit <= start.up_to) return { base, isInTime: true };
   const range = { from: start.up_to, to: limit };
   let held = (await readEntryChanges(ledger, accountId, range)).filter(({ at }) => at > start.up_to);
-  for await (const keys of ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range)) {
+  const newKeys = keyBatchesAfter(start.up_to, ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range));
+  for await (const { keys, items } of getItemBatches(ledger, newKeys, transactionAmountSchema)) {
     if (deadline.remainingMs() <= 0) return { base, isInTime: false };
-    const newKeys = keys.filter(({ created_at }) => created_at > start.up_to);
-    const read = (await readTransactions(ledger, newKeys)).map(ledgerChangeOf);
+    const read = items.map(ledgerChangeOf);
     // The next batch may hold more of the last moment.
     const last = keys.at(-1)?.created_at ?? limit;
     const passing = [...held, ...read];
@@ -50,6 +58,17 @@ export const advanceBase = async (
   }
   return { base: addChanges(base, held).base, isInTime: true };
 };
+
+/** A range includes its first moment, which the base has already. */
+async function* keyBatchesAfter(
+  moment: string,
+  batches: AsyncIterable<readonly IndexKey[]>,
+): AsyncGenerator<readonly IndexKey[], void, void> {
+  for await (const batch of batches) {
+    const keys = batch.filter(({ created_at }) => created_at > moment);
+    if (keys.length > 0) yield keys;
+  }
+}
 
 /** Adds what the open transactions have changed since, and keeps the keys of those that are still open. */
 const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise<ReconciliationBase> => {

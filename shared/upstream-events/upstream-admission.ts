@@ -45,7 +45,10 @@ export const createUpstreamAdmission =
     return { rate: unusedRate(group), caller: upstreamCaller };
   };
 
-/** Whether the admission checks more than the path token: only authenticated events may settle a transaction as `failed`. */
+/**
+ * Whether the admission checks more than the path token: only authenticated events may settle a transaction as
+ * `failed`.
+ */
 export const authenticatesEvents = ({ ranges, signature }: UpstreamAuthentication): boolean =>
   ranges.length > 0 || signature !== undefined;
 

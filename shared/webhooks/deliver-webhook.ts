@@ -25,7 +25,7 @@ import {
   probeIntervalMs,
   QUEUE_WAIT_MS_MAX,
 } from "./next-step.ts";
-import { lookUntil } from "./parked-account.ts";
+import { scheduleRequeue } from "./parked-account.ts";
 import type { Post } from "./post-webhook.ts";
 import { signatureHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
@@ -39,13 +39,13 @@ export type DeliveryDeps = {
 };
 
 /**
- * Makes one attempt to deliver a webhook and records it. The record is written after the post: a crash in between
- * repeats the attempt and loses none. A delivery is parked instead of waiting in the queue if its wait is long, or its
- * endpoint is down and the message is no probe.
+ * Makes one attempt to deliver a webhook, if it is due. It is parked instead of waiting in the queue if its wait is
+ * long, or if its endpoint is down and the message is no probe.
  */
 export const deliverWebhook =
-  ({ ledger, endpoints, post, random }: DeliveryDeps) =>
+  (deps: DeliveryDeps) =>
   async (message: DeliveryMessage): Promise<MessageResult> => {
+    const { ledger, endpoints } = deps;
     const transaction = await readTransaction(ledger, message.transaction);
     if (transaction === undefined || transaction.status !== message.status) {
       return { kind: "retry", reason: "no_such_settlement" };
@@ -71,45 +71,58 @@ export const deliverWebhook =
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
       return resultOf(ledger, parked, endpoint);
     }
-
-    const startedAtMs = ledger.clock();
     const body = webhookBody(transaction, message.status);
-    const headers = {
-      "content-type": "application/json",
-      "user-agent": "airtime-data-identity-webhooks/1",
-      ...signatureHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets }),
-    };
-    const result = await post({ url: endpoint.url, headers, body });
-    const nowMs = ledger.clock();
-    const nextStep = decideNextStep(result, {
-      attempt: delivery.attempts.length + 1,
-      failingSinceMs: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
-      nowMs,
-      random: random(),
-    });
-    const attempt = attemptOf(delivery, result, startedAtMs, nowMs);
-    const after = endpointAfter(endpoint, nextStep, id, startedAtMs);
-    const recorded = await recordProgress(ledger, delivery, {
-      state: stateAfter[nextStep.kind],
-      attempt,
-      ...(nextStep.kind === "retry" && {
-        nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
-        parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
-      }),
-    });
-    log.info("webhook.attempted", {
-      account: account.account_id,
-      webhook_id: id,
-      ...attempt,
-      next_step: nextStep.kind,
-    });
-    await updateEndpointHealth(endpoints, delivery, endpoint.url, endpoint, after, nextStep);
-    // The endpoint has recovered: what is parked follows in the next minute.
-    if (isEndpointDown && nextStep.kind === "delivered") {
-      await lookUntil(ledger, account.account_id, ledger.clock());
-    }
-    return resultOf(ledger, recorded, after);
+    return attemptDelivery(deps, { delivery, body, endpoint: { ...endpoint, url: endpoint.url } });
   };
+
+/** What an attempt posts, and to which endpoint. */
+type DueDelivery = {
+  readonly delivery: Delivery;
+  readonly body: string;
+  readonly endpoint: Endpoint & { readonly url: string };
+};
+
+/**
+ * Posts a webhook and records the attempt. The record is written after the post: a crash in between repeats the attempt
+ * and loses none.
+ */
+const attemptDelivery = async (
+  { ledger, endpoints, post, random }: DeliveryDeps,
+  { delivery, body, endpoint }: DueDelivery,
+): Promise<MessageResult> => {
+  const { account_id, webhook_id: id } = delivery;
+  const startedAtMs = ledger.clock();
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "airtime-data-identity-webhooks/1",
+    ...signatureHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets }),
+  };
+  const result = await post({ url: endpoint.url, headers, body });
+  const nowMs = ledger.clock();
+  const nextStep = decideNextStep(result, {
+    attempt: delivery.attempts.length + 1,
+    failingSinceMs: endpoint.failingSince === undefined ? undefined : Date.parse(endpoint.failingSince),
+    nowMs,
+    random: random(),
+  });
+  const attempt = attemptOf(delivery, result, startedAtMs, nowMs);
+  const after = endpointAfter(endpoint, nextStep, id, startedAtMs);
+  const recorded = await recordProgress(ledger, delivery, {
+    state: stateAfter[nextStep.kind],
+    attempt,
+    ...(nextStep.kind === "retry" && {
+      nextAttemptAt: isoTime(nowMs + nextStep.afterS * 1_000),
+      parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
+    }),
+  });
+  log.info("webhook.attempted", { account: account_id, webhook_id: id, ...attempt, next_step: nextStep.kind });
+  await updateEndpointHealth(endpoints, delivery, endpoint, after, nextStep);
+  // The endpoint has recovered: what is parked follows in the next minute.
+  if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
+    await scheduleRequeue(ledger, account_id, ledger.clock());
+  }
+  return resultOf(ledger, recorded, after);
+};
 
 /** Until the next attempt may be made; zero or less if it is due. */
 const waitMsOf = ({ next_attempt_at }: Delivery, { clock }: Ledger): number =>
@@ -135,8 +148,8 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
 });
 
 /**
- * A failing endpoint causes no dead letters: its messages are postponed, or deleted once the delivery is parked and
- * `requeue-deliveries` will look at it.
+ * A failing endpoint causes no dead letters: its messages are postponed, or deleted once the delivery is parked and its
+ * requeue is scheduled.
  */
 const resultOf = async (
   ledger: Ledger,
@@ -150,8 +163,8 @@ const resultOf = async (
   const { failingSince, failingEvents = [] } = endpoint ?? {};
   const nowMs = ledger.clock();
   const isProbed = failingSince !== undefined && isDown(failingEvents);
-  const lookInMs = isProbed ? probeIntervalMs(Date.parse(failingSince), nowMs) : Math.max(0, waitMs);
-  await lookUntil(ledger, account_id, nowMs + lookInMs);
+  const requeueInMs = isProbed ? probeIntervalMs(Date.parse(failingSince), nowMs) : Math.max(0, waitMs);
+  await scheduleRequeue(ledger, account_id, nowMs + requeueInMs);
   return { kind: "done", outcome: "parked" };
 };
 
@@ -178,8 +191,7 @@ const endpointAfter = (
 const updateEndpointHealth = async (
   endpoints: EndpointStore,
   { account_id, webhook_id: event }: Delivery,
-  url: string,
-  before: FailureHistory,
+  { url, ...before }: DueDelivery["endpoint"],
   after: FailureHistory,
   nextStep: NextStep,
 ): Promise<void> => {

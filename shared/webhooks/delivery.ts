@@ -81,8 +81,8 @@ export type Progress = {
 };
 
 /**
- * Records an attempt's result, or that the delivery is parked. Each attempt number is written once: of two copies of a message that are handled
- * concurrently, the second write has no effect. Resolves with the stored delivery.
+ * Records an attempt's result, or that the delivery is parked. Each attempt number is written once: of two copies of a
+ * message that are handled concurrently, the second write has no effect. Resolves with the stored delivery.
  */
 export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
   const { next_attempt_at: _previous, open: _open, ...rest } = delivery;

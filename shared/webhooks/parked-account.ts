@@ -9,20 +9,20 @@ import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 
 /**
- * When an account's parked deliveries are looked at next. There is one for each account that ever had some; it is never
- * deleted, so no delivery can be parked behind a deletion.
+ * When an account's parked deliveries are requeued next. There is one for each account that ever had some. It is never
+ * deleted: a delivery that is parked at the same time would be forgotten.
  */
 export const parkedAccountSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   open: z.literal(PARKED_ACCOUNTS),
-  /** The time of the next look: the sort key of the index. */
+  /** The time of the next requeue: the sort key of the index. */
   created_at: z.iso.datetime(),
-  /** The last delivery of the previous look, if the list did not end there. */
+  /** The last delivery that the previous requeue read, if the list did not end there. */
   after: indexKeySchema.optional(),
-  /** When something is due that earlier looks at this list have passed. */
+  /** When the first delivery before `after` is due. */
   rest_due_at: z.iso.datetime().optional(),
-  /** The previous look found nothing. */
+  /** The previous requeue found nothing. */
   was_empty: z.literal(true).optional(),
 });
 export type ParkedAccount = z.infer<typeof parkedAccountSchema>;
@@ -30,8 +30,8 @@ export type ParkedAccount = z.infer<typeof parkedAccountSchema>;
 export const readParkedAccount = (ledger: Ledger, accountId: string): Promise<ParkedAccount | undefined> =>
   getItem(ledger, parkedAccountPk(accountId), parkedAccountSchema);
 
-/** Has an account's parked deliveries looked at until this time, unless that will happen anyway. */
-export const lookUntil = async (ledger: Ledger, accountId: string, atMs: number): Promise<void> => {
+/** Schedules the next requeue of an account's parked deliveries for this time, unless it is earlier already. */
+export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: number): Promise<void> => {
   const at = isoTime(atMs);
   const known = await readParkedAccount(ledger, accountId);
   if (known !== undefined && known.created_at <= at) return;
@@ -43,8 +43,8 @@ export const lookUntil = async (ledger: Ledger, accountId: string, atMs: number)
   );
 };
 
-/** Sets the next look, unless another one was asked for since this one was read. */
-export const setNextLook = (
+/** Sets the time of the next requeue, unless another process has changed it since `parked` was read. */
+export const setNextRequeue = (
   ledger: Ledger,
   { pk, account_id, open, created_at }: ParkedAccount,
   next: Omit<ParkedAccount, "pk" | "account_id" | "open">,
@@ -60,7 +60,7 @@ const put = async (ledger: Ledger, item: ParkedAccount, condition: string, time:
   try {
     await retryContention(() => ledger.db.send(command));
   } catch (error) {
-    // Somebody else has set an earlier time, or looks too.
+    // Another process has set an earlier time, or requeues the same deliveries.
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
 };

@@ -5,12 +5,13 @@ import { ALL_TIMES, dueParkedAccountKeys, type IndexKey, queryPage } from "../le
 import { accountIdOf, parkedDeliveries } from "../ledger/schema.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Delivery, deliverySchema } from "./delivery.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
-import { type ParkedAccount, readParkedAccount, setNextLook } from "./parked-account.ts";
+import { type ParkedAccount, readParkedAccount, setNextRequeue } from "./parked-account.ts";
 
 export type RequeueDeps = {
   readonly ledger: Ledger;
@@ -19,8 +20,8 @@ export type RequeueDeps = {
 };
 
 /** Deliveries of one account that a run reads, and so the most that it puts into the queue. */
-export const DELIVERIES_PER_LOOK = 1_000;
-/** Of an endpoint that is down, the probe is chosen among so many. */
+export const DELIVERIES_PER_REQUEUE = 1_000;
+/** The probe of an endpoint that is down is chosen among so many. */
 export const PROBE_CANDIDATES = 100;
 const CONCURRENT_ACCOUNTS = 10;
 
@@ -30,8 +31,8 @@ const MINUTE_MS = 60_000;
  * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.
  */
 export const REQUEUE_AGAIN_MS = 180 * MINUTE_MS;
-/** An empty list is looked at once more after the first time, because the index lags; then daily. */
-const EMPTY_AGAIN_MS = 15 * MINUTE_MS;
+/** An empty list is read again after the first of these, because the index lags; then daily. */
+const EMPTY_FIRST_MS = 15 * MINUTE_MS;
 const EMPTY_MS = 24 * 60 * MINUTE_MS;
 
 /** Puts due parked deliveries back into the delivery queue; of an endpoint that is down, only one as a probe. */
@@ -40,26 +41,26 @@ export const requeueDeliveries = async (
   deadline: Deadline,
 ): Promise<LogFields<"requeue-deliveries.ran">> => {
   const { ledger } = deps;
-  const lookDeadline = earlierDeadline(deadlineIn(REQUEUE_ACCOUNTS_MS_MAX, ledger.clock), {
+  const accountsDeadline = earlierDeadline(deadlineIn(REQUEUE_ACCOUNTS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const total = { accounts: 0, requeued: 0 };
   for await (const page of dueParkedAccountKeys(ledger, isoTime(ledger.clock()))) {
     for (let start = 0; start < page.length; start += CONCURRENT_ACCOUNTS) {
-      if (lookDeadline.remainingMs() <= 0) return total;
+      if (accountsDeadline.remainingMs() <= 0) return total;
       const keys = page.slice(start, start + CONCURRENT_ACCOUNTS);
-      const requeued = await Promise.all(keys.map(({ pk }) => lookSafely(deps, accountIdOf(pk))));
+      const requeued = await Promise.all(keys.map(({ pk }) => requeueSafely(deps, accountIdOf(pk))));
       total.accounts += keys.length;
-      total.requeued += requeued.reduce((sum, count) => sum + count, 0);
+      total.requeued += sum(requeued);
     }
   }
   return total;
 };
 
 /** A fault with one account leaves it due, and does not delay the others. */
-const lookSafely = async (deps: RequeueDeps, accountId: string): Promise<number> => {
+const requeueSafely = async (deps: RequeueDeps, accountId: string): Promise<number> => {
   try {
-    return await look(deps, accountId);
+    return await requeueAccount(deps, accountId);
   } catch (error) {
     log.alarm("deliveries.not_requeued", { account: accountId, ...errorFields(error) });
     return 0;
@@ -67,49 +68,49 @@ const lookSafely = async (deps: RequeueDeps, accountId: string): Promise<number>
 };
 
 /**
- * Looks at the next parked deliveries of one account and resolves with how many were put into the queue. The next look
- * is set after that: a crash in between puts them there twice.
+ * Puts the next parked deliveries of one account into the queue and resolves with their number. The next requeue is set
+ * after that: a crash in between puts them there twice.
  */
-const look = async ({ ledger, accounts, queue }: RequeueDeps, accountId: string): Promise<number> => {
+const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountId: string): Promise<number> => {
   const nowMs = ledger.clock();
   const parked = await readParkedAccount(ledger, accountId);
-  // The index lags: another run has looked already.
+  // The index lags: another run has requeued them already.
   if (parked === undefined || parked.created_at > isoTime(nowMs)) return 0;
   const account = await findAccount(accounts, accountId);
   if (account === undefined) {
-    await setNextLook(ledger, parked, { created_at: isoTime(nowMs + EMPTY_MS) });
+    await setNextRequeue(ledger, parked, { created_at: isoTime(nowMs + EMPTY_MS) });
     return 0;
   }
-  const release = releaseOf(account.webhook);
-  const isProbe = release.kind === "probe";
-  const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_LOOK };
+  const selection = selectionOf(account.webhook);
+  const isProbe = selection.kind === "probe";
+  const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
   const { keys, next } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, start, limits);
   const deliveries = (await getItems(ledger, keys, deliverySchema)).filter(
     ({ state, open }) => state === "pending" && open !== undefined,
   );
-  const chosen = chooseDeliveries(release, deliveries, nowMs);
+  const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
     chosen.map((delivery) => messageOf(delivery, isProbe)),
   );
-  const seen = {
+  const page = {
     keys,
     next,
     waiting: deliveries.filter((delivery) => !chosen.includes(delivery)),
     sent: chosen.length,
   };
-  await setNextLook(ledger, parked, nextLook(release, parked, seen, nowMs));
+  await setNextRequeue(ledger, parked, nextRequeue(selection, parked, page, nowMs));
   return chosen.length;
 };
 
 /** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off`. */
-export type Release =
+export type Selection =
   | { readonly kind: "probe"; readonly failingSinceMs: number }
   | { readonly kind: "due" }
   | { readonly kind: "all" };
 
-export const releaseOf = (webhook: WebhookField | undefined): Release => {
+export const selectionOf = (webhook: WebhookField | undefined): Selection => {
   if (webhook?.url === undefined || webhook.status === "off") return { kind: "all" };
   if (webhook.failing_since === undefined || !isDown(webhook.failing_events)) return { kind: "due" };
   return { kind: "probe", failingSinceMs: Date.parse(webhook.failing_since) };
@@ -120,7 +121,7 @@ export const releaseOf = (webhook: WebhookField | undefined): Release => {
  * that the endpoint cannot handle does not hold back the others. Of several it is the oldest.
  */
 export const chooseDeliveries = (
-  { kind }: Release,
+  { kind }: Selection,
   deliveries: readonly Delivery[],
   nowMs: number,
 ): readonly Delivery[] => {
@@ -142,33 +143,33 @@ const messageOf = ({ account_id, transaction, status, repeat }: Delivery, isProb
   },
 });
 
-/** What one look has seen: keys of the index, the rest of the list, and the deliveries that were not sent. */
-export type Seen = {
+/** What one requeue has read: keys of the index, where the list continues, and the deliveries that were not sent. */
+export type RequeuePage = {
   readonly keys: readonly IndexKey[];
   readonly next: IndexKey | undefined;
   readonly waiting: readonly Pick<Delivery, "next_attempt_at">[];
   readonly sent: number;
 };
 
-type NextLook = Omit<ParkedAccount, "pk" | "account_id" | "open">;
+type NextRequeue = Omit<ParkedAccount, "pk" | "account_id" | "open">;
 
-export const nextLook = (
-  release: Release,
+export const nextRequeue = (
+  selection: Selection,
   { after, rest_due_at, was_empty }: Pick<ParkedAccount, "after" | "rest_due_at" | "was_empty">,
-  { keys, next, waiting, sent }: Seen,
+  { keys, next, waiting, sent }: RequeuePage,
   nowMs: number,
-): NextLook => {
+): NextRequeue => {
   const isEmpty = keys.length === 0 && after === undefined;
-  if (isEmpty) return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_AGAIN_MS)), was_empty: true };
-  // A later release begins with the oldest delivery again.
-  if (release.kind === "probe") {
-    return { created_at: isoTime(nowMs + probeIntervalMs(release.failingSinceMs, nowMs)) };
+  if (isEmpty) return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
+  // The next probe is chosen from the oldest deliveries again.
+  if (selection.kind === "probe") {
+    return { created_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };
   }
   const times = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
   if (sent > 0) times.push(isoTime(nowMs + REQUEUE_AGAIN_MS));
   if (rest_due_at !== undefined) times.push(rest_due_at);
-  const restDueAt = times.toSorted()[0] ?? isoTime(nowMs + EMPTY_AGAIN_MS);
-  // The list goes on: the next run continues there.
+  const restDueAt = times.toSorted()[0] ?? isoTime(nowMs + EMPTY_FIRST_MS);
+  // The list continues: so does the next run.
   if (next !== undefined) return { created_at: isoTime(nowMs), after: next, rest_due_at: restDueAt };
   return { created_at: restDueAt };
 };

@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as z from "zod";
+import { sum } from "../../shared/platform/sum.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
@@ -114,7 +115,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   return proxy;
 };
 
-/** An instance reads the switch of purchases every 10 seconds: like the stream's reads, it is no part of a request. */
+/** An instance reads the purchases switch every 10 seconds: like the stream's reads, it is no part of a request. */
 const isSwitchRead = (operation: string, body: string): boolean =>
   operation === "GetItem" && body.includes('"purchases"');
 
@@ -160,8 +161,6 @@ const record = (calls: SeenCall[], operation: string, sent: string, answer: stri
     unitsByIndex,
   });
 };
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 const answerConflict = (operation: string, sent: string, outgoing: ServerResponse): void => {
   if (operation !== "TransactWriteItems") {

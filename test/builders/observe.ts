@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { sum } from "../../shared/platform/sum.ts";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { until } from "./until.ts";
 
@@ -44,8 +45,6 @@ export const capacityOf = (calls: DynamoDbProxy["calls"]) => {
     readUnits: sum(reads.map(({ tableUnits, indexUnits }) => tableUnits + indexUnits)),
   };
 };
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** An answer with its size on the wire, head and body. */
 export type WeighedAnswer = {

@@ -63,3 +63,13 @@ export const readPipelineTemplate = () => {
 /** Whether a policy's action, which may have wildcards, covers another one. */
 export const covers = (allowed: string, action: string): boolean =>
   new RegExp(`^${allowed.replaceAll("*", ".*")}$`, "i").test(action);
+
+/**
+ * Roles that AWS makes for the first resource of a type, with the permissions of whoever makes that resource. Sources:
+ * AWS, "Using roles to back up and copy", "Using service-linked roles for API Gateway", and of NAT gateways.
+ */
+export const serviceLinkedRoles: Readonly<Record<string, string>> = {
+  "AWS::Backup::BackupSelection": "backup.amazonaws.com",
+  "AWS::EC2::NatGateway": "natgateway.amazonaws.com",
+  "AWS::ApiGatewayV2::DomainName": "ops.apigateway.amazonaws.com",
+};

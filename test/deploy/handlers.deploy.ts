@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { covers, readPipelineTemplate } from "../builders/pipeline-template.ts";
+import { covers, readPipelineTemplate, serviceLinkedRoles } from "../builders/pipeline-template.ts";
 import { stageVariants } from "../builders/stage-variants.ts";
 import { readTemplate, stackTemplates } from "../builders/templates.ts";
 import { installedPython } from "./python.ts";
@@ -30,6 +30,9 @@ const notUsed: Readonly<Record<string, string>> = {
   "ec2:*PrivateNatGateway*": "NAT gateways are public",
   "ec2:ModifyVpcTenancy": "the VPC has the default tenancy",
 };
+
+/** These handlers can make service-linked roles for features that no stage uses: streams to Kinesis, insights. */
+const WITHOUT_SERVICE_LINKED_ROLE = ["AWS::DynamoDB::Table"];
 
 /** The schemas of these types have no list; the test of services covers them. */
 const NO_SCHEMA = [
@@ -76,4 +79,14 @@ test("the deployment policy allows what CloudFormation's handlers call for each 
   expect([...denied].filter((action) => !isCovered(Object.keys(notUsed), action))).toEqual([]);
   expect(Object.keys(notUsed).filter((pattern) => ![...denied].some((action) => covers(pattern, action)))).toEqual([]);
   expect(new Set(withoutList)).toEqual(new Set(NO_SCHEMA));
+});
+
+test("every type whose handlers make a service-linked role names it, because the policy allows these by name", async () => {
+  const making: string[] = [];
+  for (const type of types) {
+    if ((await permissionsOf(type)).includes("iam:CreateServiceLinkedRole")) making.push(type);
+  }
+  const named = [...Object.keys(serviceLinkedRoles), ...WITHOUT_SERVICE_LINKED_ROLE];
+  expect(making).toContain("AWS::Backup::BackupSelection");
+  expect(making.filter((type) => !named.includes(type))).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { deletedByUpgrade, hasPreviousRelease, previousRelease, SKIPPED } from "
 
 /**
  * Goal: an update from the previous release replaces nothing that keeps state, or an address that others know, except
- * for what docs/deployment.md describes under "Upgrading".
+ * for what docs/upgrading.md describes.
  */
 const execute = promisify(execFile);
 const scratch = mkdtempSync(join(tmpdir(), "releases-"));

@@ -101,10 +101,10 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["secrets", "set", "reference-key"], /which must never change/],
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],
-    [
-      ["audit", "bundle-1042"],
-      /There is no transaction bundle-1042\. To find it by the caller's own reference, add --account/,
-    ],
+    ...[["audit"], ["deliveries", "show"], ["consents", "show"]].map((command): [string[], RegExp] => [
+      [...command, "bundle-1042"],
+      /There is no transaction bundle-1042\. transactions show bundle-1042 --account ACCOUNT finds it by the caller's own/,
+    ]),
     [["accounts", "restrict", account, "--why", "ok"], /why: Must have at least 3 characters/],
     [["accounts", "list", "--stage", "prod"], /Stage "prod" has the placeholder 000000000000 as its account/],
     [["wallets"], /unknown command 'wallets'/],

@@ -179,6 +179,7 @@ const nothing: Situation = { begin: async () => ({}) };
 /** By the page's headings. */
 const situations: Readonly<Record<string, Situation>> = {
   Runbook: nothing,
+  Alarms: nothing,
   "Onboard a caller": newEndpoint,
   "Stuck purchase": stuckPurchase,
   "Unmatched event": unmatchedEvent,
@@ -187,6 +188,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Webhook endpoint down": endpointDown,
   "Leaked API key": leakedKey,
   "Stop selling": nothing,
+  "Price differs": nothing,
   "Upstream balance empty": emptyUpstream,
   "Unrecognized 404 on identity checks": nothing,
   "Upstream key refused": refusedKey,
@@ -199,7 +201,11 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet not reconciled": stuckPurchase,
   "Dead letters": nothing,
   "Messages that wait": nothing,
+  "Throttled table": nothing,
   "Parked webhooks not sent": nothing,
+  "Function errors": nothing,
+  "Gateway errors": nothing,
+  "Scheduled work not done": nothing,
 };
 
 const sections = readFileSync("docs/runbook.md", "utf8")

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { type Drill, openDrill } from "./restore-drill.ts";
 
 /**
- * Goal: the commands of docs/deployment.md, "Recover in another region", make a stage from copies of the tables that is
+ * Goal: the commands of docs/recovery.md, "Recover in another region", make a stage from copies of the tables that is
  * exact, and that sells nothing before the operator says so. What AWS does in it, no emulator can show.
  */
 let drill: Drill | undefined;

@@ -30,7 +30,7 @@ import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 /**
- * A drill of docs/deployment.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
+ * A drill of docs/recovery.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
  * operator go on, the ledger is damaged, and the operator's commands of the procedure run, each in a process. The
  * emulator has no point-in-time recovery: the copies made at T stand for restored tables.
  */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Drill, openDrill } from "./restore-drill.ts";
 
 /**
- * Goal: after the procedure of docs/deployment.md nothing is bought twice, no kobo is lost and no revoked key is
+ * Goal: after the procedure of docs/recovery.md nothing is bought twice, no kobo is lost and no revoked key is
  * admitted. The long form (`npm run test:faults`) has more orders, and kills the command while it runs.
  */
 let drill: Drill | undefined;

@@ -7,11 +7,11 @@ import { cleanUp } from "./steps/clean-up.ts";
 import { runContractSuite } from "./steps/contract.ts";
 import { deploySimulator } from "./steps/deploy-simulator.ts";
 import { deployStage } from "./steps/deploy-stage.ts";
-import { consultDoctor } from "./steps/doctor.ts";
+import { compareStacks } from "./steps/diff.ts";
+import { runDoctor } from "./steps/doctor.ts";
 import { readLagAndConflicts } from "./steps/lag-and-conflicts.ts";
-import { findNoDifference } from "./steps/no-difference.ts";
 import { buySimultaneously } from "./steps/purchases.ts";
-import { drillRestore } from "./steps/restore.ts";
+import { restoreLedger } from "./steps/restore.ts";
 import { rotateSecrets } from "./steps/rotation.ts";
 import { type SetUp, setUp } from "./steps/set-up.ts";
 import { settleByEvents } from "./steps/upstream-events.ts";
@@ -98,13 +98,13 @@ const checks = (
       async () => (isEmulator ? skipped(emulatorSkips.hundredPurchases) : buy(100)),
     ],
     ["rotation of secrets under purchases", () => rotateSecrets(simulator, stage, ready)],
-    ["restore of the ledger", () => drillRestore(context, stage, ready)],
+    ["restore of the ledger", () => restoreLedger(context, stage, ready)],
     [
       "errors, lag and conflicts in CloudWatch",
       async () => (isEmulator ? skipped(emulatorSkips.metrics) : readLagAndConflicts(context, stage)),
     ],
-    ["cdk diff", () => findNoDifference(context, stage)],
-    ["doctor", () => consultDoctor(context, stage)],
+    ["cdk diff", () => compareStacks(context, stage)],
+    ["doctor", () => runDoctor(context, stage)],
     ["every alarm notifies", () => raiseAlarms(context, simulator, stage)],
   ];
 };

@@ -5,10 +5,10 @@ import { runAcceptance, type StepResult } from "./acceptance.ts";
 import type { Context, Wait } from "./context.ts";
 import { estimateDollars } from "./estimate.ts";
 import { requestCounts } from "./request-counts.ts";
-import { checkPlace, refuseStage, signInTo } from "./steps/check-place.ts";
+import { assertNewStage, checkPlace, signInTo } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
 
-/** `npm run acceptance`: docs/acceptance.md. Exit codes: 0 accepted; 1 a step failed; 2 refused, nothing changed; 130 interrupted. */
+/** `npm run acceptance`: options and exit codes are in docs/acceptance.md. */
 
 const USAGE = "npm run acceptance -- --stage NAME --region REGION [--profile NAME] [--json] [--clean-up]";
 
@@ -36,7 +36,7 @@ const main = async (): Promise<number> => {
   const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
-  refuseStage(stage);
+  assertNewStage(stage);
   const account = await signInTo({ stage, region, profile });
 
   const startedAt = new Date();
@@ -48,9 +48,9 @@ const main = async (): Promise<number> => {
       interruption.abort();
     });
   }
-  const tell = onceAMinute(print);
+  const printWait = onceAMinute(print);
   const wait: Wait = (delayMs, what) => {
-    tell(`waits for ${what}`);
+    printWait(`waits for ${what}`);
     return sleep(delayMs);
   };
   if (isCleanUp) {
@@ -61,7 +61,7 @@ const main = async (): Promise<number> => {
   const place = await checkPlace(stage, region, account);
   print(`Stage ${stage} in account ${account}, region ${region}. Everything with this name is deleted at the end.`);
   const waitUnlessInterrupted: Wait = (delayMs, what) => {
-    tell(`waits for ${what}`);
+    printWait(`waits for ${what}`);
     return sleep(delayMs, undefined, { signal });
   };
   const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted };
@@ -98,10 +98,10 @@ const summary = (steps: readonly StepResult[], accepted: boolean, durationS: num
 
 /** What a step waits for is printed once a minute at most. */
 const onceAMinute = (print: (line: string) => void) => {
-  let saidAtMs = 0;
+  let printedAtMs = 0;
   return (sentence: string): void => {
-    if (Date.now() - saidAtMs < 60_000) return;
-    saidAtMs = Date.now();
+    if (Date.now() - printedAtMs < 60_000) return;
+    printedAtMs = Date.now();
     print(`  ${sentence}`);
   };
 };

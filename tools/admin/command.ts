@@ -1,3 +1,4 @@
+import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -7,7 +8,8 @@ import { byField } from "./fields.ts";
 /** A command's result: for `--json`, and as text. */
 export type Report = {
   readonly json: unknown;
-  readonly text: string;
+  /** Parts are printed as they come. */
+  readonly text: string | AsyncIterable<string>;
   /** False if a check found a fault: exit code 1. */
   readonly ok?: boolean;
 };
@@ -74,13 +76,20 @@ export const addCommand = <Input extends z.ZodObject>(group: Command, spec: Comm
     const context = await openAdminContext(target, spec.readOnly === true ? "read" : "write");
     try {
       const report = await spec.run(context, input);
-      process.stdout.write(`${json ? JSON.stringify(report.json) : report.text}\n`);
+      const text = json ? JSON.stringify(report.json) : report.text;
+      await pipeline(linesOf(text), process.stdout, { end: false });
       if (report.ok === false) process.exitCode = 1;
     } finally {
       context.close();
     }
   });
 };
+
+async function* linesOf(text: Report["text"]): AsyncGenerator<string> {
+  if (typeof text === "string") yield text;
+  else yield* text;
+  yield "\n";
+}
 
 /** The names of a group and of the groups above it, without the program's own. */
 const pathOf = (group: Command): readonly string[] =>

@@ -28,7 +28,9 @@ export const requireTransaction = async (
   const byUpstream = first && others.length === 0 ? await readTransaction(context.ledger, first.pk) : undefined;
   if (byUpstream !== undefined && (account === undefined || byUpstream.account_id === account)) return byUpstream;
   const hint =
-    account === undefined ? ". To find it by the caller's own reference, add --account" : ` of account ${account}`;
+    account === undefined
+      ? `. transactions show ${reference} --account ACCOUNT finds it by the caller's own reference`
+      : ` of account ${account}`;
   throw new OperatorError(`There is no transaction ${reference}${hint}`);
 };
 

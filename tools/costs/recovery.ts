@@ -6,7 +6,9 @@ const WEEK_HOURS = 7 * 24;
 
 export type RecoveryCost = { readonly everyHours: number; readonly usage: Usage; readonly dollars: number };
 
-/** The usage of `recovery` per month for each GB in the tables, if backups are kept for a week: every backup is full. */
+/**
+ * The usage of `recovery` per month for each GB in the tables, if backups are kept for a week: every backup is full.
+ */
 export const recoveryCosts = (): readonly RecoveryCost[] =>
   [1, 6, 24].map((everyHours) => {
     const kept = WEEK_HOURS / everyHours;

@@ -1,4 +1,5 @@
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import type { Budget, Invocation } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 
@@ -76,5 +77,3 @@ const gigabytesOf = (invocation: Invocation): number => {
 /** A usage multiplied by a count. */
 export const times = (usage: Usage, count: number): Usage =>
   Object.fromEntries(Object.entries(usage).map(([name, quantity]) => [name, quantity * count]));
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

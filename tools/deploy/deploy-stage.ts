@@ -1,7 +1,7 @@
 import { stackName } from "../../infra/outputs.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
-import { refuseUnreservable } from "./reserved-concurrency.ts";
+import { assertReservable } from "./reserved-concurrency.ts";
 import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";
 
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
@@ -12,7 +12,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   const { egress } = settings;
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
   const deployedNetwork = await deployedStack(network);
-  await refuseUnreservable(stage, settings);
+  await assertReservable(stage, settings);
   if (sells(settings)) await protectData(data, settings);
   if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.

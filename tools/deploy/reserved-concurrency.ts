@@ -4,7 +4,7 @@ import type { StageSettings } from "../../infra/stages.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 
 /** Refuses a reservation that AWS would refuse in the middle of the deployment. */
-export const refuseUnreservable = async (stage: string, { reservedConcurrency }: StageSettings): Promise<void> => {
+export const assertReservable = async (stage: string, { reservedConcurrency }: StageSettings): Promise<void> => {
   const wanted = Object.entries(reservedConcurrency);
   if (wanted.length === 0) return;
   try {

@@ -1,5 +1,5 @@
-import { accountCounts, loads, type Rung } from "./ladder.ts";
 import { limitTitle } from "./limit.ts";
+import { accountCounts, type LimitLoads, loads } from "./limit-loads.ts";
 
 const WIDTH = 860;
 const LABEL = 330;
@@ -20,15 +20,18 @@ const x = (purchasesPerS: number): string => {
   return (LABEL + share * (WIDTH - LABEL - RIGHT)).toFixed(1);
 };
 
-/** The purchases a second at which each limit gives, on a logarithmic scale: one dot, or one for each number of accounts. */
-export const drawLadder = (rungs: readonly Rung[]): string => {
-  const height = HEAD + rungs.length * ROW + 10;
+/**
+ * The purchases a second at which each limit is reached, on a logarithmic scale: one dot, or one for each number of
+ * accounts.
+ */
+export const drawLimitLoads = (limits: readonly LimitLoads[]): string => {
+  const height = HEAD + limits.length * ROW + 10;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" fill="${INK}">`,
-    "<title>Purchases a second at which each limit gives</title>",
+    "<title>Purchases a second at which each limit is reached</title>",
     ...legend(),
     ...grid(height),
-    ...rungs.flatMap(row),
+    ...limits.flatMap(row),
     "</svg>\n",
   ].join("\n");
 };
@@ -48,7 +51,7 @@ const grid = (height: number): readonly string[] =>
     `<text x="${x(value)}" y="${HEAD - 14}" text-anchor="middle">${value.toLocaleString("en")}</text>`,
   ]);
 
-const row = ({ limit, givesAt }: Rung, index: number): readonly string[] => {
+const row = ({ limit, givesAt }: LimitLoads, index: number): readonly string[] => {
   const y = HEAD + index * ROW + 8;
   const all = givesAt.map(({ purchasesPerS }) => purchasesPerS);
   const [low, high] = [Math.min(...all), Math.max(...all)];

@@ -14,7 +14,7 @@ export type Setting =
   | "egress.zones"
   | "logBytesPerHourMax";
 
-/** What is changed when a limit gives. Without a setting the document says that there is none. */
+/** What to change when a limit is reached. Without a setting the document says that there is none. */
 export type Remedy = {
   /**
    * `agreement`: with the upstream or a caller. `stage`: a setting, a quota of AWS or a command. `accounts`: a caller
@@ -26,7 +26,7 @@ export type Remedy = {
   readonly cost: string;
 };
 
-/** What is seen when a limit gives. */
+/** What is seen when a limit is reached. */
 export type Symptom = {
   readonly text: string;
   /** What the caller gets. */
@@ -39,9 +39,9 @@ export type Symptom = {
 /** A limit of AWS, of the upstream or of the service, and what uses it. */
 export type Limit = {
   readonly name: string;
-  /** It gives in this case only, so it is not the limit of a steady load. */
+  /** The only case in which it is reached; it is then no limit of a steady load. */
   readonly onlyIf?: string;
-  /** What suffers when it gives. An alarm's threshold limits nothing. */
+  /** What suffers when it is reached. An alarm's threshold limits nothing. */
   readonly affects: "purchases" | "webhooks" | "upstream events" | "reconciliation" | "logs" | "alarm only";
   /** What capacity and use are counted in. */
   readonly unit: string;
@@ -59,18 +59,18 @@ export type Limit = {
   readonly remedy: Remedy;
 };
 
-/** The limit's name, with the case in which it gives. */
+/** The limit's name, with the case in which it is reached. */
 export const limitTitle = ({ name, onlyIf }: Limit): string => (onlyIf === undefined ? name : `${name}, ${onlyIf}`);
 
 /** Purchases a second, spread evenly over the accounts. */
 export type Load = { readonly purchasesPerS: number; readonly accounts: number };
 
-/** The share of its capacity that a limit's most loaded instance uses; from 1 on it gives. */
+/** The share of its capacity that a limit's most loaded instance uses; from 1 on it is reached. */
 export const shareOf = (limit: Limit, load: Load, settings: StageSettings): number =>
   (usedByAccounts(limit, load.accounts) + limit.perPurchase * purchasesAt(limit, load)) / limit.capacity(settings);
 
-/** The purchases a second at which a limit gives; 0 if the accounts alone use it up. */
-export const givesAt = (limit: Limit, accounts: number, settings: StageSettings): number => {
+/** The purchases a second at which a limit is reached; 0 if the accounts alone use it up. */
+export const reachedAt = (limit: Limit, accounts: number, settings: StageSettings): number => {
   const left = Math.max(0, limit.capacity(settings) - usedByAccounts(limit, accounts));
   return (left / limit.perPurchase) * (limit.per === "account" ? accounts : 1);
 };

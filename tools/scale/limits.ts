@@ -6,6 +6,7 @@ import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -28,14 +29,14 @@ const NAT_CONNECTIONS = 900;
 const SECRET_REQUESTS = 10_000;
 const LOG_REQUESTS = 5_000;
 const IN_FLIGHT_MAX = 120_000;
-/** Memory with which Lambda gives a function a whole vCPU. Source: AWS, "Configure Lambda function memory". */
+/** Memory with which a function has a whole vCPU. Source: AWS, "Configure Lambda function memory". */
 const VCPU_MB = 1_769;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const MONTH_HOURS = 730;
 
-/** Fixed addresses from which the upstream is called; without egress there is no NAT gateway that could give. */
+/** Fixed addresses from which the upstream is called; without egress there is no NAT gateway. */
 const addressesOf = ({ egress }: StageSettings): number => {
   if (egress.kind === "none") return Number.POSITIVE_INFINITY;
   return egress.kind === "existing" ? egress.addresses.length : egress.zones;
@@ -51,7 +52,6 @@ const changesPerShard = (): number => {
 const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
 const zoneDollars = dollarsOf({ natHours: MONTH_HOURS, addressHours: MONTH_HOURS });
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 /** Longer waits of webhooks are parked in their records. */
 const waitsInQueueS = sum(retryDelaysS.filter((delayS) => delayS * 1_000 <= QUEUE_WAIT_MS_MAX));
 
@@ -59,7 +59,7 @@ const slowed = "Debits wait and are retried; what waits until the upstream's sha
 const busy = { errors: ["provider_unavailable"], logEvents: ["request.answered"] } as const;
 const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send the same reference again.";
 
-/** Every limit that grows with load. Of those that give at the same load, the first in this list counts. */
+/** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
   {
     name: "the upstream's limit for our key",
@@ -111,7 +111,7 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: `The count of a request is retried for 2 s. ${unanswered} Refused requests are counted too.`,
       logEvents: ["request.failed", "request.outcome_unknown"],
-      alarms: ["Event-request.failed", "PurchaseErrors"],
+      alarms: ["AccessWriteThrottles", "Event-request.failed", "PurchaseErrors"],
     },
     remedy: {
       by: "agreement",
@@ -143,7 +143,7 @@ export const limits: readonly Limit[] = [
     capacity: () => PARTITION_UNITS,
     perPurchase: writeUnits.wallet,
     source: sources.partition,
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerWriteThrottles"] },
     remedy: {
       by: "accounts",
       text: "Divide the caller into several accounts. A write in a transaction costs twice, and a refund as much again",
@@ -163,7 +163,7 @@ export const limits: readonly Limit[] = [
       text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
-      alarms: ["OutcomesDepth"],
+      alarms: ["LedgerByOpenWriteThrottles", "OutcomesDepth"],
     },
     remedy: {
       by: "code",
@@ -180,7 +180,7 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.by_owner.transaction,
     source: sources.partition,
     assumed: "as for by_open",
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerByOwnerWriteThrottles"] },
     remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
   },
   {
@@ -193,9 +193,10 @@ export const limits: readonly Limit[] = [
     perPurchase: writeUnits.ledger,
     source: sources.onDemand,
     symptom: {
-      text: `${slowed} It ends by itself: the table takes twice its previous peak of the last 30 minutes.`,
+      text: `${slowed} It ends without a change: the table takes twice its previous peak of the last 30 minutes.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
+      alarms: ["LedgerWriteThrottles"],
     },
     remedy: {
       by: "stage",
@@ -211,7 +212,7 @@ export const limits: readonly Limit[] = [
     capacity: () => TABLE_UNITS_MAX,
     perPurchase: writeUnits.ledger,
     source: sources.dynamoDbQuotas,
-    symptom: { text: slowed, ...busy },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerWriteThrottles"] },
     remedy: { by: "stage", text: "The quota Table-level write throughput limit (DynamoDB)", cost: "nothing" },
   },
   {
@@ -387,7 +388,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "stage",
-      text: "Switch the endpoint off when the alarm rings, at half of the quota (`admin webhook`)",
+      text: "Switch the endpoint off when the alarm is raised, at half of the quota (`admin webhook`)",
       cost: "nothing",
     },
   },

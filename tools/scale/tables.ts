@@ -1,9 +1,18 @@
 import { type StageSettings, settingsOf } from "../../infra/stages.ts";
 import { errors } from "../../shared/contract/errors.ts";
 import { markdownTable, wrap } from "../docs/markdown.ts";
-import { drawLadder } from "./chart.ts";
-import { accountCounts, cells, ladder, loads, monthlyDollars, purchasesAt, type Rung, stepNames } from "./ladder.ts";
+import { drawLimitLoads } from "./chart.ts";
 import { limitTitle, type Remedy, type Symptom, type UsedLimit } from "./limit.ts";
+import {
+  accountCounts,
+  cells,
+  type LimitLoads,
+  limitLoads,
+  loads,
+  monthlyDollars,
+  purchasesAt,
+  stepNames,
+} from "./limit-loads.ts";
 import { purchaseBudgets } from "./usage.ts";
 
 /** The document is about this stage's settings. */
@@ -11,7 +20,7 @@ export const settings: StageSettings = settingsOf("prod");
 
 const whole = (value: number): string => Math.floor(value).toLocaleString("en");
 const UNREACHED = 1_000_000;
-/** Purchases a second at which a limit gives. */
+/** Purchases a second at which a limit is reached. */
 const rate = (purchasesPerS: number): string => {
   if (purchasesPerS > UNREACHED) return `over ${whole(UNREACHED)}`;
   if (purchasesPerS === 0) return "always";
@@ -20,21 +29,21 @@ const rate = (purchasesPerS: number): string => {
 const times = (share: number): string => (share < 10 ? `${Number(share.toPrecision(2))} ×` : `${whole(share)} ×`);
 const amount = (value: number): string => (value < 10 ? `${Number(value.toPrecision(2))}` : whole(value));
 
-const gives = ({ limit, share }: UsedLimit): string =>
+const firstText = ({ limit, share }: UsedLimit): string =>
   share < 1 ? `none; the next is ${limit.name}, ${times(share)}` : `${limit.name}, ${times(share)}`;
 
-/** Which limit gives first in each case, with its use as a multiple of its capacity. */
+/** Which limit is reached first in each case, with its use as a multiple of its capacity. */
 export const firstLimitTable = (): string =>
   markdownTable([
     ["purchases a second", "accounts", ...stepNames],
     ...cells(settings).map(({ load, firsts }) => [
       whole(load.purchasesPerS),
       whole(load.accounts),
-      ...stepNames.map((step) => gives(firsts[step])),
+      ...stepNames.map((step) => firstText(firsts[step])),
     ]),
   ]);
 
-/** Every limit with its number, its source and the load at which it gives. */
+/** Every limit with its number, its source and the load at which it is reached. */
 export const limitTable = (): string =>
   markdownTable([
     [
@@ -42,17 +51,17 @@ export const limitTable = (): string =>
       "affects",
       "capacity",
       "one purchase uses",
-      ...accountCounts.map((accounts) => `gives at, ${whole(accounts)} ${accounts === 1 ? "account" : "accounts"}`),
+      ...accountCounts.map((accounts) => `reached at, ${whole(accounts)} ${accounts === 1 ? "account" : "accounts"}`),
       "source",
     ],
-    ...ladder(settings).map((rung) => {
-      const { affects, unit, perPurchase, source } = rung.limit;
+    ...limitLoads(settings).map((row) => {
+      const { affects, unit, perPurchase, source } = row.limit;
       return [
-        limitTitle(rung.limit),
+        limitTitle(row.limit),
         affects,
-        `${amount(rung.capacity)} ${unit}`,
+        `${amount(row.capacity)} ${unit}`,
         amount(perPurchase),
-        ...accountCounts.map((accounts) => rate(purchasesAt(rung, accounts))),
+        ...accountCounts.map((accounts) => rate(purchasesAt(row, accounts))),
         `[${source.title}](${source.url})`,
       ];
     }),
@@ -73,11 +82,11 @@ const symptomText = ({ text, errors: codes = [], logEvents = [], alarms = [] }: 
 const remedyText = ({ setting, text }: Remedy): string =>
   setting === undefined ? `No setting. ${text}` : `${code(setting)}. ${text}`;
 
-/** What is seen when a limit gives, what to change, and what that costs. */
+/** What is seen when a limit is reached, what to change, and what that costs. */
 export const remedyTable = (): string =>
   markdownTable([
     ["limit", "what is seen", "what to change", "what it costs"],
-    ...ladder(settings).map(({ limit }) => [
+    ...limitLoads(settings).map(({ limit }) => [
       limitTitle(limit),
       symptomText(limit.symptom),
       remedyText(limit.remedy),
@@ -96,9 +105,9 @@ export const assumptionList = (): string =>
   listOf([
     `A purchase is delivered at once, and causes one ${purchaseBudgets.map(({ title }) => title).join(", one ")}. Their
       calls, units and log bytes are the budgets that tests count; their times are assumed as for the
-      [costs](deployment.md#costs).`,
+      [costs](costs.md).`,
     "The purchases are spread evenly over accounts, keys and time.",
-    ...ladder(settings).flatMap(({ limit }) =>
+    ...limitLoads(settings).flatMap(({ limit }) =>
       limit.assumed === undefined ? [] : [`${limitTitle(limit)}: ${limit.assumed}.`],
     ),
   ]);
@@ -108,21 +117,21 @@ const NAMED = 3;
 /** The answer in some points. */
 export const answer = (): string => {
   const accounts = 100;
-  const rungs = ladder(settings).filter(({ limit }) => limit.affects !== "alarm only");
-  const steady = rungs.filter(({ limit }) => limit.onlyIf === undefined);
-  const conditional = rungs.filter(({ limit }) => limit.onlyIf !== undefined);
+  const rows = limitLoads(settings).filter(({ limit }) => limit.affects !== "alarm only");
+  const steady = rows.filter(({ limit }) => limit.onlyIf === undefined);
+  const conditional = rows.filter(({ limit }) => limit.onlyIf !== undefined);
   const by = (kind: Remedy["by"]) => steady.filter(({ limit }) => limit.remedy.by === kind);
-  const listed = (named: readonly Rung[], count: number): string =>
+  const listed = (named: readonly LimitLoads[], count: number): string =>
     named
       .toSorted((one, other) => purchasesAt(one, count) - purchasesAt(other, count))
       .slice(0, NAMED)
-      .map((rung) => `at ${rate(purchasesAt(rung, count))}, ${limitTitle(rung.limit)}`)
+      .map((row) => `at ${rate(purchasesAt(row, count))}, ${limitTitle(row.limit)}`)
       .join("; ");
   const points = [
     `**First of all: ${listed(steady.slice(0, 1), accounts)}.** Only an agreement raises it.`,
     `With enough keys, here and upstream: ${listed(by("stage"), accounts)}. Settings raise them.`,
     `With settings and quotas raised: ${listed(by("code"), accounts)}. They need other code.`,
-    `One account by itself, with enough keys: ${listed(by("accounts"), 1)}. More accounts raise them.`,
+    `A single account, with enough keys: ${listed(by("accounts"), 1)}. More accounts raise them.`,
     `In some cases only: ${listed(conditional, accounts)}.`,
   ];
   return [`Purchases a second, with ${accounts} accounts:`, "", listOf(points)].join("\n");
@@ -132,4 +141,4 @@ const listOf = (items: readonly string[]): string =>
   items.map((text) => wrap(`- ${text}`).replaceAll("\n", "\n  ")).join("\n");
 
 /** The picture of all limits, an SVG. */
-export const picture = (): string => drawLadder(ladder(settings));
+export const picture = (): string => drawLimitLoads(limitLoads(settings));

@@ -2,6 +2,7 @@ import { variablesOf } from "../../infra/constructs/function-environment.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { SECRET_CACHE_MS } from "../../shared/platform/secrets.ts";
+import { sum } from "../../shared/platform/sum.ts";
 import { type Budget, budgets, type Invocation } from "../costs/budgets.ts";
 import { durationMs } from "../costs/request-usage.ts";
 
@@ -22,7 +23,9 @@ export const writeUnits = {
 
 /** Measured runs that are documented elsewhere. */
 export const measured = {
-  /** docs/reliability.md, Busy wallets: the highest sustained rate of one wallet that was measured without a refusal. */
+  /**
+   * docs/reliability.md, Busy wallets: the highest sustained rate of one wallet that was measured without a refusal.
+   */
   walletDebits: { perS: 40, holdMs: 15 },
   /** docs/performance.md, Targets: CPU time of one call of the AWS SDK. */
   sdkCallCpuMs: 0.4,
@@ -61,5 +64,3 @@ const fetchesOf = (name: FunctionName): number =>
       .filter(({ variable }) => variablesOf(name).includes(variable))
       .map((spec) => ("isPresented" in spec ? 2 : 1)),
   );
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

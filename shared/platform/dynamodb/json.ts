@@ -56,7 +56,7 @@ const attribute: Write = (value) => {
 const struct = (shape: Readonly<Record<string, Write>>): Write => {
   const order = Object.keys(shape);
   return (value) => {
-    if (Object.keys(Object(value)).some((name) => !Object.hasOwn(shape, name))) refuse();
+    if (Object.entries(Object(value)).some(([name, member]) => member !== undefined && !(name in shape))) refuse();
     return members(value, (name) => shape[name] ?? refuse, order);
   };
 };

@@ -1,4 +1,5 @@
 import { afterAll } from "vitest";
+import { sum } from "../../../shared/platform/sum.ts";
 import { chosenSettings } from "../../strict/settings.ts";
 import { type Count, crashPoints, everything } from "../crash-points.ts";
 import { faults } from "../system/effects.ts";
@@ -15,8 +16,6 @@ const report = (count: Count): void => {
 crashPoints({ extent: everything, settings: chosenSettings(), seed: SEED, report });
 
 const casesOf = ({ cases }: Count): number => sum([...cases.values()]);
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
 const table = (rows: readonly (readonly (string | number)[])[]): string =>
   rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 

@@ -1,4 +1,5 @@
 import type { Mode } from "../../../shared/contract/transaction.ts";
+import { sum } from "../../../shared/platform/sum.ts";
 
 /** Phone numbers by what the upstream, or the sandbox, does with an order for them. */
 export const phoneNumbers = {
@@ -84,5 +85,3 @@ export const expectedBalance = ({ transactions, ledgerEntries }: ExpectedAccount
   const charged = [...transactions.values()].filter(({ mode, status }) => mode === "live" && status !== "failed");
   return sum([...ledgerEntries.values()]) - sum(charged.map(({ amountKobo }) => amountKobo));
 };
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../infra/settings-error.ts";
-import { type Stages, sells, settingsOf, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
+import { type Stages, sells, settingsOf, stageSettings, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
@@ -91,7 +92,7 @@ describe("settingsOf", () => {
     [{ release: { kind: "canary", percent: 0, minutes: 10 } }, "release.percent: A canary gets at least 1 percent"],
     [{ release: { kind: "canary", percent: 100, minutes: 10 } }, "release.percent: A canary gets at most 99 percent"],
     [{ release: { kind: "canary", percent: 10, minutes: 4 } }, "release.minutes: A canary lasts at least 5 minutes"],
-    [{ release: { kind: "canary", percent: 10, minutes: 2_881 } }, "release.minutes: A canary lasts at most 2880"],
+    [{ release: { kind: "canary", percent: 10, minutes: 91 } }, "release.minutes: A canary lasts at most 90 minutes"],
     [{ release: { kind: "all-at-once", percent: 10 } }, 'release: Unrecognized key: "percent"'],
     [{ tracing: "passive" }, "tracing: "],
     [{ costCentre: "" }, "costCentre: A tag has 1 to 256 letters, digits, spaces and"],
@@ -150,4 +151,10 @@ describe("a throw-away stage", () => {
       stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } }),
     ).rejects.toThrow();
   });
+});
+
+test("docs/deployment.md lists every setting of a stage", () => {
+  const [, section = ""] = readFileSync("docs/deployment.md", "utf8").split("\n## Settings\n");
+  const rows = [...section.matchAll(/^\| (`[^|]*`) \|/gm)].join("\n");
+  expect(Object.keys(stageSettings.shape).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
 });

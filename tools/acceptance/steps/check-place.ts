@@ -1,6 +1,6 @@
-import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { SettingsError } from "../../../infra/settings-error.ts";
 import { ACCOUNT_PLACEHOLDER, type Stages, sells, settingsOf, stages } from "../../../infra/stages.ts";
+import { readAccountConcurrency } from "../../aws/concurrency.ts";
 import { signIn } from "../../aws/sign-in.ts";
 import { findStack, stackNames } from "../stacks.ts";
 
@@ -9,7 +9,7 @@ export type Place = { readonly account: string; readonly concurrencyMax: number 
 const BOOTSTRAP_STACK = "CDKToolkit";
 
 /** Refuses a name that is in use before anything is asked of AWS. Throws a SettingsError. */
-export const refuseStage = (stage: string): void => {
+export const assertNewStage = (stage: string): void => {
   if (Object.hasOwn(stages, stage)) {
     throw new SettingsError(
       `Stage "${stage}" is in infra/stages.ts. This command destroys its stage: choose another name.`,
@@ -52,6 +52,6 @@ export const checkPlace = async (stage: string, region: string, account: string)
       `There is a stack ${name} in account ${account}. Choose another name; or, if an earlier run was killed, add --clean-up to delete what it left. Nothing was changed.`,
     );
   }
-  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
-  return { account, concurrencyMax: AccountLimit?.UnreservedConcurrentExecutions ?? 0 };
+  const { UnreservedConcurrentExecutions: concurrencyMax } = await readAccountConcurrency();
+  return { account, concurrencyMax };
 };

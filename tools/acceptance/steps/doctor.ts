@@ -11,7 +11,7 @@ const CATALOG_MS_MAX = 3 * 60_000;
 const POLL_MS = 5_000;
 
 /** Runs the operator's checks of everything that the stage depends on, after everything that was done to it. */
-export const consultDoctor = async ({ wait }: Context, { admin }: Stage): Promise<Outcome> => {
+export const runDoctor = async ({ wait }: Context, { admin }: Stage): Promise<Outcome> => {
   const untilMs = Date.now() + CATALOG_MS_MAX;
   for (;;) {
     const { ok, checks } = await admin(report, ["doctor"]);

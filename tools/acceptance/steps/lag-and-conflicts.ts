@@ -1,6 +1,7 @@
 import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
+import { sum } from "../../../shared/platform/sum.ts";
 import type { Context, Stage } from "../context.ts";
 import { type Metric, metricValues } from "../metric-values.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
@@ -59,5 +60,3 @@ const metric = (
   statistic: Metric["statistic"],
   dimensions: Metric["dimensions"],
 ): Metric => ({ namespace, name, statistic, dimensions });
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

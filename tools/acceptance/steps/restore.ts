@@ -19,10 +19,10 @@ const RESTORABLE_MS_MAX = 20 * 60_000;
 const POLL_MS = 15_000;
 
 /**
- * The short form of docs/deployment.md, "Restore the ledger": restores the ledger to a moment before some orders, carries
+ * The short form of docs/recovery.md, "Restore the ledger": restores the ledger to a moment before some orders, carries
  * them over, and compares. The stage is not switched over to the restored table.
  */
-export const drillRestore = async (
+export const restoreLedger = async (
   { stage: name, wait }: Context,
   stage: Stage,
   { address }: SetUp,

@@ -13,7 +13,7 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 
 const changed = z.object({ changed: z.literal(true) });
 
-/** Sets the secrets as docs/deployment.md says, and gives the simulator its side of them. */
+/** Sets the secrets as docs/deployment.md says, and stores the values of the simulator in its table. */
 export const setUp = async (simulator: Simulator, stage: Stage): Promise<SetUp> => {
   const liveKey = newSecret();
   const webhookSecret = newSecret();

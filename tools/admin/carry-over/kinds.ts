@@ -174,8 +174,8 @@ const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem,
 const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()), open: z.string().optional() });
 
 /**
- * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after the
- * moment has no message any more.
+ * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after
+ * the moment has no message any more.
  */
 const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
   const moreAttempts = old.attempts.length - restored.attempts.length;
@@ -193,7 +193,7 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem)
   };
 });
 
-/** The earlier look at an account's parked deliveries. */
+/** The earlier requeue of an account's parked deliveries. */
 const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }, oldItem): Step => {
   if (old.created_at >= restored.created_at) return { kind: "present" };
   const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };

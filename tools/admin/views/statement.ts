@@ -34,11 +34,16 @@ export const statementTable = ({ opening_kobo, closing_kobo, lines }: Statement)
     lines.map((line) => cells(line, naira)),
   )}\n\nClosing balance ${naira(closing_kobo)} NGN`;
 
-/** RFC 4180, amounts with two decimals and without separators. */
-export const statementCsv = ({ lines }: Statement): string =>
-  [COLUMNS, ...lines.map((line) => cells(line, (kobo) => (kobo / 100).toFixed(2)))]
-    .map((row) => row.map(csvCell).join(","))
-    .join("\r\n");
+/** RFC 4180, amounts with two decimals and without separators; a part for each batch of lines. */
+export async function* statementCsv(batches: AsyncIterable<readonly StatementLine[]>): AsyncGenerator<string> {
+  yield COLUMNS.join(",");
+  for await (const lines of batches) yield lines.map((line) => `\r\n${csvRow(line)}`).join("");
+}
+
+const csvRow = (line: StatementLine): string =>
+  cells(line, (kobo) => (kobo / 100).toFixed(2))
+    .map(csvCell)
+    .join(",");
 
 /** A spreadsheet treats a cell that begins like this as a formula, unless it is a number. */
 const FORMULA = /^[=+\-@\t\r](?!\d+\.\d\d$)/;

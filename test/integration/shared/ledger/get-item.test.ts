@@ -1,7 +1,14 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { getItems } from "../../../../shared/ledger/get-item.ts";
+import {
+  BATCH_KEYS_MAX,
+  BATCHES_AT_ONCE,
+  getItemBatches,
+  getItems,
+  keyBatches,
+} from "../../../../shared/ledger/get-item.ts";
+import { sleep } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 
 /** Goal: a batch that DynamoDB is too busy for is read all the same. */
@@ -43,4 +50,48 @@ test("a batch read that stays throttled fails with the throttling after 3 second
 test("a batch read that fails for another reason is not retried", async () => {
   const absent = getItems({ ...ledger, table: "no-table" }, [{ pk: "one" }], item);
   await expect(absent).rejects.toThrow(expect.objectContaining({ name: "ResourceNotFoundException" }));
+});
+
+describe("many keys", () => {
+  const keys = Array.from({ length: 12 * BATCH_KEYS_MAX + 1 }, (_, index) => ({ pk: `many-${index}` }));
+  const isIn = (body: string, batch: number): boolean => body.includes(`"many-${batch * BATCH_KEYS_MAX}"`);
+  beforeAll(async () => {
+    for (let start = 0; start < keys.length; start += 25) {
+      const puts = keys.slice(start, start + 25).map(({ pk }) => ({
+        PutRequest: { Item: { pk, status: "success", description: `about ${pk}` } },
+      }));
+      await ledger.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
+    }
+  });
+
+  test("items come in the keys' order although the first batch is throttled and others are not", async () => {
+    const seen = throttleFirst(1);
+    expect(await getItems(ledger, keys, item)).toEqual(keys);
+    expect(seen.calls).toBe(13 + TRIES);
+  });
+
+  test("batches are read with the attributes that the schema has, and no others", async () => {
+    const bodies: string[] = [];
+    ledger.proxy.fault = ({ body }) => void bodies.push(body);
+    const schema = z.object({ pk: z.string(), status: z.string() });
+    let batches = 0;
+    for await (const { keys: read, items } of getItemBatches(ledger, keyBatches(keys), schema)) {
+      expect(items).toEqual(read.map(({ pk }) => ({ pk, status: "success" })));
+      batches += 1;
+    }
+    expect(batches).toBe(13);
+    expect(bodies.every((body) => body.includes('"ProjectionExpression":"#0, #1"'))).toBe(true);
+  });
+
+  test("a batch that cannot be read ends the whole, and no further batch is read", async () => {
+    const read = new Set<number>();
+    ledger.proxy.fault = ({ body }) => {
+      for (let batch = 0; batch < 13; batch += 1) if (isIn(body, batch)) read.add(batch);
+      return isIn(body, 2) ? "never_arrives" : undefined;
+    };
+    await expect(getItems(ledger, keys, item)).rejects.toThrow();
+    // The first two, and those that were under way when the third one's turn came.
+    await sleep(50);
+    expect(read.size).toBeLessThanOrEqual(2 + BATCHES_AT_ONCE);
+  });
 });

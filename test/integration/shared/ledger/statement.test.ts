@@ -1,12 +1,17 @@
+import { randomUUID } from "node:crypto";
+import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { adjustmentPk, entriesOwner, transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
+import { readStatement, statementLines } from "../../../../shared/ledger/statement.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 test("a statement lists entries and transactions by time, opens with the sum before its range, and closes with the balance", async () => {
   const operator = await openOperatorLedger();
@@ -33,4 +38,50 @@ test("a statement lists entries and transactions by time, opens with the sum bef
 
   const later = await readStatement(operator.ledgerAt(), accountId, { from: isoTime(NOON_MS), to: "9999" });
   expect(later).toMatchObject({ opening_kobo: 500_00, closing_kobo: 550_00, lines: [{ kind: "adjustment" }] });
+});
+
+test("a statement of more transactions than one read can take lists each once, by time, with the entries between them", async () => {
+  const { db, table, clock } = await openFaultyLedger();
+  const accountId = `acc_${randomUUID()}`;
+  const timeOf = (index: number): string => isoTime(NOON_MS + index * 1_000);
+  const items = Array.from({ length: 460 }, (_, index) =>
+    index % 46 === 0
+      ? {
+          pk: adjustmentPk(accountId, `case-${index}`),
+          owner: entriesOwner(accountId),
+          kind: "adjustment",
+          account_id: accountId,
+          entry_id: `case-${index}`,
+          amount_kobo: 100_000_00,
+          why: "test",
+          created_at: timeOf(index),
+        }
+      : aTransaction({
+          pk: transactionPk(`T${String(index).padStart(25, "0")}`),
+          owner: transactionOwner(accountId, "live"),
+          account_id: accountId,
+          status: "success",
+          created_at: timeOf(index),
+        }),
+  );
+  for (let start = 0; start < items.length; start += 25) {
+    const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+  }
+  const ledger = { db, table, clock };
+  const { opening_kobo, lines, closing_kobo } = await readStatement(ledger, accountId, {
+    from: timeOf(100),
+    to: timeOf(449),
+  });
+  expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 350 }, (_, index) => timeOf(100 + index)));
+  expect(lines.filter(({ kind }) => kind === "adjustment").map(({ id }) => id)).toEqual(
+    [138, 184, 230, 276, 322, 368, 414].map((index) => `case-${index}`),
+  );
+  expect([opening_kobo, closing_kobo]).toEqual([3 * 100_000_00 - 97 * 500_00, 10 * 100_000_00 - 440 * 500_00]);
+
+  const printed: unknown[] = [];
+  for await (const batch of statementLines(ledger, accountId, { from: timeOf(100), to: timeOf(449) })) {
+    printed.push(...batch);
+  }
+  expect(printed).toEqual(lines);
 });

@@ -122,7 +122,8 @@ describe("reconcileWallet", () => {
     const reconciliation = { balance_kobo: 8_450_000, expected_kobo: 8_450_000, difference_kobo: 0 };
     expect(await reconcileWallet(ledger, accountId)).toEqual(reconciliation);
     // The funding and the transactions; the open one and the second; the second and the third.
-    expect(keysRead).toEqual([1, 100, 30, 2, 2]);
+    const [funding, one, other, ...rounds] = keysRead;
+    expect([funding, new Set([one, other]), ...rounds]).toEqual([1, new Set([100, 30]), 2, 2]);
   });
 
   test("a funding that another release stored under other names counts", async () => {

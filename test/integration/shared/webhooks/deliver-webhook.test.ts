@@ -98,10 +98,10 @@ const aSettlement = async (
       await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since: isoTime(nowMs), event });
     }
   };
-  const nextLook = async () => (await readParkedAccount(ledger, account_id))?.created_at;
+  const nextRequeue = async () => (await readParkedAccount(ledger, account_id))?.created_at;
   return {
     ...{ account_id, accounts, endpoints, webhookSecret, message },
-    ...{ deliver, delivery, endpoint, postpone, fail, nextLook },
+    ...{ deliver, delivery, endpoint, postpone, fail, nextRequeue },
   };
 };
 
@@ -317,15 +317,15 @@ test("a webhook without an endpoint is recorded and not retried; one whose trans
 
 const MINUTE_MS = 60_000;
 
-test("a delivery that must wait for longer than 15 minutes is parked, and is looked at when it is due", async () => {
+test("a delivery that must wait for longer than 15 minutes is parked, and its requeue is scheduled for the time at which it is due", async () => {
   const receiver = await answering(500);
-  const { deliver, delivery, postpone, nextLook } = await aSettlement(receiver.url);
+  const { deliver, delivery, postpone, nextRequeue } = await aSettlement(receiver.url);
   for (const waitMs of [5_250, 63_000, 315_000]) {
     expect(await deliver()).toBe("retry");
     expect(await delivery()).not.toHaveProperty("open");
     nowMs += waitMs;
   }
-  expect(await nextLook()).toBeUndefined();
+  expect(await nextRequeue()).toBeUndefined();
   expect(await deliver()).toBe("done");
   const record = await delivery();
   expect(record).toMatchObject({
@@ -333,7 +333,7 @@ test("a delivery that must wait for longer than 15 minutes is parked, and is loo
     open: expect.stringMatching(/^parked#acc_/),
     attempts: { length: 4 },
   });
-  expect(await nextLook()).toBe(record?.next_attempt_at);
+  expect(await nextRequeue()).toBe(record?.next_attempt_at);
   expect(postpone).toHaveBeenCalledTimes(3);
 
   // A message that comes early, such as one of an earlier release, changes nothing while the wait is long.
@@ -348,7 +348,7 @@ test("a delivery that must wait for longer than 15 minutes is parked, and is loo
 
 test("a long wait that an earlier release spent in the queue is parked when its message comes early", async () => {
   const receiver = await answering(500);
-  const { deliver, delivery, nextLook } = await aSettlement(receiver.url);
+  const { deliver, delivery, nextRequeue } = await aSettlement(receiver.url);
   for (const waitMs of [5_250, 63_000, 315_000, 0]) {
     await deliver();
     nowMs += waitMs;
@@ -357,24 +357,24 @@ test("a long wait that an earlier release spent in the queue is parked when its 
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: earlier }));
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ ...earlier, open: expect.any(String), updated_at: isoTime(nowMs) });
-  expect(await nextLook()).toBe(earlier.next_attempt_at);
+  expect(await nextRequeue()).toBe(earlier.next_attempt_at);
   expect(receiver.received).toHaveLength(4);
 });
 
 test("a new event of an endpoint that is down is parked without a post, and only a probe is posted", async () => {
   const receiver = await answering(500, 200);
-  const { deliver, delivery, endpoint, postpone, fail, nextLook } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, postpone, fail, nextRequeue } = await aSettlement(receiver.url);
   await fail("evt_1", "evt_2", "evt_3");
   nowMs += 2 * MINUTE_MS;
   expect(await deliver()).toBe("done");
   expect(receiver.received).toHaveLength(0);
   expect(await delivery()).toMatchObject({ state: "pending", attempts: [], open: expect.any(String) });
-  expect(await nextLook()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
+  expect(await nextRequeue()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
 
-  // The failed probe is no reason to look earlier, and waits in the record too.
+  // The failed probe is parked too, and does not bring the next requeue forward.
   expect(await deliver({ probe: true })).toBe("done");
   expect(await delivery()).toMatchObject({ attempts: { length: 1 }, next_attempt_at: isoTime(nowMs + 5_250) });
-  expect(await nextLook()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
+  expect(await nextRequeue()).toBe(isoTime(nowMs + 2 * MINUTE_MS));
   expect(await deliver({ probe: true })).toBe("done");
   expect(receiver.received).toHaveLength(1);
 
@@ -386,21 +386,21 @@ test("a new event of an endpoint that is down is parked without a post, and only
   expect(delivered).not.toHaveProperty("probe");
   expect(await endpoint()).toMatchObject({ failingSince: undefined, failingEvents: [] });
   // What else is parked follows at once.
-  expect(await nextLook()).toBe(isoTime(nowMs));
+  expect(await nextRequeue()).toBe(isoTime(nowMs));
   expect(postpone).not.toHaveBeenCalled();
 });
 
 test("the failure of a third event makes the endpoint one that is down, so that its short wait is parked too", async () => {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   const receiver = await answering(500);
-  const { deliver, delivery, endpoint, fail, nextLook, postpone } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, fail, nextRequeue, postpone } = await aSettlement(receiver.url);
   await fail("evt_1", "evt_2");
   expect(await deliver()).toBe("done");
   expect(postpone).not.toHaveBeenCalled();
   const record = await delivery();
   expect(record).toMatchObject({ attempts: { length: 1 }, open: expect.any(String) });
   expect((await endpoint())?.failingEvents).toEqual(["evt_1", "evt_2", record?.webhook_id]);
-  expect(await nextLook()).toBe(isoTime(NOON + MINUTE_MS));
+  expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
   expect(JSON.stringify(log.mock.calls)).toContain("webhook.endpoint_down");
   log.mockRestore();
 });
@@ -446,11 +446,13 @@ test("a message of an endpoint with another URL is posted at once, although the 
   expect([former.received.length, current.received.length]).toEqual([0, 1]);
 });
 
-test("a message stays in the queue if its delivery is recorded as parked and the next look cannot be set", async () => {
+test("a message stays in the queue if its delivery is recorded as parked and its requeue cannot be scheduled", async () => {
   const proxy: DynamoDbProxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   cleanups.push(proxy.stop);
   const receiver = await answering(200);
-  const { deliver, delivery, fail, nextLook } = await aSettlement(receiver.url, { db: emulatorClient(proxy.endpoint) });
+  const { deliver, delivery, fail, nextRequeue } = await aSettlement(receiver.url, {
+    db: emulatorClient(proxy.endpoint),
+  });
   await fail("evt_1", "evt_2", "evt_3");
   let puts = 0;
   proxy.fault = ({ operation }) => {
@@ -459,8 +461,8 @@ test("a message stays in the queue if its delivery is recorded as parked and the
   };
   expect(await deliver()).toBe("retry");
   expect(await delivery()).toMatchObject({ open: expect.any(String) });
-  expect(await nextLook()).toBeUndefined();
+  expect(await nextRequeue()).toBeUndefined();
   proxy.fault = () => undefined;
   expect(await deliver()).toBe("done");
-  expect(await nextLook()).toBe(isoTime(NOON + MINUTE_MS));
+  expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
 });

@@ -8,11 +8,14 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
-import { lookUntil, readParkedAccount } from "../../../../shared/webhooks/parked-account.ts";
-import { DELIVERIES_PER_LOOK, requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import { readParkedAccount, scheduleRequeue } from "../../../../shared/webhooks/parked-account.ts";
+import { DELIVERIES_PER_REQUEUE, requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
-/** Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied queue. */
+/**
+ * Goal: parked deliveries come back to the queue when they are due, whatever fails. Method: a real table, a spied
+ * queue.
+ */
 const NOON = Date.parse("2026-11-22T12:00:00.000Z");
 const MINUTE_MS = 60_000;
 let nowMs = NOON;
@@ -60,13 +63,13 @@ const run = async (queue = queueOf()) => {
   );
   return { ran, sent, queue };
 };
-const nextLook = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.created_at;
+const nextRequeue = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.created_at;
 
 test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();
   const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction: "transaction#x-2" };
   await park(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   const { sent, ran, queue } = await run();
   expect(sent).toEqual(["1", "2"]);
   expect(ran).toEqual({ accounts: 1, requeued: 2 });
@@ -82,10 +85,10 @@ test("what is due is put into the queue, oldest first, and again after 3 hours u
   expect((await run()).sent).toEqual(["1", "2", "3"]);
 });
 
-test("an account is not looked at before its time", async () => {
+test("an account with parked deliveries is not read before its next requeue", async () => {
   const accountId = await anAccount();
   await park(accountId, {});
-  await lookUntil(ledgerOf(), accountId, NOON + 1);
+  await scheduleRequeue(ledgerOf(), accountId, NOON + 1);
   expect(await run()).toMatchObject({ sent: [], ran: { accounts: 0 } });
   nowMs += 1;
   expect((await run()).sent).toEqual(["1"]);
@@ -94,9 +97,9 @@ test("an account is not looked at before its time", async () => {
 test("of an endpoint that is down one probe is sent, and the next one after the probe interval", async () => {
   const accountId = await anAccount(DOWN);
   await park(accountId, {}, {}, {});
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["1 probe"]);
-  expect(await nextLook(accountId)).toBe(inMinutes(2));
+  expect(await nextRequeue(accountId)).toBe(inMinutes(2));
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual([]);
   nowMs += MINUTE_MS;
@@ -106,17 +109,17 @@ test("of an endpoint that is down one probe is sent, and the next one after the 
 test("everything parked is sent once its endpoint is off, also what is not due", async () => {
   const accountId = await anAccount({ ...DOWN, status: "off" });
   await park(accountId, {}, { next_attempt_at: inMinutes(600) });
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["1", "2"]);
 });
 
 test("a long list is sent in several runs, a bounded number in each, and none twice", { timeout: 60_000 }, async () => {
   const accountId = await anAccount();
-  const count = DELIVERIES_PER_LOOK + 50;
+  const count = DELIVERIES_PER_REQUEUE + 50;
   await park(accountId, ...Array.from({ length: count }, () => ({})));
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   const first = await run();
-  expect(first.ran).toEqual({ accounts: 1, requeued: DELIVERIES_PER_LOOK });
+  expect(first.ran).toEqual({ accounts: 1, requeued: DELIVERIES_PER_REQUEUE });
   nowMs += MINUTE_MS;
   const second = await run();
   expect(second.ran).toEqual({ accounts: 1, requeued: 50 });
@@ -130,7 +133,7 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
   const [failing, other] = [await anAccount(), await anAccount()];
   for (const accountId of [failing, other]) {
     await park(accountId, {});
-    await lookUntil(ledgerOf(), accountId, NOON);
+    await scheduleRequeue(ledgerOf(), accountId, NOON);
   }
   const queue = queueOf();
   queue.send.mockImplementation(async (_message, accountId) => {
@@ -144,43 +147,44 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
   expect((await run()).ran).toEqual({ accounts: 1, requeued: 1 });
 });
 
-test("a look that was asked for while another one is under way is not overwritten by it", async () => {
+test("a requeue that is scheduled while another one is under way is not overwritten by it", async () => {
   const accountId = await anAccount();
   await park(accountId, {});
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   const queue = queueOf();
-  // The delivery is made before the run ends, and its endpoint's recovery asks for a look: an earlier time is kept.
-  queue.send.mockImplementation(async () => lookUntil(ledgerOf(), accountId, NOON - MINUTE_MS));
+  // The delivery is made before the run ends, and the recovery of its endpoint schedules a requeue: an earlier time is
+  // kept.
+  queue.send.mockImplementation(async () => scheduleRequeue(ledgerOf(), accountId, NOON - MINUTE_MS));
   await run(queue);
-  expect(await nextLook(accountId)).toBe(inMinutes(-1));
+  expect(await nextRequeue(accountId)).toBe(inMinutes(-1));
 });
 
 test("a delivery that was made since the index was read is not sent", async () => {
   const accountId = await anAccount();
   await park(accountId, { state: "delivered" }, {});
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["2"]);
 });
 
-test("an account that does not exist any more is looked at daily, and nothing is sent for it", async () => {
+test("the parked deliveries of an account that does not exist any more are read daily, and nothing is sent", async () => {
   await park("acc_gone", {});
-  await lookUntil(ledgerOf(), "acc_gone", NOON);
+  await scheduleRequeue(ledgerOf(), "acc_gone", NOON);
   expect((await run()).sent).toEqual([]);
-  expect(await nextLook("acc_gone")).toBe(inMinutes(24 * 60));
+  expect(await nextRequeue("acc_gone")).toBe(inMinutes(24 * 60));
 });
 
-test("an earlier look is kept, and a later one is replaced by an earlier one", async () => {
+test("the time of the next requeue is replaced by an earlier one only", async () => {
   const accountId = await anAccount();
-  await lookUntil(ledgerOf(), accountId, NOON + 10 * MINUTE_MS);
-  await lookUntil(ledgerOf(), accountId, NOON + 20 * MINUTE_MS);
-  expect(await nextLook(accountId)).toBe(inMinutes(10));
-  await Promise.all([5, 3, 8].map((minutes) => lookUntil(ledgerOf(), accountId, NOON + minutes * MINUTE_MS)));
-  expect(await nextLook(accountId)).toBe(inMinutes(3));
+  await scheduleRequeue(ledgerOf(), accountId, NOON + 10 * MINUTE_MS);
+  await scheduleRequeue(ledgerOf(), accountId, NOON + 20 * MINUTE_MS);
+  expect(await nextRequeue(accountId)).toBe(inMinutes(10));
+  await Promise.all([5, 3, 8].map((minutes) => scheduleRequeue(ledgerOf(), accountId, NOON + minutes * MINUTE_MS)));
+  expect(await nextRequeue(accountId)).toBe(inMinutes(3));
 });
 
 test("open transactions never include parked deliveries or the accounts that have some", async () => {
   const accountId = await anAccount(DOWN);
   await park(accountId, {});
-  await lookUntil(ledgerOf(), accountId, NOON);
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect(await openTransactions(ledgerOf(), ALL_TIMES)).toEqual([]);
 });

@@ -71,7 +71,7 @@ describe("budgets", () => {
     expect(lines.join()).not.toMatch(/08031234567|live_/);
   });
 
-  test("the switch of purchases is read once in 10 seconds, and not once a purchase", async () => {
+  test("the purchases switch is read once in 10 seconds, and not once a purchase", async () => {
     const { key } = await service.newCaller();
     const startedMs = performance.now();
     let reads = 0;

@@ -145,3 +145,18 @@ describe("functions' permissions", () => {
     },
   );
 });
+
+test("an operator's permission for items with certain keys holds only for requests that name a key", () => {
+  const limited = service
+    .all("AWS::IAM::ManagedPolicy")
+    .flatMap(statementsOf)
+    .filter(({ Condition }) => Condition !== undefined);
+  expect(limited.length).toBeGreaterThan(0);
+  // Source: AWS, "Multivalued context keys": ForAllValues is also true if the request has no such key.
+  for (const { Condition } of limited) {
+    expect(Condition).toMatchObject({
+      "ForAllValues:StringLike": { "dynamodb:LeadingKeys": expect.anything() },
+      Null: { "dynamodb:LeadingKeys": "false" },
+    });
+  }
+});

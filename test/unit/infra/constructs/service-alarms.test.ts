@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { log, putMetrics } from "../../../../shared/platform/log.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
+import { mentions, resourceName, templatesOf } from "../../../builders/templates.ts";
 
 const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
 
@@ -31,6 +33,15 @@ const loggedLine = (write: () => void): z.output<typeof line> => {
   expect(logSpy).toHaveBeenCalledTimes(1);
   return line.parse(JSON.parse(String(logSpy.mock.calls[0]?.[0])));
 };
+
+type Dimensions = { readonly TableName?: unknown; readonly GlobalSecondaryIndexName?: unknown };
+const dimensionsOf = (list: unknown): Dimensions =>
+  Object.fromEntries(
+    z
+      .array(z.object({ Name: z.string(), Value: z.unknown() }))
+      .parse(list)
+      .map(({ Name, Value }) => [Name, Value]),
+  );
 
 /** The alarms on a metric of such a line. */
 const alarmsOn = (read: z.output<typeof line>, name: string) => {
@@ -63,4 +74,56 @@ describe("a metric in a function's log", () => {
     expect(alarm?.Properties.AlarmDescription).toContain("Log event: order.outcome_not_recorded.");
     expect(others).toEqual([]);
   });
+});
+
+/** An adopted table has the name of its settings. */
+const adoptedTables: Readonly<Record<string, string>> = { access: "access", ledger: "ledger" };
+
+describe.each([
+  ["prod", {}, ({ TableName }: Dimensions) => resourceName(TableName).toLowerCase()],
+  [
+    "a stage that adopts its tables",
+    stageVariants.adopted?.[1],
+    ({ TableName }: Dimensions) =>
+      Object.keys(adoptedTables).find((name) => adoptedTables[name] === TableName) ??
+      resourceName(TableName).toLowerCase(),
+  ],
+])("throttles of DynamoDB in %s", (_, changes, tableOf) => {
+  const throttles = templatesOf("prod", changes)
+    .service.all("AWS::CloudWatch::Alarm")
+    .map(({ Properties }) => Properties)
+    .filter(({ Namespace }) => Namespace === "AWS/DynamoDB");
+  const targets = Object.entries<TableShape>(tables).flatMap(([name, { indexes }]) =>
+    [undefined, ...indexes.map((each) => each.name)].map((index) => [name, index] as const),
+  );
+
+  test.each(targets)("a throttled read or write of %s, index %s, raises an alarm of its own", (name, index) => {
+    const own = throttles.filter((alarm) => {
+      const parsed = dimensionsOf(alarm.Dimensions);
+      return tableOf(parsed) === name && parsed.GlobalSecondaryIndexName === index;
+    });
+    expect(own.map(({ MetricName }) => MetricName)).toEqual(["ReadThrottleEvents", "WriteThrottleEvents"]);
+    for (const alarm of own) {
+      expect(alarm).toMatchObject({
+        Statistic: "Sum",
+        Threshold: 0,
+        ComparisonOperator: "GreaterThanThreshold",
+        // DynamoDB has a data point only where something was throttled.
+        TreatMissingData: "notBreaching",
+      });
+      expect(alarm.AlarmActions).toEqual(alarm.OKActions);
+    }
+  });
+
+  test("no other resource of DynamoDB has an alarm", () => {
+    expect(throttles).toHaveLength(2 * targets.length);
+  });
+});
+
+test("the dashboard's list shows every alarm that notifies, and CloudWatch accepts 100 in one", () => {
+  const notifying = alarms.filter(({ Properties }) => Properties.AlarmName === undefined);
+  const [dashboard] = templatesOf("prod").service.all("AWS::CloudWatch::Dashboard");
+  const shown = notifying.filter(({ id }) => mentions(dashboard?.Properties.DashboardBody, id));
+  expect(shown).toEqual(notifying);
+  expect(shown.length).toBeLessThanOrEqual(100);
 });

@@ -28,6 +28,16 @@ test.each(Object.entries(stageVariants))(
   },
 );
 
+test.each(Object.entries(stageVariants))(
+  "a synthesis of this variant of a stage prints no warning: %s",
+  (_name, [stage, changes]) => {
+    const app = unbundledApp();
+    addStage(app, stage, changedSettings(stage, changes));
+    const entries = app.node.findAll().flatMap(({ node }) => node.metadata);
+    expect(entries.filter(({ type }) => type === "aws:cdk:warning")).toEqual([]);
+  },
+);
+
 test("cdk-nag reports a queue without dead letters", () => {
   const app = unbundledApp();
   const { service } = addStage(app, "sandbox", settingsOf("sandbox"));

@@ -4,7 +4,7 @@ import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf } from "../../../../infra/stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { startFakeAws } from "../../../builders/fake-aws.ts";
-import { covers, readPipelineTemplate } from "../../../builders/pipeline-template.ts";
+import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../../builders/pipeline-template.ts";
 import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
@@ -78,6 +78,26 @@ test("roles are made and passed under the names that the deployment policy allow
   );
   const passed = statementNamed("RolesOfServices").Condition?.StringEquals?.["iam:PassedToService"];
   expect([...new Set(principals)].toSorted()).toEqual(passed);
+});
+
+test("AWS can make the service-linked roles that the stages' resource types need, and no others", () => {
+  for (const type of Object.keys(serviceLinkedRoles)) expect(ofType(type), type).not.toEqual([]);
+  expect(statementNamed("RolesOfAws").Condition).toEqual({
+    StringEquals: { "iam:AWSServiceName": Object.values(serviceLinkedRoles) },
+  });
+});
+
+// Source: AWS, "Backup vault creation and deletion", required permissions.
+test.each([
+  "backup:CreateBackupVault",
+  "backup-storage:MountCapsule",
+  "kms:CreateGrant",
+  "kms:Decrypt",
+  "kms:DescribeKey",
+  "kms:GenerateDataKey",
+  "kms:RetireGrant",
+])("the deployment policy allows %s, which a backup vault needs", (needed) => {
+  expect(deployment.some(({ Action }) => Action.some((action) => covers(action, needed)))).toBe(true);
 });
 
 test("the operators' policies have names that the deployment policy allows", () => {

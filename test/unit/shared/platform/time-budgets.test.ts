@@ -106,7 +106,7 @@ describe("the time of a scheduled run", () => {
     expect(runMs + budgets.RUN_RESERVE_MS).toBeLessThan(functionSpecs["reconcile-ledger"].timeoutS * 1_000);
   });
 
-  test("the last look at parked deliveries ends within the run, and the run before the next one", () => {
+  test("the last requeue of parked deliveries ends within the run, and the run before the next one", () => {
     const lastLookMs = budgets.BATCH_READ_RETRY_MS_MAX + budgets.CONTENTION_RETRY_MS_MAX;
     const runMs = budgets.REQUEUE_ACCOUNTS_MS_MAX + lastLookMs + budgets.RUN_RESERVE_MS;
     expect(runMs).toBeLessThan(budgets.SCHEDULE_MS);

@@ -5,19 +5,19 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import {
   chooseDeliveries,
-  nextLook,
+  nextRequeue,
   REQUEUE_AGAIN_MS,
-  type Release,
-  releaseOf,
+  type Selection,
+  selectionOf,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const MINUTE_MS = 60_000;
 const inMinutes = (minutes: number): string => isoTime(NOW + minutes * MINUTE_MS);
 
-const probe: Release = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS };
-const due: Release = { kind: "due" };
-const all: Release = { kind: "all" };
+const probe: Selection = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS };
+const due: Selection = { kind: "due" };
+const all: Selection = { kind: "all" };
 
 /** A parked delivery with so many failed attempts, whose next one may be made so many minutes from now. */
 const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Delivery => ({
@@ -30,7 +30,7 @@ const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Deli
 });
 const transactionsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ transaction }) => transaction);
 
-describe("what is released", () => {
+describe("the selection", () => {
   const url = "https://app.example.com/";
   const failing = { failing_since: inMinutes(-60), failing_events: ["a", "b", "c"] };
   const endpoint = (changes: Partial<WebhookField>): WebhookField => ({
@@ -40,7 +40,7 @@ describe("what is released", () => {
     ...changes,
   });
 
-  test.each<[string, WebhookField | undefined, Release]>([
+  test.each<[string, WebhookField | undefined, Selection]>([
     ["an account without an endpoint", undefined, all],
     ["an endpoint without a URL", { status: "on", secret: "sealed" }, all],
     ["an endpoint that is off, although it was down", endpoint({ ...failing, status: "off" }), all],
@@ -48,16 +48,16 @@ describe("what is released", () => {
     ["an endpoint at which two events fail", endpoint({ ...failing, failing_events: ["a", "b"] }), due],
     ["an endpoint whose failures an earlier release has recorded", endpoint({ failing_since: inMinutes(-60) }), due],
     ["an endpoint that is down", endpoint(failing), probe],
-  ])("the release for %s is the right one", (_title, webhook, expected) => {
-    expect(releaseOf(webhook)).toEqual(expected);
+  ])("the selection for %s is the right one", (_title, webhook, expected) => {
+    expect(selectionOf(webhook)).toEqual(expected);
   });
 
-  test("everything due is released for an endpoint that works, also what was never attempted", () => {
+  test("everything due is selected for an endpoint that works, also what was never attempted", () => {
     const deliveries = [parked("never"), parked("due", 4, 0), parked("later", 4, 1)];
     expect(transactionsOf(chooseDeliveries(due, deliveries, NOW))).toEqual(["never", "due"]);
   });
 
-  test("everything is released for an endpoint that is off, so that it becomes switched_off", () => {
+  test("everything is selected for an endpoint that is off, so that it becomes switched_off", () => {
     expect(transactionsOf(chooseDeliveries(all, [parked("never"), parked("later", 4, 60)], NOW))).toEqual([
       ...["never", "later"],
     ]);
@@ -76,33 +76,41 @@ describe("what is released", () => {
   });
 });
 
-describe("the next look", () => {
+describe("the next requeue", () => {
   const keys = [{ pk: "delivery#1#success", created_at: inMinutes(-60) }];
   const [key] = keys;
   const seen = { keys, next: undefined, waiting: [], sent: 0 };
 
-  test("the next look at an endpoint that is down is after the probe interval, from the oldest delivery on", () => {
-    expect(nextLook(probe, { after: key }, { ...seen, next: key, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(5) });
+  test("the next requeue for an endpoint that is down is after the probe interval, from the oldest delivery on", () => {
+    expect(nextRequeue(probe, { after: key }, { ...seen, next: key, sent: 1 }, NOW)).toEqual({
+      created_at: inMinutes(5),
+    });
   });
 
-  test("the next look continues in the next run if the list did not end, and keeps what is due behind it", () => {
+  test("a requeue continues in the next run if the list did not end, and keeps when the first part is due", () => {
     const page = {
       ...seen,
       next: key,
       waiting: [{ next_attempt_at: inMinutes(3) }, { next_attempt_at: inMinutes(9) }],
     };
-    expect(nextLook(due, {}, page, NOW)).toEqual({ created_at: inMinutes(0), after: key, rest_due_at: inMinutes(3) });
+    expect(nextRequeue(due, {}, page, NOW)).toEqual({
+      created_at: inMinutes(0),
+      after: key,
+      rest_due_at: inMinutes(3),
+    });
     const last = { ...seen, waiting: [{ next_attempt_at: inMinutes(5) }] };
-    expect(nextLook(due, { after: key, rest_due_at: inMinutes(3) }, last, NOW)).toEqual({ created_at: inMinutes(3) });
+    expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, last, NOW)).toEqual({
+      created_at: inMinutes(3),
+    });
   });
 
-  test("the next look is when the first waiting delivery is due, or when what was sent is sent again", () => {
+  test("the next requeue is when the first waiting delivery is due, or when what was sent is sent again", () => {
     const waiting = [{ next_attempt_at: inMinutes(120) }, { next_attempt_at: inMinutes(30) }];
-    expect(nextLook(due, {}, { ...seen, waiting }, NOW)).toEqual({ created_at: inMinutes(30) });
-    expect(nextLook(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(30) });
+    expect(nextRequeue(due, {}, { ...seen, waiting }, NOW)).toEqual({ created_at: inMinutes(30) });
+    expect(nextRequeue(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(30) });
     const late = [{ next_attempt_at: inMinutes(600) }];
-    expect(nextLook(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
-    expect(nextLook(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
+    expect(nextRequeue(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
+    expect(nextRequeue(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
   });
 
   test("a message that keeps failing is a dead letter before its delivery is sent again", () => {
@@ -110,23 +118,23 @@ describe("the next look", () => {
     expect(REQUEUE_AGAIN_MS).toBeGreaterThan(receivesMax * visibilityTimeoutS * 1_000);
   });
 
-  test("an empty list is looked at after 15 minutes, because the index lags, and then daily", () => {
+  test("an empty list is read again after 15 minutes, because the index lags, and then daily", () => {
     const nothing = { ...seen, keys: [] };
-    for (const release of [probe, due, all]) {
-      expect(nextLook(release, {}, nothing, NOW)).toEqual({ created_at: inMinutes(15), was_empty: true });
-      expect(nextLook(release, { was_empty: true }, nothing, NOW)).toEqual({
+    for (const selection of [probe, due, all]) {
+      expect(nextRequeue(selection, {}, nothing, NOW)).toEqual({ created_at: inMinutes(15), was_empty: true });
+      expect(nextRequeue(selection, { was_empty: true }, nothing, NOW)).toEqual({
         created_at: inMinutes(24 * 60),
         was_empty: true,
       });
     }
   });
 
-  test("an index that shows only deliveries that are not parked any more counts as a list that is soon looked at again", () => {
-    expect(nextLook(due, {}, seen, NOW)).toEqual({ created_at: inMinutes(15) });
+  test("an index that shows only deliveries that are not parked any more counts as a list that is soon read again", () => {
+    expect(nextRequeue(due, {}, seen, NOW)).toEqual({ created_at: inMinutes(15) });
   });
 
   test("the end of a list that was read in several runs is no empty list", () => {
-    expect(nextLook(due, { after: key, rest_due_at: inMinutes(3) }, { ...seen, keys: [] }, NOW)).toEqual({
+    expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, { ...seen, keys: [] }, NOW)).toEqual({
       created_at: inMinutes(3),
     });
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import { settingsOf } from "../../../../infra/stages.ts";
-import { refuseUnreservable } from "../../../../tools/deploy/reserved-concurrency.ts";
+import { assertReservable } from "../../../../tools/deploy/reserved-concurrency.ts";
 import { setEnvironment } from "../../../../tools/local/local-aws.ts";
 
 /** What AWS Lambda answers: the account's limit, the reservations by function, and whether it may be asked. */
@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 
 const refuse = (reservedConcurrency: object) =>
-  refuseUnreservable("prod", settingsOf("prod", { prod: { ...settingsOf("prod"), reservedConcurrency } }));
+  assertReservable("prod", settingsOf("prod", { prod: { ...settingsOf("prod"), reservedConcurrency } }));
 
 test("a deployment that reserves concurrency in an account with a quota of 10 is refused with what to do", async () => {
   Object.assign(lambda, { limit: 10, unreserved: 10 });

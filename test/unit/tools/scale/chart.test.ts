@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { settingsOf } from "../../../../infra/stages.ts";
-import { drawLadder } from "../../../../tools/scale/chart.ts";
-import { ladder, type Rung } from "../../../../tools/scale/ladder.ts";
+import { drawLimitLoads } from "../../../../tools/scale/chart.ts";
 import { limitTitle } from "../../../../tools/scale/limit.ts";
+import { type LimitLoads, limitLoads } from "../../../../tools/scale/limit-loads.ts";
 
-const rungs = ladder(settingsOf("prod"));
-const [first] = rungs;
+const prodLimits = limitLoads(settingsOf("prod"));
+const [first] = prodLimits;
 
-const aRung = (...rates: readonly number[]): Rung => {
+const limitAt = (...rates: readonly number[]): LimitLoads => {
   if (first === undefined) throw new Error("There is no limit");
   return { ...first, givesAt: rates.map((purchasesPerS) => ({ accounts: 1, purchasesPerS })) };
 };
@@ -15,28 +15,28 @@ const aRung = (...rates: readonly number[]): Rung => {
 const dotsOf = (svg: string): readonly number[] =>
   [...svg.matchAll(/<circle cx="([\d.]+)" cy="(\d+)"/g)].filter(([, , y]) => y !== "14").map(([, x]) => Number(x));
 
-test("a limit that gives at the same load for any number of accounts has one dot, and others one for each number", () => {
-  expect(dotsOf(drawLadder([aRung(100, 100, 100)]))).toHaveLength(1);
-  expect(dotsOf(drawLadder([aRung(1, 100, 10_000)]))).toHaveLength(3);
+test("a limit that is reached at the same load for any number of accounts has one dot, and others one for each number", () => {
+  expect(dotsOf(drawLimitLoads([limitAt(100, 100, 100)]))).toHaveLength(1);
+  expect(dotsOf(drawLimitLoads([limitAt(1, 100, 10_000)]))).toHaveLength(3);
 });
 
 test("ten times the load is the same distance on the scale everywhere", () => {
-  const [one = 0, ten = 0, hundred = 0] = dotsOf(drawLadder([aRung(1, 10, 100)]));
+  const [one = 0, ten = 0, hundred = 0] = dotsOf(drawLimitLoads([limitAt(1, 10, 100)]));
   expect(ten - one).toBeGreaterThan(0);
   expect(hundred - ten).toBeCloseTo(ten - one, 0);
 });
 
 test("a load beyond the scale is drawn at its edge", () => {
-  const edge = dotsOf(drawLadder([aRung(1_000_000, 1_000_000, 1_000_000)]));
-  expect(dotsOf(drawLadder([aRung(10 ** 9, 10 ** 9, 10 ** 9)]))).toEqual(edge);
-  const start = dotsOf(drawLadder([aRung(1, 1, 1)]));
-  expect(dotsOf(drawLadder([aRung(0, 0, 0)]))).toEqual(start);
+  const edge = dotsOf(drawLimitLoads([limitAt(1_000_000, 1_000_000, 1_000_000)]));
+  expect(dotsOf(drawLimitLoads([limitAt(10 ** 9, 10 ** 9, 10 ** 9)]))).toEqual(edge);
+  const start = dotsOf(drawLimitLoads([limitAt(1, 1, 1)]));
+  expect(dotsOf(drawLimitLoads([limitAt(0, 0, 0)]))).toEqual(start);
 });
 
 test("every limit is named, and its name fits beside the scale", () => {
-  const svg = drawLadder(rungs);
+  const svg = drawLimitLoads(prodLimits);
   const WIDEST_LETTER = 7;
-  for (const { limit } of rungs) {
+  for (const { limit } of prodLimits) {
     expect(svg).toContain(`>${limitTitle(limit)}</text>`);
     expect(limitTitle(limit).length * WIDEST_LETTER).toBeLessThan(320);
   }

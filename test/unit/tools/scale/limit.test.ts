@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { settingsOf } from "../../../../infra/stages.ts";
-import { firstOf, givesAt, type Limit, shareOf } from "../../../../tools/scale/limit.ts";
+import { firstOf, type Limit, reachedAt, shareOf } from "../../../../tools/scale/limit.ts";
 import { limits } from "../../../../tools/scale/limits.ts";
 
 const settings = settingsOf("prod");
@@ -41,21 +41,23 @@ describe("shareOf", () => {
   });
 });
 
-describe("givesAt", () => {
-  test("a limit of an account gives later with more accounts, and a limit of the stage does not", () => {
-    expect([1, 100].map((accounts) => givesAt(aLimit({ per: "account" }), accounts, settings))).toEqual([500, 50_000]);
-    expect([1, 100].map((accounts) => givesAt(aLimit(), accounts, settings))).toEqual([500, 500]);
+describe("reachedAt", () => {
+  test("a limit of an account is reached later with more accounts, and a limit of the stage does not", () => {
+    expect([1, 100].map((accounts) => reachedAt(aLimit({ per: "account" }), accounts, settings))).toEqual([
+      500, 50_000,
+    ]);
+    expect([1, 100].map((accounts) => reachedAt(aLimit(), accounts, settings))).toEqual([500, 500]);
   });
 
-  test("a limit that the accounts alone use up gives without a purchase", () => {
-    expect(givesAt(aLimit({ perAccount: 10 }), 101, settings)).toBe(0);
+  test("a limit that the accounts alone use up is reached without a purchase", () => {
+    expect(reachedAt(aLimit({ perAccount: 10 }), 101, settings)).toBe(0);
   });
 });
 
 describe("firstOf", () => {
   const load = { purchasesPerS: 100, accounts: 10 };
 
-  test("the limit with the highest share gives first", () => {
+  test("the limit with the highest share is reached first", () => {
     const low = aLimit({ capacity: () => 150 });
     expect(firstOf([aLimit(), low, aLimit()], load, settings)).toEqual({ limit: low, share: 200 / 150 });
   });
@@ -65,7 +67,7 @@ describe("firstOf", () => {
     expect(firstOf([one, other], load, settings).limit).toBe(one);
   });
 
-  test("a limit that gives in one case only, and the threshold of an alarm, are not what a steady load reaches first", () => {
+  test("a limit that is reached in one case only, and the threshold of an alarm, are not what a steady load reaches first", () => {
     const steady = aLimit();
     const others = [
       aLimit({ perPurchase: 100, onlyIf: "at first" }),
@@ -89,7 +91,7 @@ describe("every limit", () => {
     );
   });
 
-  test("more accounts never use more of a limit, unless each account uses it by itself", () => {
+  test("more accounts never use more of a limit, unless accounts use it without purchases", () => {
     fc.assert(
       fc.property(anyLimit, anyRate, anyCount, anyCount, (limit, purchasesPerS, accounts, more) => {
         const before = shareOf(limit, { purchasesPerS, accounts }, settings);
@@ -100,10 +102,10 @@ describe("every limit", () => {
     );
   });
 
-  test("below the load at which a limit gives its share is below 1, and above it is above 1", () => {
+  test("below the load at which a limit is reached, its share is below 1, and above it is above 1", () => {
     fc.assert(
       fc.property(anyLimit, anyCount, (limit, accounts) => {
-        const purchasesPerS = givesAt(limit, accounts, settings);
+        const purchasesPerS = reachedAt(limit, accounts, settings);
         fc.pre(Number.isFinite(purchasesPerS) && purchasesPerS > 0);
         const shareAt = (factor: number) =>
           shareOf(limit, { purchasesPerS: purchasesPerS * factor, accounts }, settings);

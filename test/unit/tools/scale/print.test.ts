@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/bundle.ts";
 import { settingsOf } from "../../../../infra/stages.ts";
-import { cells, ladder } from "../../../../tools/scale/ladder.ts";
+import { cells, limitLoads } from "../../../../tools/scale/limit-loads.ts";
 import { firstLimitTable, limitTable, remedyTable } from "../../../../tools/scale/tables.ts";
 
 describe("npm run scale", () => {
@@ -30,7 +30,9 @@ describe("npm run scale", () => {
     expect(printed.first.map(({ firsts }) => firsts["as deployed"]?.share)).toEqual(
       cells(settings).map(({ firsts }) => firsts["as deployed"].share),
     );
-    expect(printed.limits.map(({ capacity }) => capacity)).toEqual(ladder(settings).map(({ capacity }) => capacity));
+    expect(printed.limits.map(({ capacity }) => capacity)).toEqual(
+      limitLoads(settings).map(({ capacity }) => capacity),
+    );
   });
 
   test("npm run scale refuses another option with a message", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../../infra/settings-error.ts";
 import { stages } from "../../../../../infra/stages.ts";
-import { refuseStage, signInTo } from "../../../../../tools/acceptance/steps/check-place.ts";
+import { assertNewStage, signInTo } from "../../../../../tools/acceptance/steps/check-place.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../../builders/fake-aws.ts";
 
 /** Goal: an acceptance never begins in a place where it could harm a stage that is used. */
@@ -33,5 +33,5 @@ test.each([
   ["Try", "A stage's name is 1 to 16 lower-case letters and digits"],
   ["try-again", "A stage's name is 1 to 16 lower-case letters and digits"],
 ])("the name %s of a throw-away stage is refused: %s", (stage, sentence) => {
-  expect(() => refuseStage(stage)).toThrow(sentence);
+  expect(() => assertNewStage(stage)).toThrow(sentence);
 });

@@ -179,14 +179,14 @@ test("a delivery that was parked after the moment is updated, unless it has had 
   expect(kindFor(delivery(1), delivery(1, parked))).toBe("present");
 });
 
-test("the earlier of two looks at an account's parked deliveries is kept", () => {
-  const look = (minute: number): Item => ({
+test("the earlier of two requeues of an account's parked deliveries is kept", () => {
+  const requeueIn = (minute: number): Item => ({
     ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", created_at: `2026-11-21T12:0${minute}:00.000Z` },
   });
-  expect(kindFor(look(1))).toBe("copy");
-  expect(kindFor(look(1), look(2))).toBe("update");
-  expect(kindFor(look(2), look(1))).toBe("present");
-  expect(compare(look(1), look(2))).toMatchObject({ when: { values: { ":read": look(2).created_at } } });
+  expect(kindFor(requeueIn(1))).toBe("copy");
+  expect(kindFor(requeueIn(1), requeueIn(2))).toBe("update");
+  expect(kindFor(requeueIn(2), requeueIn(1))).toBe("present");
+  expect(compare(requeueIn(1), requeueIn(2))).toMatchObject({ when: { values: { ":read": requeueIn(2).created_at } } });
 });
 
 test("a wallet's balance is not compared, and a different threshold gives a note", () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { settingsOf } from "../../../../infra/stages.ts";
 import { requestCosts } from "../../../../tools/costs/costs.ts";
-import { cells, ladder, monthlyDollars, purchasesAt } from "../../../../tools/scale/ladder.ts";
 import { shareOf } from "../../../../tools/scale/limit.ts";
+import { cells, limitLoads, monthlyDollars, purchasesAt } from "../../../../tools/scale/limit-loads.ts";
 
 const settings = settingsOf("prod");
 const cellOf = (purchasesPerS: number, accounts: number) =>
@@ -30,14 +30,14 @@ test("each step leaves out limits, so its first limit is used no more than that 
   }
 });
 
-test("the limits are in the order in which they give with 100 accounts", () => {
-  const rates = ladder(settings).map((rung) => purchasesAt(rung, 100));
+test("the limits are in the order in which they are reached with 100 accounts", () => {
+  const rates = limitLoads(settings).map((limit) => purchasesAt(limit, 100));
   expect(rates).toEqual(rates.toSorted((one, other) => one - other));
   expect(rates.every((rate) => rate > 0)).toBe(true);
 });
 
-test("a rung's loads are those at which its limit is used up", () => {
-  for (const { limit, givesAt } of ladder(settings)) {
+test("at the loads at which a limit is reached, its capacity is used up", () => {
+  for (const { limit, givesAt } of limitLoads(settings)) {
     for (const load of givesAt.filter(({ purchasesPerS }) => purchasesPerS > 0)) {
       expect(shareOf(limit, load, settings)).toBeCloseTo(1, 9);
     }

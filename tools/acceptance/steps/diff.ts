@@ -2,7 +2,7 @@ import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 
 /** Compares the deployed stacks with another synthesis. */
-export const findNoDifference = async ({ stage }: Context, { run }: Stage): Promise<Outcome> => {
+export const compareStacks = async ({ stage }: Context, { run }: Stage): Promise<Outcome> => {
   const { code, stdout, stderr } = await run("node", ["tools/deploy/cdk.ts", "diff", "--stage", stage, "--fail"]);
   const output = stdout + stderr;
   assertThat(code === 0, `cdk diff --fail ended with ${code}: ${output.trim().slice(-800)}`);

@@ -1,7 +1,7 @@
 import type { StageSettings } from "../../infra/stages.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { times, usageOf } from "../costs/request-usage.ts";
-import { firstOf, givesAt, type Limit, type Load, type UsedLimit } from "./limit.ts";
+import { firstOf, type Limit, type Load, reachedAt, type UsedLimit } from "./limit.ts";
 import { limits } from "./limits.ts";
 import { purchaseBudgets } from "./usage.ts";
 
@@ -21,7 +21,7 @@ export const stepNames: readonly Step[] = Object.keys(steps).filter((name): name
 
 export type Cell = { readonly load: Load; readonly firsts: Readonly<Record<Step, UsedLimit>> };
 
-/** The limit that gives first, for each load, number of accounts and step. */
+/** The limit that is reached first, for each load, number of accounts and step. */
 export const cells = (settings: StageSettings): readonly Cell[] =>
   loads.flatMap((purchasesPerS) =>
     accountCounts.map((accounts) => {
@@ -38,25 +38,26 @@ export const cells = (settings: StageSettings): readonly Cell[] =>
     }),
   );
 
-export type Rung = {
+/** A limit, and the loads at which it is reached. */
+export type LimitLoads = {
   readonly limit: Limit;
   readonly capacity: number;
-  /** Purchases a second at which it gives, by the number of accounts. */
+  /** Purchases a second at which it is reached, by the number of accounts. */
   readonly givesAt: readonly { readonly accounts: number; readonly purchasesPerS: number }[];
 };
 
-/** Every limit, in the order in which they give with 100 accounts. */
-export const ladder = (settings: StageSettings): readonly Rung[] =>
+/** Every limit, in the order in which they are reached with 100 accounts. */
+export const limitLoads = (settings: StageSettings): readonly LimitLoads[] =>
   limits
     .map((limit) => ({
       limit,
       capacity: limit.capacity(settings),
-      givesAt: accountCounts.map((accounts) => ({ accounts, purchasesPerS: givesAt(limit, accounts, settings) })),
+      givesAt: accountCounts.map((accounts) => ({ accounts, purchasesPerS: reachedAt(limit, accounts, settings) })),
     }))
     .toSorted((one, other) => purchasesAt(one, ORDERED_BY) - purchasesAt(other, ORDERED_BY));
 
 const ORDERED_BY = 100;
-export const purchasesAt = ({ givesAt }: Rung, count: number): number =>
+export const purchasesAt = ({ givesAt }: LimitLoads, count: number): number =>
   givesAt.find(({ accounts }) => accounts === count)?.purchasesPerS ?? Number.NaN;
 
 const MONTH_S = 730 * 3_600;

@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const root = new URL("../../../", import.meta.url);
+const filesNamed = (...patterns: readonly string[]): string[] =>
+  execFileSync("git", ["ls-files", "-co", "--exclude-standard", ...patterns], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((file) => file !== "" && existsSync(new URL(file, root)));
+
+const headings = (document: URL): string[] =>
+  readFileSync(document, "utf8")
+    .split("\n")
+    .flatMap((line) => /^#{1,6} (.+)$/.exec(line)?.[1] ?? []);
+
+/** As GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a heading in it", (file) => {
+  const broken = [
+    ...readFileSync(new URL(file, root), "utf8").matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g),
+  ].filter(([, path, anchor]) => {
+    const target = new URL(path || file.replace(/.*\//, ""), new URL(file, root));
+    if (!existsSync(target)) return true;
+    return anchor !== "" && !headings(target).map(anchorOf).includes(String(anchor));
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test("every heading of a document that the code quotes exists", () => {
+  const missing = filesNamed("*.ts", "*.yml", "*.yaml").flatMap((file) =>
+    [...readFileSync(new URL(file, root), "utf8").matchAll(/(docs\/[\w-]+\.md), "([^"]+)"/g)]
+      .filter(([, path, heading]) => !headings(new URL(String(path), root)).includes(String(heading)))
+      .map(([quote]) => `${file}: ${quote}`),
+  );
+  expect(missing).toEqual([]);
+});
