@@ -186,7 +186,7 @@ export class Api extends Construct {
 
 /**
  * Invokes a function, or its alias. The function's own permission stays where its alias is invoked, so that API Gateway
- * may invoke the function from the first moment when a stage gives up its canary release.
+ * may invoke the function from the first moment when a stage ends its canary releases.
  */
 class FunctionIntegration extends HttpLambdaIntegration {
   private readonly target: ServiceFunction;

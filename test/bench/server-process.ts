@@ -1,7 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
-import type * as z from "zod";
+import { startChild } from "./child.ts";
 import { report } from "./server-report.ts";
 
 /** A server of the benchmark in a process of its own. */
@@ -18,38 +15,15 @@ export const startServer = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<ServerProcess> => {
-  const log = openSync(logFile, "w");
-  const env = { PATH: process.env.PATH, NODE_ENV: "production", ...environment };
-  const child = spawn(process.execPath, command, { stdio: ["ignore", log, log, "ipc"], env });
-  closeSync(log);
-  const started = await heard(child, logFile);
+  const { heard, ask, stop } = startChild(command, environment, logFile, report);
+  const started = await heard();
   if (!("port" in started)) throw new Error(`${command.join(" ")} did not report its port`);
   return {
     origin: `http://127.0.0.1:${started.port}`,
     cpuUs: async () => {
-      child.send("cpu");
-      const answer = await heard(child, logFile);
+      const answer = await ask("cpu");
       return "cpuUs" in answer ? answer.cpuUs : Number.NaN;
     },
-    stop: async () => {
-      const ended = once(child, "exit");
-      child.disconnect();
-      await ended;
-    },
+    stop,
   };
-};
-
-const heard = async (child: ChildProcess, logFile: string): Promise<z.infer<typeof report>> => {
-  const listening = new AbortController();
-  const { signal } = listening;
-  const died = once(child, "exit", { signal }).then(() => {
-    throw new Error(`A server has exited: see ${logFile}`);
-  });
-  try {
-    const [message]: unknown[] = await Promise.race([once(child, "message", { signal }), died]);
-    return report.parse(message);
-  } finally {
-    died.catch(() => {});
-    listening.abort();
-  }
 };

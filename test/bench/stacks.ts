@@ -7,11 +7,12 @@ import {
   ResourceNotFoundException,
 } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { BuildOptions } from "esbuild";
+import { bundleOptions, functionEntry } from "../../infra/bundle/bundle.ts";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
-import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -20,12 +21,16 @@ import type { Backends } from "./backends.ts";
 
 /** One of the compared stacks that sell data bundles. */
 export type Stack = {
-  readonly name: "service" | "service-sdk" | "express" | "fastify" | "hono";
+  readonly name: "service" | "service-sdk" | "floor" | "express" | "powertools" | "fastify" | "hono" | "empty";
   readonly title: string;
-  readonly command: readonly string[];
-  readonly environment: (mode: Mode, backends: Backends) => Readonly<Record<string, string>>;
+  /** Starts it as a server; a stack without one is a Lambda handler only. */
+  readonly server?: readonly string[];
+  /** Its handler as it is deployed to Lambda. */
+  readonly entry: string;
+  readonly bundle: BuildOptions;
+  readonly environment: (backends: Backends) => Readonly<Record<string, string>>;
   /** Creates empty tables and one funded account. Resolves with its keys. */
-  readonly prepare: (backends: Backends, mode: Mode, keys: number) => Promise<readonly string[]>;
+  readonly prepare: (backends: Backends, keys: number) => Promise<readonly string[]>;
 };
 
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -35,8 +40,10 @@ const FUNDED_KOBO = koboFromNaira(1_000_000_000);
 const service: Stack = {
   name: "service",
   title: "this service",
-  command: [pathOf("service-server.ts")],
-  environment: (_mode, { upstreamUrl }) => ({
+  server: [pathOf("service-server.ts")],
+  entry: functionEntry("purchase"),
+  bundle: bundleOptions,
+  environment: ({ upstreamUrl }) => ({
     ACCESS_TABLE: localTableNames.access,
     LEDGER_TABLE: localTableNames.ledger,
     CACHE_TABLE: localTableNames.cache,
@@ -47,7 +54,7 @@ const service: Stack = {
     AIRTIME_NAIRA_MAX: "50000",
     PURCHASES_INITIALLY: "on",
   }),
-  prepare: async ({ db }, mode, keys) => {
+  prepare: async ({ db }, keys) => {
     // Without a stream, because the emulator's writes slow down as its stream grows, which they do not on AWS.
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
       await recreateTable(db, tableDefinition(`local-${noun}`, shape));
@@ -62,7 +69,7 @@ const service: Stack = {
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: localTableNames.ledger, clock: systemClock };
     await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: FUNDED_KOBO });
-    const newKey = { mode, permissions: ["vtu"] as const };
+    const newKey = { mode: "live", permissions: ["vtu"] } as const;
     const made = Array.from({ length: keys }, async () => (await createKey(accounts, accountId, newKey)).key);
     return Promise.all(made);
   },
@@ -73,7 +80,20 @@ const serviceBySdk: Stack = {
   ...service,
   name: "service-sdk",
   title: "this service, AWS_CALLS=sdk",
-  environment: (mode, backends) => ({ ...service.environment(mode, backends), AWS_CALLS: "sdk" }),
+  environment: (backends) => ({ ...service.environment(backends), AWS_CALLS: "sdk" }),
+};
+
+/** The same SDK is bundled in the same way, but without the service's replacements for credentials and zod. */
+const { alias: _credentials, inject: _zod, ...asUsual } = bundleOptions;
+
+/** The same calls to the same tables, and nothing else. */
+const floor: Stack = {
+  ...service,
+  name: "floor",
+  title: "the floor: the three calls alone, signed by hand",
+  server: [pathOf("peers/server.ts"), "floor"],
+  entry: pathOf("peers/lambda/floor.ts"),
+  bundle: asUsual,
 };
 
 const peerTables = {
@@ -84,15 +104,17 @@ const peerTables = {
   LIMITS_TABLE: { name: "bench-limits", key: "key" },
 };
 
-const peer = (name: "express" | "fastify" | "hono", title: string): Stack => ({
+const peer = (name: "express" | "powertools" | "fastify" | "hono" | "empty", title: string): Stack => ({
   name,
   title,
-  command: [pathOf("peers/server.ts"), name],
-  environment: (mode, { upstreamUrl, upstreamKey }) => ({
+  entry: pathOf(`peers/lambda/${name}.ts`),
+  bundle: asUsual,
+  environment: ({ upstreamUrl, upstreamKey }) => ({
     ...Object.fromEntries(Object.entries(peerTables).map(([variable, { name: table }]) => [variable, table])),
-    ...(mode === "live" && { UPSTREAM_BASE_URL: upstreamUrl, UPSTREAM_KEY: upstreamKey }),
+    UPSTREAM_BASE_URL: upstreamUrl,
+    UPSTREAM_KEY: upstreamKey,
   }),
-  prepare: async ({ db }, _mode, keys) => {
+  prepare: async ({ db }, keys) => {
     for (const { name: table, key } of Object.values(peerTables)) {
       await recreateTable(db, {
         TableName: table,
@@ -106,7 +128,7 @@ const peer = (name: "express" | "fastify" | "hono", title: string): Stack => ({
     const made = Array.from({ length: keys }, () => randomBytes(32).toString("base64url"));
     for (const key of made) {
       const pk = createHash("sha256").update(key).digest("hex");
-      const Item = { pk, account_id: wallet.pk };
+      const Item = { pk, account_id: wallet.pk, whitelist: ["127.0.0.1/32"] };
       await db.send(new PutCommand({ TableName: peerTables.KEYS_TABLE.name, Item }));
     }
     return made;
@@ -123,10 +145,17 @@ const recreateTable = async (db: DynamoDBDocumentClient, table: CreateTableComma
   await db.send(new CreateTableCommand(table));
 };
 
+const served = (stack: Stack): Stack => ({ ...stack, server: [pathOf("peers/server.ts"), stack.name] });
+
+/** This service is the first: the others are compared with it. */
 export const stacks: readonly Stack[] = [
   service,
   serviceBySdk,
-  peer("express", "express, wallet by hand"),
-  peer("fastify", "fastify, Powertools, rate-limiter-flexible"),
-  peer("hono", "hono, Powertools, rate-limiter-flexible"),
+  floor,
+  served(peer("express", "express, the least one can write")),
+  peer("powertools", "no framework, Powertools, rate-limiter-flexible"),
+  served(peer("fastify", "fastify, Powertools, rate-limiter-flexible")),
+  served(peer("hono", "hono, Powertools, rate-limiter-flexible")),
 ];
+
+export const emptyStack = peer("empty", "a handler that does nothing");

@@ -5,7 +5,7 @@ const region = "us-east-1";
 
 /**
  * Stages of every kind, as a committed stage and changes of its settings. What must hold for all templates is tested
- * with these; a test asks for every setting.
+ * with these; a test requires every setting.
  */
 export const stageVariants: Readonly<Record<string, Variant>> = {
   sandbox: ["sandbox", {}],

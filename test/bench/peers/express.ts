@@ -4,6 +4,7 @@ import { buyByHand } from "./wallet-by-hand.ts";
 
 export const app = express();
 app.disable("x-powered-by");
+// https://expressjs.com/en/5x/api.html#express.json
 app.use(express.json({ limit: "16kb" }));
 
 app.post("/v1/vtu/data/purchase", async (request, response) => {
@@ -14,5 +15,5 @@ app.post("/v1/vtu/data/purchase", async (request, response) => {
     const { status, message } = refusalOf(error);
     response.status(status).json({ status: false, message });
   }
-  logged(response.statusCode, startedAtMs);
+  logged(response.statusCode, Date.now() - startedAtMs);
 });

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
@@ -11,9 +11,8 @@ const env = z
     PURCHASES_TABLE: z.string(),
     IDEMPOTENCY_TABLE: z.string(),
     LIMITS_TABLE: z.string(),
-    /** Absent: outcomes are simulated, as with a test key. */
-    UPSTREAM_BASE_URL: z.string().optional(),
-    UPSTREAM_KEY: z.string().default(""),
+    UPSTREAM_BASE_URL: z.string(),
+    UPSTREAM_KEY: z.string(),
   })
   .parse(process.env);
 export const tables = env;
@@ -45,19 +44,26 @@ export class Refusal extends Error {
   }
 }
 
-const keyItem = z.object({ account_id: z.string() });
+const keyItem = z.object({ account_id: z.string(), whitelist: z.array(z.string()) });
+export type KeyItem = z.infer<typeof keyItem>;
 
-/** The account of a key. One read. */
-export const accountOf = async (authorization = ""): Promise<string> => {
-  const hash = createHash("sha256")
-    .update(authorization.replace(/^Bearer /, ""))
-    .digest("hex");
+export const bearerOf = (authorization = ""): string => authorization.replace(/^Bearer /, "");
+
+/**
+ * The account of a key, and its whitelist. One read.
+ * https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/Package/-aws-sdk-lib-dynamodb/ (GetCommand)
+ */
+export const findKey = async (key: string): Promise<KeyItem> => {
+  const hash = createHash("sha256").update(key).digest("hex");
   const { Item } = await db.send(new GetCommand({ TableName: env.KEYS_TABLE, Key: { pk: hash } }));
   if (Item === undefined) throw new Refusal(401, "The key is not valid");
-  return keyItem.parse(Item).account_id;
+  return keyItem.parse(Item);
 };
 
-/** Debits the wallet if the balance is sufficient. One write. */
+/**
+ * Debits the wallet if the balance is sufficient. One write.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ConditionExpressions.html
+ */
 export const debit = async (accountId: string, kobo: number): Promise<void> => {
   const command = new UpdateCommand({
     TableName: env.WALLETS_TABLE,
@@ -82,7 +88,6 @@ const delivered = z.object({
 
 /** Orders from the upstream; resolves with the upstream's reference and status. */
 export const deliver = async (order: Order): Promise<{ readonly reference: string; readonly status: string }> => {
-  if (env.UPSTREAM_BASE_URL === undefined) return { reference: `DATA_${randomUUID()}`, status: "success" };
   const response = await fetch(`${env.UPSTREAM_BASE_URL}/vtu/data/purchase`, {
     method: "POST",
     headers: { authorization: `Bearer ${env.UPSTREAM_KEY}`, "content-type": "application/json" },
@@ -117,7 +122,7 @@ export const refusalOf = (error: unknown): Refusal => {
 };
 
 /** Logs one line per request. */
-export const logged = (status: number, startedAtMs: number): void => {
-  const line = { event: "request.answered", status, duration_ms: Date.now() - startedAtMs };
+export const logged = (status: number, durationMs: number): void => {
+  const line = { event: "request.answered", status, duration_ms: Math.round(durationMs) };
   console.log(JSON.stringify(line));
 };

@@ -1,8 +1,9 @@
-import type { Line } from "./purchase.ts";
-import { overService } from "./tables.ts";
+import { stacks } from "../stacks.ts";
+import type { PurchaseResults } from "./purchase.ts";
+import { serviceOver } from "./tables.ts";
 
 const WIDTH = 760;
-const LABEL = 300;
+const LABEL = 320;
 const BAR = 18;
 const GAP = 8;
 const HEAD = 34;
@@ -12,20 +13,20 @@ const SERVICE = "#1f77b4";
 
 type Bar = { readonly label: string; readonly value: number };
 
-/** Two groups of bars: purchases per second and CPU time with a live key, relative to this service. */
-export const drawPurchases = (lines: readonly Line[]): string => {
+/** Two groups of bars: CPU time and purchases per second of the Lambda handlers, relative to this service. */
+export const drawPurchases = ({ handlers }: PurchaseResults): string => {
   const bars = (of: "perSecond" | "cpuUs"): readonly Bar[] =>
-    lines.map((line) => ({ label: line.stack.title, value: overService(lines, line, "live", of) }));
-  const first = group("Purchases per second, this service = 1 (longer is better)", bars("perSecond"), 0);
+    stacks.map(({ name, title }) => ({ label: title, value: 1 / serviceOver(handlers, name, of) }));
+  const first = group("CPU time of a live purchase, this service = 1 (shorter is better)", bars("cpuUs"), 0);
   const second = group(
-    "Server CPU per purchase, this service = 1 (shorter is better)",
-    bars("cpuUs"),
+    "Live purchases per second of one instance, this service = 1 (longer is better)",
+    bars("perSecond"),
     first.height + 16,
   );
   const height = first.height + 16 + second.height;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13" fill="${INK}">`,
-    "<title>Live purchases: this service, with and without its short path, and three other stacks</title>",
+    "<title>Live purchases of this service and other stacks as Lambda handlers</title>",
     ...first.elements,
     ...second.elements,
     "</svg>\n",

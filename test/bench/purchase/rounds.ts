@@ -1,41 +1,53 @@
-import type { Mode } from "../../../shared/contract/transaction.ts";
 import type { Backends } from "../backends.ts";
 import type { Report } from "../part.ts";
-import { type ServerProcess, startServer } from "../server-process.ts";
-import { type Stack, stacks } from "../stacks.ts";
+import type { Stack } from "../stacks.ts";
 import { median } from "../statistics.ts";
-import { keysFor, runSlice, type Slice } from "./slice.ts";
+import { keysFor, type Slice } from "./slice.ts";
 
-export const load = { orders: 400, concurrency: 16 };
 /** The first rounds warm up. */
 const WARM_ROUNDS = 2;
 const ROUNDS = 11;
 export const allRounds = WARM_ROUNDS + ROUNDS;
 
-/** Loads all stacks in turn, each round in another order. Resolves with the slices of each stack. */
+/** A way to run a stack, and to buy from it. */
+export type Runner = {
+  readonly title: string;
+  readonly orders: number;
+  /** Undefined for a stack that cannot be run in this way. */
+  readonly start: (stack: Stack) => Promise<Running | undefined>;
+};
+export type Running = {
+  readonly buy: (keys: readonly string[]) => Promise<Slice>;
+  readonly stop: () => Promise<void>;
+};
+
+export type Slices = ReadonlyMap<Stack["name"], readonly Slice[]>;
+
+/** Buys from all stacks in turn, each round in another order. Resolves with the slices of each stack. */
 export const runRounds = async (
-  mode: Mode,
+  { title, orders, start }: Runner,
+  stacks: readonly Stack[],
   backends: Backends,
   report: Report,
-): Promise<ReadonlyMap<Stack["name"], readonly Slice[]>> => {
-  const servers = new Map<Stack["name"], ServerProcess>();
-  const slices = new Map<Stack["name"], Slice[]>(stacks.map(({ name }) => [name, []]));
+): Promise<Slices> => {
+  const running = new Map<Stack, Running>();
+  const slices = new Map<Stack["name"], Slice[]>();
   try {
-    for (const { name, command, environment } of stacks) {
-      const all = { ...environment(mode, backends), ...backends.awsEnvironment() };
-      servers.set(name, await startServer(command, all, backends.file(`${name}-${mode}.log`)));
+    for (const stack of stacks) {
+      const started = await start(stack);
+      if (started === undefined) continue;
+      running.set(stack, started);
+      slices.set(stack.name, []);
     }
     for (let round = 0; round < allRounds; round += 1) {
-      for (const stack of rotated(stacks, round)) {
-        const server = servers.get(stack.name);
-        if (server === undefined) continue;
-        const keys = await stack.prepare(backends, mode, keysFor(load.orders));
-        slices.get(stack.name)?.push(await runSlice(server, keys, load));
+      for (const [stack, { buy }] of rotated([...running], round)) {
+        const keys = await stack.prepare(backends, keysFor(orders));
+        slices.get(stack.name)?.push(await buy(keys));
       }
-      report(`${mode}, round ${round + 1} of ${allRounds}: ${summary(slices)}`);
+      report(`${title}, round ${round + 1} of ${allRounds}: ${summary(slices)}`);
     }
   } finally {
-    await Promise.all([...servers.values()].map(({ stop }) => stop()));
+    await Promise.all([...running.values()].map(({ stop }) => stop()));
   }
   return new Map([...slices].map(([name, of]) => [name, of.slice(WARM_ROUNDS)]));
 };
@@ -45,5 +57,5 @@ const rotated = <Value>(values: readonly Value[], by: number): readonly Value[] 
   return [...values.slice(start), ...values.slice(0, start)];
 };
 
-const summary = (slices: ReadonlyMap<string, readonly Slice[]>): string =>
-  [...slices].map(([name, of]) => `${name} ${Math.round(median(of.map(({ perSecond }) => perSecond)))}/s`).join(", ");
+const summary = (slices: Slices): string =>
+  [...slices].map(([name, of]) => `${name} ${Math.round(median(of.map(({ cpuUs }) => cpuUs)))} µs`).join(", ");

@@ -1,63 +1,75 @@
-import type { Mode } from "../../../shared/contract/transaction.ts";
 import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
 import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { type Stack, stacks } from "../stacks.ts";
 import { median, pairedRatio } from "../statistics.ts";
 import type { Counts } from "./counts.ts";
-import type { Line } from "./purchase.ts";
+import type { PurchaseResults } from "./purchase.ts";
+import type { Slices } from "./rounds.ts";
 import type { Slice } from "./slice.ts";
 
 const MILLION = 1_000_000;
 
-export const purchaseTables = (lines: readonly Line[]): string =>
-  [timeTable("test", lines), timeTable("live", lines), countTable(lines)].join("\n\n");
+export const purchaseTables = ({ counts, handlers, servers }: PurchaseResults): string =>
+  [
+    timeTable("as a Lambda handler, one purchase at a time", handlers),
+    timeTable("as a server, 16 purchases at a time", servers),
+    countTable(counts),
+  ].join("\n\n");
 
-/** The median of a stack's rounds. */
-const medianOf = (slices: readonly Slice[], of: keyof Slice): number => median(slices.map((slice) => slice[of]));
+/** This service relative to another stack: the median of the ratios of slices of the same round. */
+export const serviceOver = (slices: Slices, other: Stack["name"], of: keyof Slice): number =>
+  pairedRatio(valuesOf(slices, "service", of), valuesOf(slices, other, of));
 
-/** A stack relative to this service: the median of the ratios of slices of the same round. */
-export const overService = (lines: readonly Line[], line: Line, mode: Mode, of: keyof Slice): number => {
-  const service = lines[0]?.slices[mode] ?? [];
-  return pairedRatio(
-    line.slices[mode].map((slice) => slice[of]),
-    service.map((slice) => slice[of]),
-  );
-};
+const valuesOf = (slices: Slices, name: Stack["name"], of: keyof Slice): readonly number[] =>
+  (slices.get(name) ?? []).map((slice) => slice[of]);
 
-const titles: Readonly<Record<Mode, string>> = {
-  test: "test key, no upstream",
-  live: "live key, an upstream that delivers at once",
-};
-
-const timeTable = (mode: Mode, lines: readonly Line[]): string =>
+const timeTable = (title: string, slices: Slices): string =>
   markdownTable([
-    [
-      titles[mode],
-      "purchases/s",
-      "service relative",
-      "p50, ms",
-      "p99, ms",
-      "server CPU per purchase, ms",
-      "service relative",
-    ],
-    ...lines.map((line, index) => {
-      const { stack, slices } = line;
-      const ratio = (of: "perSecond" | "cpuUs"): string =>
-        index === 0 ? "" : `${(1 / overService(lines, line, mode, of)).toFixed(2)} ×`;
-      return [
-        stack.title,
-        medianOf(slices[mode], "perSecond").toFixed(0),
-        ratio("perSecond"),
-        medianOf(slices[mode], "p50Ms").toFixed(1),
-        medianOf(slices[mode], "p99Ms").toFixed(1),
-        (medianOf(slices[mode], "cpuUs") / 1_000).toFixed(2),
-        ratio("cpuUs"),
-      ];
-    }),
+    [title, "CPU per purchase, ms", "service relative", "purchases/s", "service relative", "p50, ms", "p99, ms"],
+    ...stacks
+      .filter(({ name }) => slices.has(name))
+      .map((stack) => {
+        const value = (of: keyof Slice): number => median(valuesOf(slices, stack.name, of));
+        const ratio = (of: keyof Slice): string =>
+          stack.name === "service" ? "" : `${serviceOver(slices, stack.name, of).toFixed(2)} ×`;
+        return [
+          stack.title,
+          (value("cpuUs") / 1_000).toFixed(2),
+          ratio("cpuUs"),
+          value("perSecond").toFixed(0),
+          ratio("perSecond"),
+          value("p50Ms").toFixed(1),
+          value("p99Ms").toFixed(1),
+        ];
+      }),
   ]);
 
-const countTable = (lines: readonly Line[]): string =>
+/** The targets of decision 0009, with what this run has measured. */
+export const targetTable = ({ counts, handlers, servers }: PurchaseResults): string => {
+  const service = counts.get("service");
+  if (service === undefined) throw new Error("The service was not counted");
+  const others = (slices: Slices, of: keyof Slice): string =>
+    peerNames
+      .filter((name) => slices.has(name))
+      .map((name) => `${name} ${serviceOver(slices, name, of).toFixed(2)} ×`)
+      .join(", ");
+  return markdownTable([
+    ["live purchase", "target", "measured"],
+    ["DynamoDB calls", "3", String(service.calls.length)],
+    ["write units, indexes included", "10", String(service.tableWriteUnits + service.indexWriteUnits)],
+    ["CPU as a Lambda handler", "at most 0.50 × every other stack", others(handlers, "cpuUs")],
+    ["CPU as a server", "at most 0.50 × every other stack", others(servers, "cpuUs")],
+    ["purchases/s of a Lambda handler", "at least 1.80 × every other stack", others(handlers, "perSecond")],
+    ["purchases/s of a server", "at least 1.80 × every other stack", others(servers, "perSecond")],
+    ["USD per million", "at most 15", dollarsPerMillion(service).toFixed(2)],
+  ]);
+};
+
+const peerNames = ["express", "powertools", "fastify", "hono"] as const satisfies readonly Stack["name"][];
+
+const countTable = (counted: PurchaseResults["counts"]): string =>
   markdownTable([
     [
       "one live purchase, counted",
@@ -69,8 +81,8 @@ const countTable = (lines: readonly Line[]): string =>
       "log, bytes",
       "USD per million",
     ],
-    ...lines.map(({ stack, counts }) => [
-      stack.title,
+    ...[...counted].map(([name, counts]) => [
+      stacks.find((stack) => stack.name === name)?.title ?? "",
       `${counts.calls.length}: ${counts.calls.join(", ")}`,
       String(counts.tableWriteUnits),
       String(counts.indexWriteUnits),

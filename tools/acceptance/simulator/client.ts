@@ -2,7 +2,7 @@ import { PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import { documentClient } from "../../../shared/platform/aws-clients.ts";
 import { SETTINGS_PK, type SimulatorOrder, type SimulatorSettings, simulatorOrder } from "./table.ts";
 
-/** Tells the deployed simulator which key it accepts, and where it sends its events. */
+/** Stores which key the deployed simulator accepts, and where it sends its events. */
 export const writeSimulatorSettings = async (table: string, settings: SimulatorSettings): Promise<void> => {
   await documentClient().send(new PutCommand({ TableName: table, Item: { pk: SETTINGS_PK, ...settings } }));
 };

@@ -1,5 +1,5 @@
 import serverless from "serverless-http";
 import { app } from "../express.ts";
 
-/** Express as it is usually deployed to Lambda. */
+/** https://github.com/dougmoscrop/serverless-http */
 export const handler = serverless(app);

@@ -1,4 +1,12 @@
-import { handle } from "hono/aws-lambda";
-import { app } from "../hono.ts";
+import type { Context } from "aws-lambda";
+import { getConnInfo, handle, type LambdaEvent } from "hono/aws-lambda";
+import { createApp } from "../hono.ts";
+import { idempotency } from "../wallet-by-packages.ts";
 
-export const handler = handle(app);
+/** https://hono.dev/docs/getting-started/aws-lambda */
+const proxy = handle(createApp(getConnInfo));
+
+export const handler = (event: LambdaEvent, context: Context) => {
+  idempotency.registerLambdaContext(context);
+  return proxy(event);
+};

@@ -1,20 +1,30 @@
-import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2 } from "aws-lambda";
-import { logged, refusalOf } from "../shop.ts";
-import { buyByPackages } from "../wallet-by-packages.ts";
+import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from "aws-lambda";
+import { type Answer, bearerOf, logged, orderSchema, Refusal, refusalOf } from "../shop.ts";
+import { admit, buyOnce, idempotency } from "../wallet-by-packages.ts";
 
-/** No framework: a handler, Powertools' idempotency and a rate limiter. */
-export const handler = async ({ headers, body }: APIGatewayProxyEventV2): Promise<APIGatewayProxyResultV2> => {
+/**
+ * No framework. https://docs.aws.amazon.com/powertools/typescript/latest/features/idempotency/ (registerLambdaContext)
+ */
+export const handler = async (event: APIGatewayProxyEventV2, context: Context): Promise<APIGatewayProxyResultV2> => {
   const startedAtMs = Date.now();
-  const answer = await answered(headers.authorization, body);
-  logged(answer.statusCode, startedAtMs);
+  idempotency.registerLambdaContext(context);
+  const answer = await answered(event);
+  logged(answer.statusCode, Date.now() - startedAtMs);
   return { ...answer, headers: { "content-type": "application/json" } };
 };
 
-const answered = async (authorization: string | undefined, body = "{}") => {
+const answered = async (event: APIGatewayProxyEventV2) => {
   try {
-    return { statusCode: 200, body: JSON.stringify(await buyByPackages(authorization, JSON.parse(body))) };
+    return { statusCode: 200, body: JSON.stringify(await purchase(event)) };
   } catch (error) {
     const { status, message } = refusalOf(error);
     return { statusCode: status, body: JSON.stringify({ status: false, message }) };
   }
+};
+
+const purchase = async ({ headers, body = "{}", requestContext }: APIGatewayProxyEventV2): Promise<Answer> => {
+  const { account_id } = await admit(bearerOf(headers.authorization), requestContext.http.sourceIp);
+  const order = orderSchema.safeParse(JSON.parse(body));
+  if (!order.success) throw new Refusal(422, "The order is not valid");
+  return buyOnce({ accountId: account_id, order: order.data });
 };

@@ -33,7 +33,7 @@ test("a stage that releases all at once has no versions, aliases and deployments
 });
 
 describe("the change of a live stage to canary releases, and back", () => {
-  test("a live stage that takes up or gives up canary releases loses and replaces nothing of what both have", () => {
+  test("a live stage that changes to canary releases, or back, loses and replaces nothing of what both have", () => {
     expect(data.every).toEqual(dataAtOnce.every);
     const changed = atOnce.every.filter((each) => !isDeepStrictEqual(each, service.get(each.id)));
     // A mapping's function and an integration's URI change in place. Source: AWS, CloudFormation template reference.

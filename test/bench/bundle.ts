@@ -1,23 +1,37 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
-import type { LambdaStack } from "./stacks.ts";
+import type { Stack } from "./stacks.ts";
+
+const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
 
 export const origins = ["AWS SDK", "zod", "frameworks and middleware", "other packages", "own code"] as const;
 export type Origin = (typeof origins)[number];
 
 export type Bundle = {
   readonly path: string;
+  /** What invokes it, without types, because Node takes longer to remove them than a handler to start. */
+  readonly runtimePath: string;
   readonly bytes: number;
   readonly gzipBytes: number;
   /** Bytes by origin. */
   readonly contents: Readonly<Record<Origin, number>>;
 };
 
-export const bundleOf = async ({ entry, bundle }: LambdaStack, outfile: string): Promise<Bundle> => {
+/** Bundles the handler of a stack as it is deployed. */
+export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promise<Bundle> => {
   const { metafile } = await build({ ...bundle, entryPoints: [entry], outfile, metafile: true });
   const bytes = readFileSync(outfile);
-  return { path: outfile, bytes: bytes.length, gzipBytes: gzipSync(bytes).length, contents: contentsOf(metafile) };
+  const runtimePath = `${outfile}.runtime.mjs`;
+  await build({ bundle: true, format: "esm", platform: "node", entryPoints: [runtime], outfile: runtimePath });
+  return {
+    path: outfile,
+    runtimePath,
+    bytes: bytes.length,
+    gzipBytes: gzipSync(bytes).length,
+    contents: contentsOf(metafile),
+  };
 };
 
 const contentsOf = ({ outputs }: Metafile): Bundle["contents"] => {
@@ -28,7 +42,8 @@ const contentsOf = ({ outputs }: Metafile): Bundle["contents"] => {
   return contents;
 };
 
-const FRAMEWORKS = /^(@middy\/|express$|serverless-http$|hono$|@aws-lambda-powertools\/|rate-limiter-flexible$)/;
+const FRAMEWORKS =
+  /^(@middy\/|express$|serverless-http$|@?fastify(\/|$)|@?hono(\/|$)|@aws-lambda-powertools\/|rate-limiter-flexible$)/;
 
 const originOf = (path: string): Origin => {
   const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
