@@ -10,7 +10,7 @@ import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { bootstrap } from "./deployed-stage.ts";
-import { REGION, startEmulator } from "./emulator.ts";
+import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
 /** Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not. */
 
@@ -42,7 +42,7 @@ test.each([
   [["--stage", "prod", "--region", REGION], 'Stage "prod" is in infra/stages.ts.'],
   [["--stage", "Try-1", "--region", REGION], "A stage's name is 1 to 16 lower-case letters and digits"],
   [["--stage", "try", "--region", REGION, "--keep"], "Unknown option '--keep'"],
-  [["--stage", "try", "--region", REGION], "is not bootstrapped. Run npx cdk bootstrap aws://000000000000/us-east-1"],
+  [["--stage", "try", "--region", REGION], `is not bootstrapped. Run npx cdk bootstrap aws://${ACCOUNT}/${REGION}`],
 ])("acceptance with the options %j is refused with one sentence, and exit code 2", async (options, sentence) => {
   const { code, stdout, stderr } = await acceptance(...options);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

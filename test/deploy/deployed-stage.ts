@@ -30,7 +30,9 @@ export const deployStage = async (
   const scratch = mkdtempSync(join(tmpdir(), "outputs-"));
   try {
     const file = join(scratch, "outputs.json");
-    const options = ["--stage", stage, "--require-approval", "never", "--outputs-file", file];
+    // A folder of its own: the CDK refuses to synthesise into one that another command reads.
+    const output = join(scratch, "cdk.out");
+    const options = ["--stage", stage, "--require-approval", "never", "--outputs-file", file, "--output", output];
     assertSuccess(await emulator.run(folder, "npm", "run", "deploy", "--", ...options), `npm run deploy of ${stage}`);
     const { [stackName(stage, "Service")]: outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
     const [api] = new URL(outputs[API_URL_OUTPUT] ?? "").hostname.split(".");

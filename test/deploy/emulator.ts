@@ -11,12 +11,14 @@ import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { installEmulator } from "./install-emulator.ts";
 
-/** The account and region that the emulator answers for. */
-export const ACCOUNT = "000000000000";
+/** The account and region that the emulator answers for: not the placeholder of infra/stages.ts. */
+export const ACCOUNT = "111122223333";
 export const REGION = "us-east-1";
 
 /** A command that prints more is ended. */
 const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
+
+const SERVER = join(projectRoot, "test", "deploy", "emulator.py");
 
 const execute = promisify(execFile);
 const tools = join(projectRoot, "node_modules", ".bin");
@@ -41,13 +43,13 @@ export type Emulator = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts an emulator with nothing in it. */
-export const startEmulator = async (): Promise<Emulator> => {
+/** Starts an emulator with nothing in it. Functions that have one of these variables get the value from here. */
+export const startEmulator = async (replacedVariables: Readonly<Record<string, string>> = {}): Promise<Emulator> => {
   const python = await installEmulator();
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), "emulator-"));
   const endpoint = `http://127.0.0.1:${port}`;
-  const server = start(python, port, home);
+  const server = start(python, port, home, replacedVariables);
   const stop = async (): Promise<void> => {
     const ended = server.exitCode === null ? once(server, "exit") : undefined;
     server.stdin.end();
@@ -57,7 +59,8 @@ export const startEmulator = async (): Promise<Emulator> => {
   const environment = {
     AWS_ENDPOINT_URL: endpoint,
     AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_ACCESS_KEY_ID: "test",
+    // The emulator takes twelve digits for the account.
+    AWS_ACCESS_KEY_ID: ACCOUNT,
     AWS_SECRET_ACCESS_KEY: "test",
     AWS_REGION: REGION,
     AWS_EC2_METADATA_DISABLED: "true",
@@ -85,10 +88,15 @@ export const startEmulator = async (): Promise<Emulator> => {
 /** Ends a program when its own input ends, which happens however this process ends. */
 const UNTIL_INPUT_ENDS = '"$@" & read -r _; kill $!; wait';
 
-const start = (python: string, port: number, home: string): ChildProcessByStdio<Writable, null, null> => {
+const start = (
+  python: string,
+  port: number,
+  home: string,
+  replacedVariables: Readonly<Record<string, string>>,
+): ChildProcessByStdio<Writable, null, null> => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
   // The emulator sends a Date header itself, and a second one turns the SDK's clock skew into NaN.
-  const server = ["-m", "uvicorn", "ministack.app:app", ...address, "--no-date-header", "--no-server-header"];
+  const server = [SERVER, "ministack.app:app", ...address, "--no-date-header", "--no-server-header"];
   return spawn("sh", ["-c", UNTIL_INPUT_ENDS, "emulator", python, ...server], {
     cwd: home,
     stdio: ["pipe", "ignore", "ignore"],
@@ -99,9 +107,11 @@ const start = (python: string, port: number, home: string): ChildProcessByStdio<
       IOT_MTLS_ENABLED: "0",
       // The origin of URLs in outputs: the name and not the address, because the URLs of queues have it.
       AWS_ENDPOINT_URL: `http://localhost:${port}`,
+      MINISTACK_ACCOUNT_ID: ACCOUNT,
       GATEWAY_PORT: String(port),
       // As in an AWS account; the default depends on the memory of this machine.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
+      REPLACED_VARIABLES: JSON.stringify(replacedVariables),
     },
   });
 };

@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
-import { previousRelease } from "./previous-release.ts";
+import { checkOutCommit } from "./checkout.ts";
+import { deletedByUpgrade, hasPreviousRelease, previousRelease, SKIPPED } from "./previous-release.ts";
 
 /**
  * Goal: an update from the previous release replaces nothing that keeps state, or an address that others know, except
@@ -29,13 +30,6 @@ const replacingProperties: Readonly<Record<string, readonly string[]>> = {
   "AWS::SQS::Queue": ["QueueName", "FifoQueue"],
   "AWS::SecretsManager::Secret": ["Name", "GenerateSecretString"],
 };
-
-/** What the update from 0.1.0 deletes, after the steps under "Upgrading". */
-const deletedByUpgrade = [
-  "AWS::SQS::Queue ClockDeadLettersCAECD462",
-  "AWS::SQS::Queue StatusDeadLetters5DBF8697",
-  "AWS::SQS::Queue StatusQueueCCC4F141",
-];
 
 const template = z.object({
   Resources: z.record(
@@ -63,28 +57,13 @@ const statefulOf = async (folder: string, output: string): Promise<Map<string, u
   );
 };
 
-/** The previous release, with the packages of this tree. */
-const checkOutPreviousRelease = async (): Promise<string> => {
-  const folder = join(scratch, "release");
-  const archive = join(scratch, "release.tar");
-  mkdirSync(folder);
-  await execute("git", ["archive", "--output", archive, previousRelease.commit], { cwd: projectRoot });
-  await execute("tar", ["-x", "-f", archive, "-C", folder]);
-  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
-  return folder;
-};
-
-const hasPreviousRelease = await execute("git", ["cat-file", "-e", `${previousRelease.commit}^{commit}`], {
-  cwd: projectRoot,
-}).then(
-  () => true,
-  () => false,
-);
-
 test.skipIf(!hasPreviousRelease)(
-  "an update from the previous release replaces no table, secret, queue, address or API of prod but what Upgrading names (skipped in a clone without that commit: git fetch --unshallow)",
+  `an update from the previous release replaces no table, secret, queue, address or API of prod but what Upgrading names ${SKIPPED}`,
+  { timeout: 120_000 },
   async () => {
-    const before = await statefulOf(await checkOutPreviousRelease(), join(scratch, "before"));
+    const { folder, remove } = await checkOutCommit(previousRelease.commit);
+    onTestFinished(remove);
+    const before = await statefulOf(folder, join(scratch, "before"));
     const after = await statefulOf(projectRoot, join(scratch, "after"));
     expect(new Set([...before.keys()].map((key) => key.split(" ")[0]))).toEqual(
       new Set(Object.keys(replacingProperties)),

@@ -5,6 +5,7 @@ import { settingsOf } from "../../../../infra/stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { startFakeAws } from "../../../builders/fake-aws.ts";
 import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../../builders/pipeline-template.ts";
+import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
 
@@ -145,7 +146,19 @@ test("the deployment policy has at most the 6,144 characters of a managed policy
 
 const stackArn = (name: string): string => `arn:aws:cloudformation:us-east-1:123456789012:stack/${name}/*`;
 
-test("the deploying role may do exactly what npm run deploy asks CloudFormation with its own credentials", async () => {
+/** What a call of the deployment needs to be allowed: an action and a resource. */
+const permissionOf = ({ service, operation, input }: SdkCall): string => {
+  const { StackName, FunctionName } = z
+    .object({ StackName: z.string().optional(), FunctionName: z.string().optional() })
+    .parse(input);
+  const functions = FunctionName?.replace(
+    /^(prod-airtime)-[a-z-]+$/,
+    "arn:aws:lambda:us-east-1:123456789012:function:$1-*",
+  );
+  return `${service.toLowerCase()}:${operation} ${StackName === undefined ? (functions ?? "*") : stackArn(StackName)}`;
+};
+
+test("the deploying role may do exactly what npm run deploy asks AWS with its own credentials", async () => {
   const aws = await startFakeAws(({ Action, StackName = "" }) => {
     const gateway = "<ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>";
     if (Action === "ListStackResources")
@@ -156,10 +169,18 @@ test("the deploying role may do exactly what npm run deploy asks CloudFormation 
   afterAll(() => aws.stop());
   vi.spyOn(console, "log").mockImplementation(() => {});
   aws.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" });
-  // Fewer zones than are deployed ask most.
+  // Fewer zones than are deployed ask most, and reserved concurrency asks Lambda.
   const [, changes] = stageVariants["one zone"] ?? [];
-  await deployStage("prod", settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes } }), async () => 0);
-  const asked = aws.requests.map(({ Action, StackName = "" }) => `cloudformation:${Action} ${stackArn(StackName)}`);
+  const reservedConcurrency = { purchase: 200 };
+  const settings = settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes, reservedConcurrency } });
+  const asked: string[] = [];
+  const canned = {
+    GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
+    GetFunctionConcurrency: {},
+  };
+  await recordCalls({ canned, onCall: (call) => asked.push(permissionOf(call)) }, () =>
+    deployStage("prod", settings, async () => 0),
+  );
 
   const [roles, ...own] = deploy.statements;
   expect(roles).toEqual({
