@@ -11,7 +11,10 @@ type TableName = keyof typeof tables;
 type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem";
 type IndexName = (typeof tables)["ledger"]["indexes"][number]["name"];
 
-/** Size, permissions and customer impact of a function. Memory decides its share of a CPU too. */
+/**
+ * Size, permissions and customer impact of a function. Memory decides its share of a CPU too; decision 0026 has the
+ * measurements by which the sizes were chosen.
+ */
 export type FunctionSpec = {
   readonly memoryMb: number;
   readonly timeoutS: number;
@@ -43,7 +46,7 @@ export const functionSpecs = {
     impact: "Apps do not get the list of plans.",
   },
   purchase: {
-    memoryMb: 1_024,
+    memoryMb: 448,
     timeoutS: API_FUNCTION_TIMEOUT_S,
     canary: true,
     egress: true,
@@ -53,7 +56,7 @@ export const functionSpecs = {
       "Purchases are not answered; some stay debited and open until an upstream event or an operator settles them.",
   },
   "check-identity": {
-    memoryMb: 1_024,
+    memoryMb: 448,
     timeoutS: API_FUNCTION_TIMEOUT_S,
     canary: true,
     egress: true,
@@ -91,7 +94,7 @@ export const functionSpecs = {
     impact: "Apps receive no webhooks; those that the stream drops after a day are sent again by `admin announce`.",
   },
   "deliver-webhook": {
-    memoryMb: 512,
+    memoryMb: 256,
     timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
     egress: true,
     // The account's item records how its endpoint fails, another one when its parked deliveries are requeued.

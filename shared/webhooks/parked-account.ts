@@ -7,6 +7,7 @@ import { indexKeySchema } from "../ledger/query-index.ts";
 import { PARKED_ACCOUNTS, parkedAccountPk } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
+import { SCHEDULE_MS } from "../platform/time-budgets.ts";
 
 /**
  * When an account's parked deliveries are requeued next. There is one for each account that ever had some. It is never
@@ -20,7 +21,7 @@ export const parkedAccountSchema = z.object({
   created_at: z.iso.datetime(),
   /** The last delivery that the previous requeue read, if the list did not end there. */
   after: indexKeySchema.optional(),
-  /** When the first delivery before `after` is due. */
+  /** When the first delivery is due that was before `after`, or was parked while a requeue was due or under way. */
   rest_due_at: z.iso.datetime().optional(),
   /** The previous requeue found nothing. */
   was_empty: z.literal(true).optional(),
@@ -30,37 +31,81 @@ export type ParkedAccount = z.infer<typeof parkedAccountSchema>;
 export const readParkedAccount = (ledger: Ledger, accountId: string): Promise<ParkedAccount | undefined> =>
   getItem(ledger, parkedAccountPk(accountId), parkedAccountSchema);
 
-/** Schedules the next requeue of an account's parked deliveries for this time, unless it is earlier already. */
+/** An index may show an entry so late. DynamoDB's are usually there within a second. */
+const INDEX_LAG_MS = 10_000;
+/** Two processes rarely write the same account's item twice in a row. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Schedules the next requeue of an account's parked deliveries for this time, unless it is earlier already. A requeue
+ * that is due may have read the list already, or may not see the delivery in the index: it gets the time too.
+ */
 export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: number): Promise<void> => {
   const at = isoTime(atMs);
-  const known = await readParkedAccount(ledger, accountId);
-  if (known !== undefined && known.created_at <= at) return;
-  await put(
-    ledger,
-    { pk: parkedAccountPk(accountId), account_id: accountId, open: PARKED_ACCOUNTS, created_at: at },
-    "attribute_not_exists(pk) OR created_at > :time",
-    at,
-  );
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const known = await readParkedAccount(ledger, accountId);
+    if (known === undefined || known.created_at > at) {
+      const item: ParkedAccount = {
+        pk: parkedAccountPk(accountId),
+        account_id: accountId,
+        open: PARKED_ACCOUNTS,
+        created_at: at,
+      };
+      if (await put(ledger, item, "attribute_not_exists(pk) OR created_at > :at", { ":at": at })) return;
+    } else {
+      const isLater = known.created_at > isoTime(ledger.clock() + INDEX_LAG_MS);
+      // Runs begin each minute: many deliveries that are parked together need one write.
+      const isKnown = known.rest_due_at !== undefined && known.rest_due_at <= isoTime(atMs + SCHEDULE_MS);
+      if (isLater || isKnown) return;
+      if (await putUnchanged(ledger, known, { ...known, rest_due_at: at })) return;
+    }
+  }
+  throw new Error("The item of parked deliveries keeps changing");
 };
 
-/** Sets the time of the next requeue, unless another process has changed it since `parked` was read. */
-export const setNextRequeue = (
+/**
+ * Sets the time of the next requeue, unless another process has changed it since `parked` was read. `next` is called
+ * again with a time that was added meanwhile.
+ */
+export const setNextRequeue = async (
   ledger: Ledger,
-  { pk, account_id, open, created_at }: ParkedAccount,
-  next: Omit<ParkedAccount, "pk" | "account_id" | "open">,
-): Promise<void> => put(ledger, { pk, account_id, open, ...next }, "created_at = :time", created_at);
+  parked: ParkedAccount,
+  next: (parked: ParkedAccount) => Omit<ParkedAccount, "pk" | "account_id" | "open">,
+): Promise<void> => {
+  const { pk, account_id, open, created_at } = parked;
+  let current = parked;
+  while (!(await putUnchanged(ledger, current, { pk, account_id, open, ...next(current) }))) {
+    const stored = await readParkedAccount(ledger, account_id);
+    if (stored?.created_at !== created_at) return;
+    current = stored;
+  }
+};
 
-const put = async (ledger: Ledger, item: ParkedAccount, condition: string, time: string): Promise<void> => {
+/** Replaces the item if its times are those that were read; resolves with whether they were. */
+const putUnchanged = (ledger: Ledger, read: ParkedAccount, item: ParkedAccount): Promise<boolean> => {
+  const { created_at, rest_due_at } = read;
+  return rest_due_at === undefined
+    ? put(ledger, item, "created_at = :read AND attribute_not_exists(rest_due_at)", { ":read": created_at })
+    : put(ledger, item, "created_at = :read AND rest_due_at = :rest", { ":read": created_at, ":rest": rest_due_at });
+};
+
+const put = async (
+  ledger: Ledger,
+  item: ParkedAccount,
+  condition: string,
+  values: Readonly<Record<string, string>>,
+): Promise<boolean> => {
   const command = new PutCommand({
     TableName: ledger.table,
     Item: item,
     ConditionExpression: condition,
-    ExpressionAttributeValues: { ":time": time },
+    ExpressionAttributeValues: { ...values },
   });
   try {
     await retryContention(() => ledger.db.send(command));
+    return true;
   } catch (error) {
-    // Another process has set an earlier time, or requeues the same deliveries.
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return false;
   }
 };

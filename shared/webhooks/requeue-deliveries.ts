@@ -78,7 +78,7 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
   if (parked === undefined || parked.created_at > isoTime(nowMs)) return 0;
   const account = await findAccount(accounts, accountId);
   if (account === undefined) {
-    await setNextRequeue(ledger, parked, { created_at: isoTime(nowMs + EMPTY_MS) });
+    await setNextRequeue(ledger, parked, () => ({ created_at: isoTime(nowMs + EMPTY_MS) }));
     return 0;
   }
   const selection = selectionOf(account.webhook);
@@ -100,7 +100,7 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
     waiting: deliveries.filter((delivery) => !chosen.includes(delivery)),
     sent: chosen.length,
   };
-  await setNextRequeue(ledger, parked, nextRequeue(selection, parked, page, nowMs));
+  await setNextRequeue(ledger, parked, (current) => nextRequeue(selection, current, page, nowMs));
   return chosen.length;
 };
 
@@ -160,7 +160,9 @@ export const nextRequeue = (
   nowMs: number,
 ): NextRequeue => {
   const isEmpty = keys.length === 0 && after === undefined;
-  if (isEmpty) return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
+  if (isEmpty && rest_due_at === undefined) {
+    return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
+  }
   // The next probe is chosen from the oldest deliveries again.
   if (selection.kind === "probe") {
     return { created_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };

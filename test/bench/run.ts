@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url";
 import { withSection } from "../../tools/docs/markdown.ts";
 import { coldStart } from "./cold-start/cold-start.ts";
 import { growth } from "./growth/growth.ts";
+import { memory } from "./memory/memory.ts";
 import type { Measured, Part } from "./part.ts";
 import { purchase } from "./purchase/purchase.ts";
 import { warm } from "./warm/warm.ts";
 
 /** `npm run bench`: measures all parts or the named ones; with --json only the results are printed to stdout. */
-const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth };
+const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth, memory };
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);

@@ -104,7 +104,7 @@ const admin = async (name: string, ...args: readonly string[]): Promise<string> 
     process.exitCode = 0;
     needed.set(name, [...(needed.get(name) ?? []), ...grants]);
   }
-  return printed.at(-1) ?? "";
+  return printed.join("").trim();
 };
 
 /** A field of what a command prints. */

@@ -5,8 +5,11 @@ import type { Usage } from "./prices.ts";
 
 /** Assumptions that only an AWS account can measure. Functions are warm and pay for the time that they wait. */
 export const assumed = {
-  /** A function's own time, and the time of one call to DynamoDB or SQS. */
-  runMs: 10,
+  /**
+   * A function's own time, and the time of one call to DynamoDB or SQS. The longest own time that docs/performance.md
+   * shows under Memory, p50, is 17 ms with the TLS handshake, which belongs to `waitMs` here.
+   */
+  runMs: 15,
   callMs: 5,
   /** The response time of an outside party, TLS handshake included. */
   waitMs: { upstream: 1_000, endpoint: 200 },

@@ -1,3 +1,4 @@
+import { BATCHES_AT_ONCE } from "../../../shared/ledger/get-item.ts";
 import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import type { Part } from "../part.ts";
 import { digits, milliseconds } from "../statistics.ts";
@@ -81,5 +82,5 @@ const notes = (callers: readonly CallerResults[]): string => {
   return wrap(`The callers buy from the local service, which is one process with one thread for the gateway, all functions,
     queues and streams, and also delivers a webhook for each purchase. On AWS each request has its own instance. The
     other results are of one request at a time.${failures} A statement and a first reconciliation sum from the beginning,
-    in sequential batches of 100 reads. The largest account was measured once, the others several times.`);
+    in batches of 100 reads, ${BATCHES_AT_ONCE} at once. The largest account was measured once, the others several times.`);
 };

@@ -159,6 +159,39 @@ test("a requeue that is scheduled while another one is under way is not overwrit
   expect(await nextRequeue(accountId)).toBe(inMinutes(-1));
 });
 
+test("a delivery that is parked while a requeue is under way is requeued when it is due, not 3 hours later", async () => {
+  const accountId = await anAccount();
+  await park(accountId, {});
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  const queue = queueOf();
+  // The requeue has read the index before.
+  queue.send.mockImplementation(async () => {
+    await scheduleRequeue(ledgerOf(), accountId, NOON + 40 * MINUTE_MS);
+    await scheduleRequeue(ledgerOf(), accountId, NOON + 30 * MINUTE_MS);
+  });
+  await run(queue);
+  expect(await nextRequeue(accountId)).toBe(inMinutes(30));
+});
+
+test("a delivery that the index shows late is requeued when it is due, also if the list was empty for days", async () => {
+  const accountId = await anAccount();
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  await run();
+  nowMs += 15 * MINUTE_MS;
+  await run();
+  nowMs += 24 * 60 * MINUTE_MS;
+  const daily = nowMs;
+  expect(await nextRequeue(accountId)).toBe(isoTime(daily));
+  // A moment before the daily run.
+  nowMs = daily - 1_000;
+  await scheduleRequeue(ledgerOf(), accountId, daily + 30 * MINUTE_MS);
+  nowMs = daily;
+  await run();
+  await park(accountId, { next_attempt_at: isoTime(daily + 30 * MINUTE_MS) });
+  nowMs = daily + 30 * MINUTE_MS;
+  expect((await run()).sent).toEqual(["1"]);
+});
+
 test("a delivery that was made since the index was read is not sent", async () => {
   const accountId = await anAccount();
   await park(accountId, { state: "delivered" }, {});

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/bundle.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
+import { budgets } from "../../../../tools/costs/budgets.ts";
 import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage } from "../../../../tools/costs/recovery.ts";
@@ -16,6 +17,11 @@ describe("requestCosts", () => {
       expect(Object.values(dollars).reduce((sum, part) => sum + part, 0)).toBeCloseTo(total, 9);
     }
   });
+});
+
+test("a million live purchases cost at most 15 USD", () => {
+  const purchase = requestCosts().find(({ title }) => title === budgets.purchase.title);
+  expect(purchase?.total).toBeLessThanOrEqual(15);
 });
 
 describe("restCosts", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
-/** Costs that can be checked by hand: one function of 1 GB that waits for the upstream and sends a message. */
+/** Costs that can be checked by hand: one function of 448 MB that waits for the upstream and sends a message. */
 const budget: Budget = {
   title: "an order",
   invocations: [{ function: "purchase", calls: ["UpdateItem", "PutItem"], sends: "delivery", waitsFor: "upstream" }],
@@ -16,8 +16,8 @@ test("the usage of a request is its budget and what Lambda and API Gateway add",
   expect(usageOf(budget)).toMatchObject({
     apiRequests: 1,
     lambdaRequests: 1,
-    // 10 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
-    lambdaGbSeconds: 1.025,
+    // 15 ms of its own time, 3 calls of 5 ms and 1 s of waiting.
+    lambdaGbSeconds: (448 / 1_024) * 1.03,
     writeUnits: 7,
     readUnits: 0.5,
     queueRequests: 3,

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { connect, createServer, type Server } from "node:net";
+import * as z from "zod";
+
+/** A stand-in for the way to AWS: every request arrives later than it was sent, and the waiting for AWS is added up. */
+export type DelayedProxy = {
+  /** The endpoint that leads to this emulator. */
+  readonly to: (emulator: string) => Promise<string>;
+  /** From the first byte of each request to the first of its response, since the last call. */
+  readonly takeWaitedMs: () => number;
+  readonly stop: () => void;
+};
+
+export const openDelayedProxy = (delayMs: number): DelayedProxy => {
+  const servers: Server[] = [];
+  let waitedMs = 0;
+  return {
+    to: async (emulator) => {
+      const { port, hostname } = new URL(emulator);
+      const server = createServer({ noDelay: true }, (caller) => {
+        const aws = connect({ port: Number(port), host: hostname, noDelay: true });
+        let askedMs: number | undefined;
+        caller.on("data", (bytes) => {
+          askedMs ??= performance.now();
+          setTimeout(() => aws.write(bytes), delayMs);
+        });
+        aws.on("data", (bytes) => {
+          caller.write(bytes);
+          if (askedMs !== undefined) waitedMs += performance.now() - askedMs;
+          askedMs = undefined;
+        });
+        for (const [one, other] of [
+          [caller, aws],
+          [aws, caller],
+        ] as const) {
+          one.on("error", () => other.destroy());
+          one.on("close", () => other.destroy());
+        }
+      });
+      servers.push(server);
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
+    },
+    takeWaitedMs: () => {
+      const taken = waitedMs;
+      waitedMs = 0;
+      return taken;
+    },
+    stop: () => {
+      for (const server of servers) server.close();
+    },
+  };
+};

@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { createServer } from "node:https";
+import { text } from "node:stream/consumers";
+import * as z from "zod";
+
+const UPSTREAM_MS = 1_000;
+const ENDPOINT_MS = 200;
+const ENDPOINT_PATH = "/webhooks";
+
+/** The upstream and a webhook endpoint, over TLS: each takes its time, and every order succeeds. */
+export type Outside = {
+  readonly upstreamUrl: string;
+  readonly endpointUrl: string;
+  /** From the last byte of each request to its response, since the last call. */
+  readonly takeWaitedMs: () => number;
+  readonly stop: () => void;
+};
+
+export const openOutside = async (tls: { readonly key: string; readonly cert: string }): Promise<Outside> => {
+  let waitedMs = 0;
+  let orders = 0;
+  const server = createServer(tls, async (request, response) => {
+    await text(request);
+    const beginMs = performance.now();
+    await new Promise((wake) => setTimeout(wake, request.url === ENDPOINT_PATH ? ENDPOINT_MS : UPSTREAM_MS));
+    orders += 1;
+    const transaction = { reference: `UPSTREAM_${orders}`, status: "success", amount: 500 };
+    const data = request.url?.includes("/identity/") ? { transaction, result: RECORD } : { transaction };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ status: true, message: "Done", data }));
+    waitedMs += performance.now() - beginMs;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `https://localhost:${z.object({ port: z.number() }).parse(server.address()).port}`;
+  return {
+    upstreamUrl: `${origin}/v1`,
+    endpointUrl: `${origin}${ENDPOINT_PATH}`,
+    takeWaitedMs: () => {
+      const taken = waitedMs;
+      waitedMs = 0;
+      return taken;
+    },
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** An identity record. Source: docs/interface.md 12. */
+const RECORD = {
+  first_name: "ADAEZE",
+  last_name: "OKAFOR",
+  middle_name: "NGOZI",
+  gender: "F",
+  date_of_birth: "1971-04-27",
+};
