@@ -77,11 +77,10 @@ export type Traffic = {
   readonly stop: () => Promise<void>;
 };
 
-/**
- * Between an answer and the next request of the same client, so that a key stays below its limit of 60 purchases a
- * minute. While the stage does not sell, a client comes back as soon, and not only after the 5 minutes of Retry-After.
- */
+/** Between an answer and the next request of the same client: a key may make 60 purchases a minute. */
 const PAUSE_MS = 1_200;
+/** While the stage does not sell: sooner than the 5 minutes of Retry-After, and below 30 identity checks a minute. */
+const POSTPONED_MS = 3_000;
 
 const transactionOf = z.object({ data: z.object({ transaction: z.object({ reference: z.string() }) }) });
 
@@ -133,7 +132,7 @@ export const startTraffic = (baseUrl: string, keys: readonly [string, string, ..
       if (answer.status === kind.answer[0] && answer.code === kind.answer[1] && answer.transaction !== null) return;
       if (answer.code !== "provider_unavailable" || answer.transaction !== null) failures.push(answer);
       else counts.postponed += 1;
-      await sleep(PAUSE_MS);
+      await sleep(POSTPONED_MS);
     }
   };
 
