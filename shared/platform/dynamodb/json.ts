@@ -92,8 +92,16 @@ export const bodyOf = (command: Command): Buffer | undefined => {
   }
 };
 
-/** Binary values, a name with a meaning in JavaScript, and escapes, which could hide either. */
-const LEFT_TO_SDK = /"(?:B|BS|__proto__)"|\\u/;
+/** A name with a meaning in JavaScript, and escapes, which could hide it. */
+const LEFT_TO_SDK = /"__proto__"|\\u/;
+
+/** Binary values are Base64. An attribute that has the name of a type has an object as its value. */
+const withBinary = (name: string, value: unknown): unknown => {
+  if (name === "BS" && Array.isArray(value)) return value.map((one) => withBinary("B", one));
+  if (name !== "B" || typeof value !== "string") return value;
+  const bytes = Buffer.from(value, "base64");
+  return bytes.toString("base64") === value ? new Uint8Array(bytes) : refuse();
+};
 
 export type Output = { readonly Attributes?: Readonly<Record<string, unknown>> };
 
@@ -101,7 +109,7 @@ export type Output = { readonly Attributes?: Readonly<Record<string, unknown>> }
 export const outputOf = (command: Command, body: string): Output | undefined => {
   if (LEFT_TO_SDK.test(body)) return undefined;
   try {
-    const { Attributes, ...others }: { Attributes?: Record<string, AttributeValue> } = JSON.parse(body);
+    const { Attributes, ...others }: { Attributes?: Record<string, AttributeValue> } = JSON.parse(body, withBinary);
     if (Object.keys(others).length > 0) return undefined;
     if (Attributes === undefined) return {};
     return command instanceof UpdateCommand && isPlain(Attributes) ? { Attributes: unmarshall(Attributes) } : undefined;

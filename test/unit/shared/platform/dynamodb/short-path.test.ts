@@ -186,6 +186,15 @@ describe("what takes the short path", () => {
     expect(seen).toHaveLength(6);
   });
 
+  test("an answer with binary values, such as a key's whitelist, is read without the SDK", async () => {
+    const db = withShortPath(open());
+    await learned(db);
+    answers.push(json(200, { Attributes: { whitelist: { BS: ["IH8AAAE="] }, B: { B: "AQ==" } } }));
+    const { Attributes } = await db.send(update());
+    expect(Attributes).toEqual({ whitelist: new Set([Uint8Array.of(32, 127, 0, 0, 1)]), B: Uint8Array.of(1) });
+    expect(updatesBySdk).not.toHaveBeenCalled();
+  });
+
   test("a transaction without a token goes through the SDK, which makes one up", async () => {
     const db = withShortPath(open());
     answers.push(...Array.from({ length: 3 }, () => json(200, {})));
