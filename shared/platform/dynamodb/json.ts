@@ -32,24 +32,16 @@ const members = (value: unknown, writeOf: (name: string) => Write, order?: reado
 };
 
 const text: Write = (value) => (typeof value === "string" ? value : refuse());
-const names: Write = (value) => members(value, () => text);
 const attributes: Write = (value) => members(value, () => attribute);
 
 /** By the rules of `marshall` with `removeUndefinedValues`. */
 const attribute: Write = (value) => {
-  switch (typeof value) {
-    case "string":
-      return { S: value };
-    case "number":
-      return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? { N: String(value) } : refuse();
-    case "boolean":
-      return { BOOL: value };
-    default:
-      if (value === null) return { NULL: true };
-      return Array.isArray(value)
-        ? { L: value.filter((item) => item !== undefined).map(attribute) }
-        : { M: attributes(value) };
-  }
+  if (typeof value === "string") return { S: value };
+  if (typeof value === "number") return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? { N: String(value) } : refuse();
+  if (typeof value === "boolean") return { BOOL: value };
+  if (value === null) return { NULL: true };
+  if (Array.isArray(value)) return { L: value.filter((item) => item !== undefined).map(attribute) };
+  return { M: attributes(value) };
 };
 
 /** Writes the members in the order of the shape, which is the SDK's. No other may be given. */
@@ -66,7 +58,7 @@ const table: Write = (value) => (typeof value === "string" && !value.startsWith(
 
 const condition = {
   ConditionExpression: text,
-  ExpressionAttributeNames: names,
+  ExpressionAttributeNames: (value: unknown) => members(value, () => text),
   ExpressionAttributeValues: attributes,
   ReturnValuesOnConditionCheckFailure: text,
 };
