@@ -8,6 +8,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     // The functions' log lines are not printed; other output shows the progress.
     disableConsoleIntercept: true,
+    testTimeout: 20_000,
     maxWorkers: 2,
   },
 });
