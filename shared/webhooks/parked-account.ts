@@ -27,6 +27,8 @@ export const parkedAccountSchema = z.object({
   was_empty: z.literal(true).optional(),
 });
 export type ParkedAccount = z.infer<typeof parkedAccountSchema>;
+/** What changes with each requeue. */
+export type NextRequeue = Omit<ParkedAccount, "pk" | "account_id" | "open">;
 
 export const readParkedAccount = (ledger: Ledger, accountId: string): Promise<ParkedAccount | undefined> =>
   getItem(ledger, parkedAccountPk(accountId), parkedAccountSchema);
@@ -70,7 +72,7 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
 export const setNextRequeue = async (
   ledger: Ledger,
   parked: ParkedAccount,
-  next: (parked: ParkedAccount) => Omit<ParkedAccount, "pk" | "account_id" | "open">,
+  next: (parked: ParkedAccount) => NextRequeue,
 ): Promise<void> => {
   const { pk, account_id, open, created_at } = parked;
   let current = parked;

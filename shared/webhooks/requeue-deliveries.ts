@@ -11,7 +11,7 @@ import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budget
 import { type Delivery, deliverySchema } from "./delivery.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
-import { type ParkedAccount, readParkedAccount, setNextRequeue } from "./parked-account.ts";
+import { type NextRequeue, type ParkedAccount, readParkedAccount, setNextRequeue } from "./parked-account.ts";
 
 export type RequeueDeps = {
   readonly ledger: Ledger;
@@ -150,8 +150,6 @@ export type RequeuePage = {
   readonly waiting: readonly Pick<Delivery, "next_attempt_at">[];
   readonly sent: number;
 };
-
-type NextRequeue = Omit<ParkedAccount, "pk" | "account_id" | "open">;
 
 export const nextRequeue = (
   selection: Selection,

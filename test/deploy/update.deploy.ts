@@ -89,7 +89,7 @@ describe.skipIf(!hasPreviousRelease)(`an update from the previous release under 
   }, 900_000);
   afterAll(() => rehearsal?.close());
 
-  test("no request fails, and while the stage does not sell, orders are told to come back", () => {
+  test("no request fails, and while the stage does not sell, orders are refused without a transaction", () => {
     const { failures, counts } = rehearsal.traffic;
     expect(failures).toEqual([]);
     expect(counts.requests).toBeGreaterThan(4 * ORDERS);

@@ -1,3 +1,4 @@
+import { sum } from "../../shared/platform/sum.ts";
 import { monthlyUsageAtRest } from "../costs/at-rest.ts";
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
@@ -11,10 +12,9 @@ const HOURS_OF_MONTH = 730;
  */
 export const estimateDollars = (requests: number, elapsedMs: number): number => {
   const hours = Math.ceil(elapsedMs / 3_600_000);
-  const atRest = Object.values(monthlyUsageAtRest({ kind: "none" })).reduce((sum, usage) => sum + dollarsOf(usage), 0);
-  const request = [budgets.purchase, budgets.upstreamEvent, budgets.webhook].reduce(
-    (sum, budget) => sum + dollarsOf(usageOf(budget)),
-    0,
+  const atRest = sum(Object.values(monthlyUsageAtRest({ kind: "none" })).map((usage) => dollarsOf(usage)));
+  const request = sum(
+    [budgets.purchase, budgets.upstreamEvent, budgets.webhook].map((budget) => dollarsOf(usageOf(budget))),
   );
   return (atRest * hours) / HOURS_OF_MONTH + requests * request;
 };
