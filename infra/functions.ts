@@ -108,13 +108,16 @@ export const functionSpecs = {
     queries: ["by_open"],
     sendsTo: ["delivery"],
     impact:
-      "Apps receive some webhooks late: those that wait for longer than 15 minutes, and those of endpoints that are down.",
+      "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, and `wallet.low`.",
   },
   "refresh-catalog": {
     memoryMb: 512,
     timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { cache: ["GetItem", "PutItem"] },
+    // The keys of subscriptions name the accounts that are told of a change.
+    queries: ["by_open"],
+    sendsTo: ["delivery"],
     impact: "Plans and prices become stale; after 24 hours no data bundle is sold.",
   },
   "reconcile-ledger": {

@@ -1,21 +1,28 @@
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
+import { enqueueCatalogUpdated } from "../../shared/webhooks/enqueue-catalog-updated.ts";
 
 const env = readEnv(functionEnvironments["refresh-catalog"]);
+const db = documentClient();
 const deps = {
-  store: catalogStore(documentClient(), env.CACHE_TABLE),
+  store: catalogStore(db, env.CACHE_TABLE),
   upstream: httpUpstream({
     baseUrl: env.UPSTREAM_BASE_URL,
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
+  announce: enqueueCatalogUpdated({
+    ledger: { db, table: env.LEDGER_TABLE },
+    queue: deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL),
+  }),
   clock: systemClock,
 };
 
-/** Runs each minute, and fetches the catalog when it is due. */
+/** Runs each minute: fetches the catalog when it is due, and enqueues `catalog.updated` when it has changed. */
 export const handler = scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline));

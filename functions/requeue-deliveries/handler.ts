@@ -3,6 +3,7 @@ import { documentClient, sqsClient } from "../../shared/platform/aws-clients.ts"
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
+import { enqueueLowBalances } from "../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../shared/webhooks/requeue-deliveries.ts";
 
 const env = readEnv(functionEnvironments["requeue-deliveries"]);
@@ -13,5 +14,8 @@ const deps = {
   queue: deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL),
 };
 
-/** Each minute: puts parked deliveries that are due back into the delivery queue. */
-export const handler = scheduleHandler("requeue-deliveries.ran", (deadline) => requeueDeliveries(deps, deadline));
+/** Each minute: puts parked deliveries that are due back into the delivery queue, and enqueues `wallet.low`. */
+export const handler = scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
+  ...(await requeueDeliveries(deps, deadline)),
+  low_balances: await enqueueLowBalances(deps, deadline),
+}));

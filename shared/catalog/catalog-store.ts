@@ -1,6 +1,8 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
+import { catalogChange } from "./catalog-change.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { droppedEntry } from "./usable-catalog.ts";
 
@@ -15,11 +17,15 @@ const catalogItem = z.object({
   fetched_at: z.iso.datetime(),
   /** Absent in items of earlier releases. */
   dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }).default({ count: 0, first: [] }),
+  /** Absent in items of earlier releases. */
+  unannounced: z.array(catalogChange).default([]),
 });
 
 export type CatalogStore = {
   readonly read: () => Promise<Snapshot | undefined>;
   readonly write: (snapshot: Snapshot) => Promise<void>;
+  /** Writes it if the catalog that is served is still the one that was read; resolves with whether it was. */
+  readonly replace: (read: Snapshot, snapshot: Snapshot) => Promise<boolean>;
   readonly readCandidate: () => Promise<Snapshot | undefined>;
   readonly writeCandidate: (snapshot: Snapshot) => Promise<void>;
 };
@@ -30,22 +36,42 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
   const read = async (pk: Pk): Promise<Snapshot | undefined> => {
     const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
     if (Item === undefined) return undefined;
-    const { gzip, etag, fetched_at, dropped } = catalogItem.parse(Item);
-    return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped };
+    const { gzip, etag, fetched_at, dropped, unannounced } = catalogItem.parse(Item);
+    return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped, unannounced };
   };
-  const write = async (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first } }: Snapshot): Promise<void> => {
+  const put = (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first }, unannounced }: Snapshot) => {
     const Item: z.input<typeof catalogItem> = {
       pk,
       gzip,
       etag,
       fetched_at: isoTime(fetchedAtMs),
       dropped: { count, first: [...first] },
+      ...(unannounced.length > 0 && { unannounced: [...unannounced] }),
     };
-    await db.send(new PutCommand({ TableName: table, Item }));
+    return { TableName: table, Item };
+  };
+  const write = async (pk: Pk, snapshot: Snapshot): Promise<void> => {
+    await db.send(new PutCommand(put(pk, snapshot)));
+  };
+  const replace = async (read: Snapshot, snapshot: Snapshot): Promise<boolean> => {
+    try {
+      await db.send(
+        new PutCommand({
+          ...put("catalog", snapshot),
+          ConditionExpression: "etag = :etag AND fetched_at = :fetched_at",
+          ExpressionAttributeValues: { ":etag": read.etag, ":fetched_at": isoTime(read.fetchedAtMs) },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return false;
+    }
   };
   return {
     read: () => read("catalog"),
     write: (snapshot) => write("catalog", snapshot),
+    replace,
     readCandidate: () => read("catalog-candidate"),
     writeCandidate: (snapshot) => write("catalog-candidate", snapshot),
   };

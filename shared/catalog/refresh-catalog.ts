@@ -2,8 +2,9 @@ import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, isoTime } from "../platform/time.ts";
 import { type HttpUpstream, NO_UPSTREAM_KEY } from "../upstream/http-upstream.ts";
+import { type CatalogChange, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
 import type { CatalogStore } from "./catalog-store.ts";
 import { catalogChanges, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
@@ -26,6 +27,8 @@ export type RefreshResult =
 export type RefreshDeps = {
   readonly store: CatalogStore;
   readonly upstream: Pick<HttpUpstream, "fetchCatalog">;
+  /** Enqueues the events of a change; may be called again for the same one. */
+  readonly announce: (change: CatalogChange) => Promise<void>;
   readonly clock: Clock;
 };
 
@@ -33,11 +36,14 @@ export type RefreshDeps = {
  * Fetches the upstream's catalog, when it is due or now, and stores the bytes to serve, unless the catalog is refused.
  */
 export const refreshCatalog = async (
-  { store, upstream, clock }: RefreshDeps,
+  deps: RefreshDeps,
   deadline: Deadline,
   when: "due" | "now" = "due",
 ): Promise<RefreshResult> => {
-  const before = await readServed(store);
+  const { store, upstream, clock } = deps;
+  const read = await readServed(store);
+  // A run that died after it stored the catalog left these.
+  const before = read && { ...(await announceChanges(deps, read)), catalog: read.catalog };
   const isFresh = before !== undefined && clock() - before.fetchedAtMs < REFRESH_AFTER_MS;
   if (isFresh && when === "due") return { kind: "fresh_enough" };
 
@@ -58,9 +64,46 @@ export const refreshCatalog = async (
     await store.writeCandidate(snapshot);
     return refuse(suspicion, { plans, plans_before: plansBefore });
   }
-  await store.write(snapshot);
+  const next = withChange(snapshot, before, catalog, clock());
+  // An operator accepted another catalog meanwhile: the next run continues from there.
+  if (!(await replaceServed(store, before, next))) return { kind: "fresh_enough" };
   log.info("catalog.replaced", { plans, ...changesFor(before?.catalog ?? { networks: [], data_plans: [] }, catalog) });
+  await announceChanges(deps, next);
   return { kind: "replaced", plans };
+};
+
+type Served = Snapshot & { readonly catalog: Catalog };
+
+/** The catalog with what it changes for callers. The first one of a stage, or after an unreadable one, changes nothing. */
+const withChange = (snapshot: Snapshot, before: Served | undefined, catalog: Catalog, nowMs: number): Snapshot => {
+  if (before === undefined) return snapshot;
+  const change = changeBetween(before.catalog, catalog, isoTime(nowMs));
+  const unannounced = [...before.unannounced, ...(change ? [change] : [])];
+  const kept = unannounced.slice(-UNANNOUNCED_MAX);
+  if (kept.length < unannounced.length) log.alarm("catalog.change_not_announced", { reason: "too_many" });
+  return { ...snapshot, unannounced: kept };
+};
+
+const replaceServed = async (store: CatalogStore, before: Served | undefined, next: Snapshot): Promise<boolean> => {
+  if (before !== undefined) return store.replace(before, next);
+  await store.write(next);
+  return true;
+};
+
+/**
+ * Announces the changes of a stored catalog and then removes them from it: a crash in between announces them again. A
+ * fault does not stop the refresh; the next run tries again. Resolves with the catalog as it is stored then.
+ */
+const announceChanges = async ({ store, announce }: RefreshDeps, stored: Snapshot): Promise<Snapshot> => {
+  if (stored.unannounced.length === 0) return stored;
+  try {
+    for (const change of stored.unannounced) await announce(change);
+    const announced = { ...stored, unannounced: [] };
+    return (await store.replace(stored, announced)) ? announced : stored;
+  } catch (error) {
+    log.alarm("catalog.change_not_announced", errorFields(error));
+    return stored;
+  }
 };
 
 /**
@@ -115,16 +158,20 @@ export const readCandidate = async (store: CatalogStore): Promise<Snapshot | und
   return candidate && candidate.fetchedAtMs > (served?.fetchedAtMs ?? 0) ? candidate : undefined;
 };
 
-/** Serves the refused catalog from now on; undefined if there is none. */
-export const acceptCandidate = async (store: CatalogStore): Promise<Catalog | undefined> => {
-  const candidate = await readCandidate(store);
-  if (candidate === undefined) return undefined;
-  await store.write(candidate);
-  return catalogOf(candidate);
+/** Serves the refused catalog from now on; undefined if there is none. The next refresh announces what it changes. */
+export const acceptCandidate = async (store: CatalogStore, clock: Clock): Promise<Catalog | undefined> => {
+  for (;;) {
+    const candidate = await readCandidate(store);
+    if (candidate === undefined) return undefined;
+    const before = await readServed(store);
+    const catalog = catalogOf(candidate);
+    // A refresh may store another catalog meanwhile, and then the candidate may be too old.
+    if (await replaceServed(store, before, withChange(candidate, before, catalog, clock()))) return catalog;
+  }
 };
 
 /** The catalog that is served; undefined if there is none that this version can read, so it is replaced. */
-const readServed = async (store: CatalogStore) => {
+const readServed = async (store: CatalogStore): Promise<Served | undefined> => {
   try {
     const snapshot = await store.read();
     return snapshot && { ...snapshot, catalog: catalogOf(snapshot) };

@@ -1,6 +1,7 @@
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import { documentText, type PreparedDocument, prepareDocument } from "../lambda/prepared-document.ts";
+import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 
 /** How many entries were dropped, and the first of them. */
@@ -14,6 +15,8 @@ export type Snapshot = PreparedDocument & {
   readonly fetchedAtMs: number;
   /** Entries of the upstream's catalog that are not served. */
   readonly dropped: DroppedEntries;
+  /** Changes up to this catalog that subscribed accounts may not have been sent yet, oldest first. */
+  readonly unannounced: readonly CatalogChange[];
 };
 
 /** Prepares the bytes of the response, with their `ETag`. */
@@ -23,6 +26,7 @@ export const snapshotOf = (catalog: Catalog, fetchedAtMs: number, dropped: reado
     ...prepareDocument(body),
     fetchedAtMs,
     dropped: { count: dropped.length, first: dropped.slice(0, DROPPED_LISTED_MAX) },
+    unannounced: [],
   };
 };
 
@@ -40,7 +44,7 @@ export const indexPlans = ({ networks, data_plans }: Catalog): PlanIndex => ({
   plans: new Map(data_plans.map((plan) => [plan.id, plan])),
 });
 
-/** Which plans were added, removed or repriced. */
+/** Which plans and networks were added or removed, and which plans were repriced. */
 export const catalogChanges = (before: Catalog, after: Catalog) => {
   const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
   const idsAfter = new Set(after.data_plans.map(({ id }) => id));
@@ -48,5 +52,7 @@ export const catalogChanges = (before: Catalog, after: Catalog) => {
     added: after.data_plans.filter(({ id }) => !priceBefore.has(id)),
     removed: before.data_plans.filter(({ id }) => !idsAfter.has(id)),
     repriced: after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price),
+    networksAdded: after.networks.filter(({ id }) => !before.networks.some((network) => network.id === id)),
+    networksRemoved: before.networks.filter(({ id }) => !after.networks.some((network) => network.id === id)),
   };
 };

@@ -19,7 +19,14 @@ import {
   ninVerifyResult,
   retrieveRequest,
 } from "./identity.ts";
-import { transactionUpdated, webhookTest } from "./openapi-webhooks.ts";
+import {
+  catalogUpdated,
+  changedPlan,
+  repricedPlan,
+  transactionUpdated,
+  walletLow,
+  webhookTest,
+} from "./openapi-webhooks.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { routes } from "./routes.ts";
 import {
@@ -58,6 +65,8 @@ const responseSchemas = {
   BvnRetrieveResult: bvnRetrieveResult,
   BvnVerification: bvnVerifyResult,
   Catalog: catalogSchema,
+  CatalogUpdated: catalogUpdated,
+  ChangedPlan: changedPlan,
   DataPlan: dataPlanSchema,
   ErrorEnvelope: errorEnvelope,
   IdentityTransaction: identityTransaction,
@@ -70,6 +79,7 @@ const responseSchemas = {
   OpenApiDocument: routes.describeApi.data,
   Purchase: purchaseResult,
   PurchasedTransaction: purchasedTransaction,
+  RepricedPlan: repricedPlan,
   Transaction: transactionView,
   TransactionLookup: routes.getTransaction.data,
   TransactionPage: transactionPage,
@@ -77,6 +87,7 @@ const responseSchemas = {
   TransactionType: transactionType,
   TransactionUpdated: transactionUpdated,
   Wallet: walletResult,
+  WalletLow: walletLow,
   WebhookTest: webhookTest,
 };
 
@@ -99,15 +110,18 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   },
   TransactionStatus: { description: "`success` and `failed` are final." },
 
+  account_id: { description: "The account whose endpoint this is." },
   amount: { description: "NGN, at most 2 decimals." },
   "AirtimePurchaseRequest.amount": {
     description:
       "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
   },
+  at: { description: "When it was noticed, in UTC." },
   balance: { description: "NGN, at most 2 decimals." },
   bvn: { description: "The bank verification number, 11 digits." },
   caller_reference: { description: "The `reference` that the caller sent; null if it sent none." },
   "Network.code": { description: "Lower-case network code: `network` of an airtime purchase." },
+  counts: { description: "How many entries each list would have if it were not cut." },
   created_at: { description: "Time of creation, in UTC." },
   cursor: { description: "The `next_cursor` of the previous page." },
   date_of_birth: { description: "`YYYY-MM-DD`." },
@@ -133,6 +147,8 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
       "`basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive.",
     enum: [...identityMode.options],
   },
+  "ChangedPlan.network": { description: "The network's display name." },
+  "RepricedPlan.network": { description: "The network's display name." },
   "Transaction.network": { description: "The network's display name; null for identity checks." },
   "TransactionUpdated.network": { description: "The network's display name; empty for identity checks." },
   "AirtimePurchaseRequest.network": {
@@ -151,6 +167,7 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   },
   photo: { description: "Base64, without a `data:` prefix." },
   plan_id: { description: "The `id` of a plan in the catalog. The plan must belong to the network." },
+  previous_price: { description: "The price before: NGN, at most 2 decimals." },
   price: { description: "What a purchase debits from the wallet: NGN, at most 2 decimals." },
   purpose: {
     description:
@@ -163,11 +180,13 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   "TransactionPath.reference": { description: "The service's reference, or the caller's." },
   registration_date: { description: "`YYYY-MM-DD`." },
   result: { description: "Null only while the status is `processing`." },
+  threshold: { description: "NGN. The balance is below it." },
   "IdentityTransaction.title": { description: "The operation, for example `NIN Verification`." },
   to: {
     description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
   },
   transactions: { description: "Newest first." },
+  truncated: { description: "The lists are cut: read the catalog." },
   updated_at: { description: "Time of the last change, in UTC." },
   validity: { description: "How long the bundle lasts, as text for people." },
 };

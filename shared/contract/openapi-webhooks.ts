@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { dataPlanSchema, networkSchema } from "./catalog.ts";
 import { transactionStatus, transactionType } from "./transaction.ts";
 
 /** The event that a caller's endpoint receives when a transaction becomes final. Source: docs/interface.md 15.2. */
@@ -12,6 +13,38 @@ export const transactionUpdated = z.object({
     network: z.string(),
     phone_number: z.string(),
     created_at: z.iso.datetime(),
+  }),
+});
+
+/** An account's balance fell below its threshold. Source: docs/interface.md 15.7. */
+export const walletLow = z.object({
+  event: z.literal("wallet.low"),
+  data: z.object({ account_id: z.string(), balance: z.number(), threshold: z.number(), at: z.iso.datetime() }),
+});
+
+/** A plan in `catalog.updated`. */
+export const changedPlan = dataPlanSchema.omit({ validity: true }).extend({ network: networkSchema.shape.name });
+export const repricedPlan = changedPlan.extend({ previous_price: dataPlanSchema.shape.price });
+const changeCounts = z.object({
+  plans_added: z.int(),
+  plans_removed: z.int(),
+  plans_repriced: z.int(),
+  networks_added: z.int(),
+  networks_removed: z.int(),
+});
+
+/** The catalog changed. Source: docs/interface.md 15.8. */
+export const catalogUpdated = z.object({
+  event: z.literal("catalog.updated"),
+  data: z.object({
+    at: z.iso.datetime(),
+    plans_added: z.array(changedPlan),
+    plans_removed: z.array(changedPlan),
+    plans_repriced: z.array(repricedPlan),
+    networks_added: z.array(networkSchema),
+    networks_removed: z.array(networkSchema),
+    counts: changeCounts,
+    truncated: z.boolean(),
   }),
 });
 
@@ -91,6 +124,46 @@ export const webhooks = {
         network: "MTN",
         phone_number: "08031234567",
         created_at: "2026-11-21T09:30:00.000Z",
+      },
+    },
+  }),
+  "wallet.low": signedPost({
+    operationId: "walletLow",
+    summary: "The balance fell below its threshold",
+    description:
+      "Sent to accounts that asked an operator for it, when the balance is below the account's low balance threshold for the first " +
+      "time since it was not. It is noticed within about a minute; a fall and a rise in between may go unnoticed.",
+    schema: "WalletLow",
+    id: "evt_819fce4792552f90fd558122e5d84f84",
+    example: {
+      event: "wallet.low",
+      data: {
+        account_id: "acc_0123456789abcdef01",
+        balance: 4_500,
+        threshold: 5_000,
+        at: "2026-11-21T09:30:00.000Z",
+      },
+    },
+  }),
+  "catalog.updated": signedPost({
+    operationId: "catalogUpdated",
+    summary: "Plans or networks changed",
+    description:
+      "Sent to accounts that asked an operator for it, when plans or networks are added or removed, or prices change. The lists are " +
+      "cut where they would be too long: then `truncated` is true, `counts` is still complete, and `GET /vtu/data` has everything.",
+    schema: "CatalogUpdated",
+    id: "evt_45beef3803061c3431c87acbb16296fc",
+    example: {
+      event: "catalog.updated",
+      data: {
+        at: "2026-11-21T09:30:00.000Z",
+        plans_added: [],
+        plans_removed: [],
+        plans_repriced: [{ id: 101, network_id: 1, name: "1GB", price: 510, network: "MTN", previous_price: 500 }],
+        networks_added: [],
+        networks_removed: [],
+        counts: { plans_added: 0, plans_removed: 0, plans_repriced: 1, networks_added: 0, networks_removed: 0 },
+        truncated: false,
       },
     },
   }),

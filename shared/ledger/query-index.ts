@@ -2,7 +2,14 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
-import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes, OPEN_TRANSACTION, PARKED_ACCOUNTS } from "./schema.ts";
+import {
+  ACCOUNTS_OWNER,
+  accountIdOf,
+  ledgerIndexes,
+  OPEN_TRANSACTION,
+  PARKED_ACCOUNTS,
+  subscriptionsTo,
+} from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
 export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
@@ -88,6 +95,14 @@ export const openKeys = (table: Table, range: TimeRange): Promise<readonly Index
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>
   queryPages(table, { open: PARKED_ACCOUNTS }, { from: ALL_TIMES.from, to });
+
+/** The keys of the subscriptions to an event, oldest first, in batches that one read can take. */
+export async function* subscriptionKeyBatches(
+  table: Table,
+  event: string,
+): AsyncGenerator<readonly IndexKey[], void, void> {
+  for await (const page of queryPages(table, { open: subscriptionsTo(event) }, ALL_TIMES)) yield* keyBatches(page);
+}
 
 export type IndexedAccount = { readonly account_id: string; readonly created_at: string };
 

@@ -17,6 +17,7 @@ const itemKinds = [
   "event", // shared/upstream-events/stored-event.ts
   "delivery", // shared/webhooks/delivery.ts
   "parked", // shared/webhooks/parked-account.ts
+  "subscription", // shared/webhooks/subscription.ts
   "phone-retention", // shared/reconciliation/phone-retention.ts
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
@@ -70,7 +71,16 @@ export const deliveryPk = (event: {
   return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
 };
 
+/** The delivery of an event that is about an account and no transaction. */
+export const accountEventDeliveryPk = (webhookId: string, repeat?: string): string =>
+  pkOf("delivery", webhookId, ...(repeat === undefined ? [] : [repeat]));
+
 export const parkedAccountPk = (accountId: string): string => pkOf("parked", accountId);
+
+/** An account's subscription to an event by its name. */
+export const subscriptionPk = (event: string, accountId: string): string => pkOf("subscription", event, accountId);
+/** The account of a subscription with this key. */
+export const subscriberOf = (pk: string): string => restOf(restOf(pk));
 
 /** The progress of masking the items of `owner`; an empty `owner` stands for all owners. */
 export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
@@ -90,6 +100,9 @@ export const PARKED_ACCOUNTS = "parked";
 /** An account's parked deliveries, oldest first. */
 export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);
 
+/** The subscriptions to an event. */
+export const subscriptionsTo = (event: string): string => pkOf("subscription", event);
+
 /** The indexes; infra/tables.ts creates them. */
 export const ledgerIndexes = {
   byOwner: { name: "by_owner", partition: "owner", sort: "created_at" },
@@ -99,6 +112,6 @@ export const ledgerIndexes = {
     // What an event needs to settle its transaction without reading it first.
     includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
   },
-  /** Live transactions that are `processing`, parked deliveries, and the accounts that have some. */
+  /** Live transactions that are `processing`, parked deliveries, the accounts that have some, and subscriptions. */
   byOpen: { name: "by_open", partition: "open", sort: "created_at" },
 } as const;

@@ -109,7 +109,7 @@ export const functionEnvironments = {
       UPSTREAM_HMAC_SECRET_ID: secretId,
     } satisfies SecretIds),
   "refresh-catalog": environment
-    .pick({ CACHE_TABLE: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
+    .pick({ LEDGER_TABLE: true, CACHE_TABLE: true, DELIVERY_QUEUE_URL: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),

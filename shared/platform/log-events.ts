@@ -197,6 +197,14 @@ export const logEvents = {
     meaning: "The catalog could not be read from the cache table. The copy in memory is served.",
     action: "None. Check DynamoDB if it repeats.",
   },
+  "catalog.change_not_announced": {
+    level: "alarm",
+    fields: { reason: "string?", error: "string?", at: "string?" },
+    meaning:
+      "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued. Each run tries again; " +
+      "with the reason too_many, an old change was given up.",
+    action: "Read the log of refresh-catalog.",
+  },
   "catalog.unreadable": {
     level: "error",
     fields: thrown,
@@ -217,8 +225,9 @@ export const logEvents = {
   },
   "requeue-deliveries.ran": {
     level: "info",
-    fields: { accounts: "number", requeued: "number" },
-    meaning: "The run of this minute over accounts with parked deliveries has ended.",
+    fields: { accounts: "number", requeued: "number", low_balances: "number" },
+    meaning:
+      "The run of this minute over accounts with parked deliveries, and over balances that may be low, has ended.",
     action: "None.",
   },
   "wallet.not_reconciled": {
@@ -308,6 +317,13 @@ export const logEvents = {
     fields: { account: "string", ...thrown },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
+    action: "Read the log of requeue-deliveries.",
+  },
+  "low_balances.not_checked": {
+    level: "alarm",
+    fields: { account: "string?", reason: "string?", error: "string?", at: "string?" },
+    meaning:
+      "An app's `wallet.low` is late: its balance could not be compared with its threshold. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
   },
   "webhook.switched_off": {

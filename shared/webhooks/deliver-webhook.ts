@@ -2,7 +2,6 @@ import { requireAccount } from "../access/account-store.ts";
 import type { MessageResult } from "../lambda/queue-handler.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { deliveryPk } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
@@ -12,6 +11,7 @@ import {
   type DeliveryState,
   newDelivery,
   readDelivery,
+  recordPk,
   recordProgress,
 } from "./delivery.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
@@ -29,6 +29,7 @@ import { scheduleRequeue } from "./parked-account.ts";
 import type { Post } from "./post-webhook.ts";
 import { signatureHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
+import { TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 export type DeliveryDeps = {
   readonly ledger: Ledger;
@@ -46,16 +47,13 @@ export const deliverWebhook =
   (deps: DeliveryDeps) =>
   async (message: DeliveryMessage): Promise<MessageResult> => {
     const { ledger, endpoints } = deps;
-    const transaction = await readTransaction(ledger, message.transaction);
-    if (transaction === undefined || transaction.status !== message.status) {
-      return { kind: "retry", reason: "no_such_settlement" };
-    }
+    const webhook = await webhookOf(ledger, message);
+    if (webhook === undefined) return { kind: "retry", reason: "no_such_settlement" };
     const [account, stored] = await Promise.all([
-      requireAccount(endpoints.accounts, transaction.account_id),
-      readDelivery(ledger, deliveryPk(message)),
+      requireAccount(endpoints.accounts, webhook.accountId),
+      readDelivery(ledger, recordPk(message)),
     ]);
-    const id = webhookId(referenceOf(transaction), message.status);
-    const delivery = stored ?? newDelivery(message, transaction, id, ledger.clock());
+    const delivery = stored ?? newDelivery(message, webhook, ledger.clock());
     if (delivery.state !== "pending") return { kind: "done", outcome: `already_${delivery.state}` };
 
     const endpoint = await readEndpoint(endpoints, account);
@@ -71,9 +69,24 @@ export const deliverWebhook =
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
       return resultOf(ledger, parked, endpoint);
     }
-    const body = webhookBody(transaction, message.status);
-    return attemptDelivery(deps, { delivery, body, endpoint: { ...endpoint, url: endpoint.url } });
+    return attemptDelivery(deps, { delivery, body: webhook.body, endpoint: { ...endpoint, url: endpoint.url } });
   };
+
+type Webhook = { readonly accountId: string; readonly webhookId: string; readonly body: string };
+
+/** What a message delivers, to whom; undefined if its transaction is not in the ledger with its status. */
+const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webhook | undefined> => {
+  if (message.event !== TRANSACTION_UPDATED) {
+    return { accountId: message.account_id, webhookId: message.webhook_id, body: message.body };
+  }
+  const transaction = await readTransaction(ledger, message.transaction);
+  if (transaction === undefined || transaction.status !== message.status) return undefined;
+  return {
+    accountId: transaction.account_id,
+    webhookId: webhookId(referenceOf(transaction), message.status),
+    body: webhookBody(transaction, message.status),
+  };
+};
 
 /** What an attempt posts, and to which endpoint. */
 type DueDelivery = {

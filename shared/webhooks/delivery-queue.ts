@@ -1,20 +1,16 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { accountEvent, transactionEvent } from "./webhook-event.ts";
 
-/** The statuses that a webhook reports. */
-export const finalStatus = z.enum(["success", "failed"]);
-export type FinalStatus = z.infer<typeof finalStatus>;
-
-/** A message of the delivery queue: one webhook to deliver. It holds no personal data. */
-export const deliveryMessage = z.object({
-  /** The transaction's key. */
-  transaction: z.string(),
-  status: finalStatus,
+const copy = {
   /** Set on a copy: the webhook is delivered again, with a delivery record of its own. */
   repeat: z.string().min(1).max(100).optional(),
   /** Set on the one message that may be posted to an endpoint that is down. */
   probe: z.literal(true).optional(),
-});
+};
+
+/** A message of the delivery queue: one webhook to deliver. It holds no personal data. */
+export const deliveryMessage = z.union([transactionEvent.extend(copy), accountEvent.extend(copy)]);
 export type DeliveryMessage = z.infer<typeof deliveryMessage>;
 
 export type DeliveryQueue = {

@@ -3,11 +3,11 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { deliveriesOwner, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { accountEventDeliveryPk, deliveriesOwner, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
-import { type DeliveryMessage, finalStatus } from "./delivery-queue.ts";
+import type { DeliveryMessage } from "./delivery-queue.ts";
+import { accountEvent, TRANSACTION_UPDATED, transactionEvent } from "./webhook-event.ts";
 
 /** `pending` waits for its next attempt; every other state is final. */
 const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
@@ -27,17 +27,10 @@ const attemptSchema = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
-/**
- * One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. A parked
- * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
- */
-export const deliverySchema = z.object({
+const progress = {
   pk: z.string(),
   owner: z.string(),
   account_id: z.string(),
-  /** The transaction's key. */
-  transaction: z.string(),
-  status: finalStatus,
   repeat: z.string().optional(),
   webhook_id: z.string(),
   state: deliveryState,
@@ -48,26 +41,51 @@ export const deliverySchema = z.object({
   open: z.string().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-});
+};
+
+/**
+ * One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. A parked
+ * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
+ */
+export const deliverySchema = z.union([transactionEvent.extend(progress), accountEvent.extend(progress)]);
 export type Delivery = z.infer<typeof deliverySchema>;
+
+/** The key of the record of a message's delivery. */
+export const recordPk = (message: DeliveryMessage): string =>
+  message.event === TRANSACTION_UPDATED
+    ? deliveryPk(message)
+    : accountEventDeliveryPk(message.webhook_id, message.repeat);
 
 /** A delivery before its first attempt. */
 export const newDelivery = (
   { probe: _probe, ...event }: DeliveryMessage,
-  { account_id }: Pick<Transaction, "account_id">,
-  webhookId: string,
+  { accountId, webhookId }: { readonly accountId: string; readonly webhookId: string },
   nowMs: number,
 ): Delivery => ({
-  pk: deliveryPk(event),
-  owner: deliveriesOwner(account_id),
-  account_id,
   ...event,
+  pk: recordPk(event),
+  owner: deliveriesOwner(accountId),
+  account_id: accountId,
   webhook_id: webhookId,
   state: "pending",
   attempts: [],
   created_at: isoTime(nowMs),
   updated_at: isoTime(nowMs),
 });
+
+/** The message that puts a stored delivery into the queue. */
+export const messageOf = (delivery: Delivery, isProbe: boolean): DeliveryMessage => {
+  const copy = {
+    ...(delivery.repeat !== undefined && { repeat: delivery.repeat }),
+    ...(isProbe && { probe: true as const }),
+  };
+  if (delivery.event === TRANSACTION_UPDATED) {
+    const { event, transaction, status } = delivery;
+    return { event, transaction, status, ...copy };
+  }
+  const { event, account_id, webhook_id, body } = delivery;
+  return { event, account_id, webhook_id, body, ...copy };
+};
 
 export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | undefined> =>
   getItem(ledger, pk, deliverySchema);

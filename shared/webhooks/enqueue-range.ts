@@ -5,7 +5,8 @@ import { listTransactions } from "../ledger/list-transactions.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isoTime } from "../platform/time.ts";
-import { type DeliveryQueue, finalStatus, sendAll } from "./delivery-queue.ts";
+import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
+import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /**
@@ -68,10 +69,12 @@ const enqueueAll = async (
   transactions: readonly Transaction[],
   resendId: string,
 ): Promise<number> => {
-  const messages = transactions.flatMap(({ pk, account_id, ...transaction }) => {
+  const messages = transactions.flatMap(({ pk, account_id, ...transaction }): AddressedMessage[] => {
     const status = finalStatus.safeParse(transaction.status).data;
     if (status === undefined) return [];
-    return [{ accountId: account_id, message: { transaction: pk, status, repeat: resendId } }];
+    return [
+      { accountId: account_id, message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat: resendId } },
+    ];
   });
   await sendAll(queue, messages);
   return messages.length;

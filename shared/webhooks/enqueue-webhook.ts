@@ -1,7 +1,8 @@
 import * as z from "zod";
 import type { Change } from "../lambda/stream-handler.ts";
 import { isTransactionPk } from "../ledger/schema.ts";
-import { type DeliveryQueue, finalStatus } from "./delivery-queue.ts";
+import type { DeliveryQueue } from "./delivery-queue.ts";
+import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
 const SENT_TWICE_PHONE_NUMBER = "08000000008";
@@ -28,7 +29,7 @@ export const enqueueWebhook =
     if (!isSettled || current === undefined || !isTransactionPk(current.pk)) return "ignored";
 
     const { account_id, mode, phone_number } = settledItem.parse(after);
-    const message = { transaction: current.pk, status };
+    const message = { event: TRANSACTION_UPDATED, transaction: current.pk, status } as const;
     await queue.send(message, account_id);
     if (mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER) {
       await queue.send({ ...message, repeat: "sandbox" }, account_id);

@@ -8,8 +8,8 @@ import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
-import { type Delivery, deliverySchema } from "./delivery.ts";
-import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
+import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
+import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
 import { type NextRequeue, type ParkedAccount, readParkedAccount, setNextRequeue } from "./parked-account.ts";
 
@@ -39,7 +39,7 @@ const EMPTY_MS = 24 * 60 * MINUTE_MS;
 export const requeueDeliveries = async (
   deps: RequeueDeps,
   deadline: Deadline,
-): Promise<LogFields<"requeue-deliveries.ran">> => {
+): Promise<Omit<LogFields<"requeue-deliveries.ran">, "low_balances">> => {
   const { ledger } = deps;
   const accountsDeadline = earlierDeadline(deadlineIn(REQUEUE_ACCOUNTS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
@@ -92,7 +92,7 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
   const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
-    chosen.map((delivery) => messageOf(delivery, isProbe)),
+    chosen.map((delivery) => ({ accountId, message: messageOf(delivery, isProbe) })),
   );
   const page = {
     keys,
@@ -132,16 +132,6 @@ export const chooseDeliveries = (
   if (kind === "due") return due;
   return due.toSorted((one, other) => one.attempts.length - other.attempts.length).slice(0, 1);
 };
-
-const messageOf = ({ account_id, transaction, status, repeat }: Delivery, isProbe: boolean): AddressedMessage => ({
-  accountId: account_id,
-  message: {
-    transaction,
-    status,
-    ...(repeat !== undefined && { repeat }),
-    ...(isProbe && { probe: true as const }),
-  },
-});
 
 /** What one requeue has read: keys of the index, where the list continues, and the deliveries that were not sent. */
 export type RequeuePage = {

@@ -1,6 +1,8 @@
+import type * as z from "zod";
+import type { walletLow } from "../contract/openapi-webhooks.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { nairaFromKobo } from "../platform/money.ts";
-import type { FinalStatus } from "./delivery-queue.ts";
+import { type FinalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 /**
  * The body of `transaction.updated` (docs/interface.md 15.2). Its fields do not change before the phone number is
@@ -9,7 +11,7 @@ import type { FinalStatus } from "./delivery-queue.ts";
  */
 export const webhookBody = (transaction: Transaction, status: FinalStatus): string =>
   JSON.stringify({
-    event: "transaction.updated",
+    event: TRANSACTION_UPDATED,
     data: {
       reference: referenceOf(transaction),
       status,
@@ -20,6 +22,13 @@ export const webhookBody = (transaction: Transaction, status: FinalStatus): stri
       created_at: transaction.created_at,
     },
   });
+
+/** The body of `wallet.low` (docs/interface.md 15.7). */
+export const walletLowBody = (data: z.infer<typeof walletLow>["data"]): string =>
+  JSON.stringify({ event: "wallet.low", data });
+
+/** The body of `catalog.updated` (docs/interface.md 15.8), from the JSON text of its data. */
+export const catalogUpdatedBody = (data: string): string => `{"event":"catalog.updated","data":${data}}`;
 
 /** The body of `webhook.test`, which `admin webhook test` sends. It is about no transaction. */
 export const testEventBody = (accountId: string, createdAt: string): string =>

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { permissionSchema } from "../../shared/contract/routes.ts";
+import { accountEventName, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
@@ -58,6 +59,16 @@ export const permissionsField = z
   .transform((text) => text.split(",").map((entry) => entry.trim()))
   .refine((entries) => entries.every(isPermission), `Must be some of ${permissionSchema.options.join(", ")}`)
   .transform((entries) => z.array(permissionSchema).parse([...new Set(entries)]));
+
+const eventNames: readonly string[] = [TRANSACTION_UPDATED, ...accountEventName.options];
+
+/** The events of an endpoint, as those beside `transaction.updated`, which every endpoint gets. */
+export const eventsField = z
+  .string()
+  .transform((text) => text.split(",").map((entry) => entry.trim()))
+  .refine((entries) => entries.every((entry) => eventNames.includes(entry)), `Must be some of ${eventNames.join(", ")}`)
+  .refine((entries) => entries.includes(TRANSACTION_UPDATED), `Must contain ${TRANSACTION_UPDATED}`)
+  .transform((entries) => accountEventName.options.filter((event) => entries.includes(event)));
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

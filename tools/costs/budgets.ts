@@ -135,11 +135,11 @@ export const budgets = {
     title: "scheduled functions, per minute, with one account",
     invocations: [
       { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
-      { function: "requeue-deliveries", calls: ["Query"] },
+      { function: "requeue-deliveries", calls: ["Query", "Query"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: noWrites,
-    readUnits: 3.5,
+    readUnits: 4,
     log: {
       events: ["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran", "refresh-catalog.ran"],
       bytes: 700,

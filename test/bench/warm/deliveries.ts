@@ -88,7 +88,11 @@ const deliverAll = async (queue: DeliveryQueue, { receivers, bought }: Group, re
   const begunMs = Date.now();
   await inParallel(bought.length, AT_ONCE, async (index) => {
     const one = bought[index];
-    if (one) await queue.send({ transaction: one.transaction, status: "success", repeat }, one.accountId);
+    if (one)
+      await queue.send(
+        { event: "transaction.updated", transaction: one.transaction, status: "success", repeat },
+        one.accountId,
+      );
   });
   const options = { timeoutMs: 60_000, everyMs: 10 };
   await until(`${bought.length} deliveries`, () => arrived() >= bought.length, options);

@@ -7,6 +7,7 @@ import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.t
 import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
+import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
 import type { Item } from "../table-scan.ts";
 
 /** The condition of a conditional put: the item is still the one that was compared. */
@@ -200,6 +201,13 @@ const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }
   return { kind: "update", item: oldItem, when };
 });
 
+/** The later decision of an operator. A mark of a low balance is set again from the restored wallet. */
+const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, oldItem): Step => {
+  if (old.created_at <= restored.created_at) return { kind: "present" };
+  const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };
+  return { kind: "update", item: oldItem, when };
+});
+
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
@@ -212,6 +220,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
   parked: { name: "parked accounts", compare: compareParkedAccount },
+  subscription: { name: "subscriptions", compare: compareSubscription },
   audit: { name: "audit", compare: compareImmutable() },
   // The next reconciliation of a wallet writes a new checkpoint.
   proof: { name: "proofs" },

@@ -13,6 +13,8 @@ import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
+import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
@@ -154,9 +156,10 @@ const changesText = (before: Catalog, after: Catalog): string => {
 const refresh = async (context: AdminContext, { why }: z.output<typeof changeInput>): Promise<Report> => {
   assertLocal(context);
   await recordAudited(context, SERVICE, { action: "catalog refresh", why });
-  const { catalog: store, upstream } = context;
+  const { catalog: store, upstream, ledger } = context;
+  const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const result = await refreshCatalog(
-    { store, upstream, clock: context.ledger.clock },
+    { store, upstream, announce: enqueueCatalogUpdated({ ledger, queue }), clock: ledger.clock },
     deadlineIn(FETCH_TIMEOUT_MS),
     "now",
   );
@@ -169,7 +172,7 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof changeInp
 const accept = async (context: AdminContext, { why }: z.output<typeof changeInput>): Promise<Report> => {
   if ((await readCandidate(context.catalog)) === undefined) throw nothingToAccept();
   await recordAudited(context, SERVICE, { action: "catalog accept", why });
-  const accepted = await acceptCandidate(context.catalog);
+  const accepted = await acceptCandidate(context.catalog, context.ledger.clock);
   if (accepted === undefined) throw nothingToAccept();
   const json = { kind: "accepted", plans: accepted.data_plans.length };
   return { json, text: fields(json) };

@@ -2,14 +2,15 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
-import { getItems } from "../../../shared/ledger/get-item.ts";
+import { getItem, getItems } from "../../../shared/ledger/get-item.ts";
 import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/query-index.ts";
-import { deliveriesOwner } from "../../../shared/ledger/schema.ts";
+import { accountEventDeliveryPk, deliveriesOwner } from "../../../shared/ledger/schema.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { type Delivery, deliverySchema } from "../../../shared/webhooks/delivery.ts";
-import { deliveryQueue, finalStatus } from "../../../shared/webhooks/delivery-queue.ts";
+import { type AddressedMessage, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
+import { finalStatus, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { accountField, whyField } from "../fields.ts";
@@ -33,14 +34,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "Show every delivery attempt of one transaction",
+    summary: "Show every delivery attempt of one transaction, or of the event of an account with this webhook id",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "Resend the webhook of a final transaction, with the same webhook id",
+    summary: "Resend the webhook of a final transaction, or the event of an account, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whyField.optional() }),
@@ -49,8 +50,9 @@ export const addDeliveries = (program: Command): void => {
 };
 
 const view = (delivery: Delivery) => ({
+  event: delivery.event,
   webhook_id: delivery.webhook_id,
-  status: delivery.status,
+  status: delivery.event === TRANSACTION_UPDATED ? delivery.status : null,
   state: delivery.state,
   parked: delivery.open !== undefined,
   repeat: delivery.repeat ?? null,
@@ -67,18 +69,20 @@ const list = async (context: AdminContext, { account }: { readonly account: stri
   await requireAccount(context.accounts, account);
   const keys = await ownedKeys(context.ledger, deliveriesOwner(account), ALL_TIMES);
   const deliveries = await getItems(context.ledger, keys.slice(-LATEST).toReversed(), deliverySchema);
-  const pks = [...new Set(deliveries.map(({ transaction }) => transaction))].map((pk) => ({ pk }));
+  const transactionOf = (delivery: Delivery): string[] =>
+    delivery.event === TRANSACTION_UPDATED ? [delivery.transaction] : [];
+  const pks = [...new Set(deliveries.flatMap(transactionOf))].map((pk) => ({ pk }));
   const references = new Map((await readTransactions(context.ledger, pks)).map((each) => [each.pk, referenceOf(each)]));
   const views = deliveries.map((delivery) => ({
-    reference: references.get(delivery.transaction) ?? null,
+    reference: transactionOf(delivery).map((pk) => references.get(pk))[0] ?? null,
     ...view(delivery),
   }));
   return {
     json: { deliveries: views },
     text: table(
-      ["reference", "status", "state", "attempts", "next attempt", "created", "resend"],
+      ["reference", "event", "status", "state", "attempts", "next attempt", "created", "resend"],
       views.map((each) => [
-        ...[each.reference, each.status, stateText(each), each.attempts.length],
+        ...[each.reference ?? each.webhook_id, each.event, each.status, stateText(each), each.attempts.length],
         ...[each.next_attempt_at, each.created_at, each.repeat],
       ]),
     ),
@@ -86,7 +90,10 @@ const list = async (context: AdminContext, { account }: { readonly account: stri
 };
 
 const show = async (context: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {
-  const deliveries = (await deliveriesOf(context, await requireTransaction(context, reference))).map(view);
+  const stored = isWebhookId(reference)
+    ? await accountEventDeliveries(context, reference)
+    : await deliveriesOf(context, await requireTransaction(context, reference));
+  const deliveries = stored.map(view);
   return {
     json: { reference, deliveries },
     text: table(
@@ -107,14 +114,50 @@ const replay = async (
   context: AdminContext,
   { reference, why }: { readonly reference: string; readonly why?: string | undefined },
 ): Promise<Report> => {
-  const transaction = await requireTransaction(context, reference);
-  const status = finalStatus.safeParse(transaction.status).data;
-  if (status === undefined)
-    throw new OperatorError(`${reference} is still ${transaction.status}. Its webhook is sent when it is final`);
   const repeat = `replay-${isoTime(context.ledger.clock())}`;
-  await recordAudited(context, transaction.pk, { action: "deliveries replay", why, details: { repeat } });
+  const { subject, status, accountId, message } = isWebhookId(reference)
+    ? await accountEventReplay(context, reference, repeat)
+    : await transactionReplay(context, reference, repeat);
+  await recordAudited(context, subject, { action: "deliveries replay", why, details: { reference, repeat } });
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
-  await queue.send({ transaction: transaction.pk, status, repeat }, transaction.account_id);
+  await queue.send(message, accountId);
   const json = { reference, status, repeat };
   return { json, text: fields(json) };
 };
+
+/** A message to send, and the subject of its audit entry. */
+type Replay = AddressedMessage & { readonly subject: string; readonly status: string | null };
+
+const transactionReplay = async (context: AdminContext, reference: string, repeat: string): Promise<Replay> => {
+  const { pk, account_id: accountId, status: known } = await requireTransaction(context, reference);
+  const status = finalStatus.safeParse(known).data;
+  if (status === undefined)
+    throw new OperatorError(`${reference} is still ${known}. Its webhook is sent when it is final`);
+  return { subject: pk, status, accountId, message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat } };
+};
+
+const accountEventReplay = async (context: AdminContext, id: string, repeat: string): Promise<Replay> => {
+  const [first] = await accountEventDeliveries(context, id);
+  if (first === undefined || first.event === TRANSACTION_UPDATED) throw noAccountEvent(id);
+  const { event, account_id, webhook_id, body } = first;
+  const message = { event, account_id, webhook_id, body, repeat };
+  return { subject: account_id, status: null, accountId: account_id, message };
+};
+
+/** No reference of the service looks like one. */
+const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
+
+/** The first delivery of an account's event, and its resends, oldest first. */
+const accountEventDeliveries = async ({ ledger }: AdminContext, id: string): Promise<readonly Delivery[]> => {
+  const first = await getItem(ledger, accountEventDeliveryPk(id), deliverySchema);
+  if (first === undefined) throw noAccountEvent(id);
+  const range = { from: first.created_at, to: ALL_TIMES.to };
+  const keys = await ownedKeys(ledger, deliveriesOwner(first.account_id), range);
+  const resends = keys.filter(({ pk }) => pk.startsWith(accountEventDeliveryPk(id, "")));
+  return [first, ...(await getItems(ledger, resends, deliverySchema))];
+};
+
+const noAccountEvent = (id: string): OperatorError =>
+  new OperatorError(
+    `There is no delivery of an account's event ${id}. Those of a transaction are found by its reference`,
+  );

@@ -14,11 +14,16 @@ import {
 import { isDown } from "../../../shared/webhooks/next-step.ts";
 import { createPost } from "../../../shared/webhooks/post-webhook.ts";
 import { signatureHeaders, webhookId } from "../../../shared/webhooks/signature.ts";
+import { setSubscribedEvents, subscribedEvents } from "../../../shared/webhooks/subscription.ts";
 import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
+import { type AccountEventName, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, type AuditFields, audited, recordAudited } from "../context.ts";
-import { accountField, whyField } from "../fields.ts";
+import { type AdminContext, type AuditFields, audited, auditItem, recordAudited } from "../context.ts";
+import { accountField, eventsField, whyField } from "../fields.ts";
 import { fields } from "../views/print.ts";
+
+/** For the summaries of commands. */
+const EVENTS_TEXT = "the events that the endpoint gets, comma-separated, with transaction.updated";
 
 const accountInput = z.object({ account: accountField });
 const changeInput = accountInput.extend({ why: whyField.optional() });
@@ -29,19 +34,36 @@ export const addWebhook = (program: Command): void => {
     usage: "set <account> <url>",
     summary: "Set the endpoint URL, enable it, and show its signing secret",
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
-    options: [why],
-    input: changeInput.extend({ url: z.string() }),
-    run: async (context, { account, url, why }) => {
+    options: [{ flags: "--events <events>", text: `${EVENTS_TEXT}; default: as they are` }, why],
+    input: changeInput.extend({ url: z.string(), events: eventsField.optional() }),
+    run: async (context, { account, url, events, why }) => {
       const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
       const { webhookSecret, ...set } = await setEndpoint(store, context.addressRules, account, url);
-      const json = { account_id: account, ...set, webhook_secret: webhookSecret };
-      return { json, text: fields(json) };
+      if (events !== undefined) await setEvents(context, { account, events, why });
+      const json = {
+        ...{ account_id: account, ...set, webhook_secret: webhookSecret },
+        events: await eventsOf(context, account),
+      };
+      return { json, text: fields({ ...json, events: json.events.join(", ") }) };
+    },
+  });
+  addCommand(group, {
+    usage: "events <account> <events>",
+    summary: `Choose ${EVENTS_TEXT}; changes neither URL, secret nor status`,
+    example: "events acc_0123456789abcdef01 transaction.updated,wallet.low,catalog.updated",
+    options: [why],
+    input: changeInput.extend({ events: eventsField }),
+    run: async (context, { account, events, why }) => {
+      const { webhook } = await requireAccount(context.accounts, account);
+      if (webhook?.url === undefined) throw noEndpoint(account);
+      await setEvents(context, { account, events, why });
+      return show(context, { account });
     },
   });
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "Show the URL, its status, and since when deliveries fail; never the secret",
+    summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: show,
@@ -100,6 +122,28 @@ const auditedEndpoints = (context: AdminContext, auditFields: AuditFields): Endp
   accounts: audited(context, () => auditFields),
 });
 
+const setEvents = (
+  context: AdminContext,
+  change: {
+    readonly account: string;
+    readonly events: readonly AccountEventName[];
+    readonly why: string | undefined;
+  },
+): Promise<void> => {
+  const { account, events, why } = change;
+  const details = { events: [TRANSACTION_UPDATED, ...events].join(",") };
+  const audit = auditItem(context, account, { action: "webhook events", why, details });
+  return setSubscribedEvents(context.ledger, account, events, audit);
+};
+
+const eventsOf = async ({ ledger }: AdminContext, account: string): Promise<readonly string[]> => [
+  TRANSACTION_UPDATED,
+  ...(await subscribedEvents(ledger, account)),
+];
+
+const noEndpoint = (account: string): OperatorError =>
+  new OperatorError(`Account ${account} has no webhook endpoint. Set one with webhook set`);
+
 const view = ({ account_id, webhook }: Account) => ({
   account_id,
   url: webhook?.url ?? null,
@@ -110,14 +154,16 @@ const view = ({ account_id, webhook }: Account) => ({
 });
 
 const show = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const json = view(await requireAccount(context.accounts, account));
-  return { json, text: fields({ ...json, down: json.down ? "yes" : "no" }) };
+  const json = {
+    ...view(await requireAccount(context.accounts, account)),
+    events: await eventsOf(context, account),
+  };
+  return { json, text: fields({ ...json, down: json.down ? "yes" : "no", events: json.events.join(", ") }) };
 };
 
 const test = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
   const endpoint = await findEndpoint(context.endpoints, account);
-  if (endpoint?.url === undefined)
-    throw new OperatorError(`Account ${account} has no webhook endpoint. Set one with webhook set`);
+  if (endpoint?.url === undefined) throw noEndpoint(account);
   await recordAudited(context, account, { action: "webhook test", details: { url: endpoint.url } });
   const atMs = context.ledger.clock();
   const id = webhookId(account, isoTime(atMs));

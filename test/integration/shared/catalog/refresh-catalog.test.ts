@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
+import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
@@ -34,9 +35,10 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const serve = (catalog: unknown): void => {
     simulator.state.catalogBody = { status: true, message: "OK", data: catalog };
   };
+  const announce = vi.fn(async (_change: CatalogChange) => {});
   return {
-    ...{ simulator, db, cacheTable, store, clock, serve },
-    refresh: () => refreshCatalog({ store, upstream, clock: () => clock.nowMs }, deadlineIn(29_000)),
+    ...{ simulator, db, cacheTable, store, clock, serve, announce },
+    refresh: () => refreshCatalog({ store, upstream, announce, clock: () => clock.nowMs }, deadlineIn(29_000)),
     /** The catalog in the table. */
     stored: async (): Promise<Catalog | undefined> => {
       const snapshot = await store.read();
@@ -162,14 +164,14 @@ describe("a catalog that was refused as halved", () => {
   test("a catalog refused as halved is served once an operator accepts it", async () => {
     const { store, stored } = await aHalvedOne();
     expect((await stored())?.data_plans).toHaveLength(10);
-    expect((await acceptCandidate(store))?.data_plans).toHaveLength(4);
+    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toHaveLength(4);
     expect((await stored())?.data_plans).toHaveLength(4);
-    expect(await acceptCandidate(store)).toBeUndefined();
+    expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
   });
 
   test("after an accepted halved catalog the next one of its size is not refused", async () => {
     const { store, refresh, clock } = await aHalvedOne();
-    await acceptCandidate(store);
+    await acceptCandidate(store, () => NOON_MS);
     clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 4 });
   });
@@ -179,7 +181,7 @@ describe("a catalog that was refused as halved", () => {
     clock.nowMs += 60_000;
     serve(aCatalog(9));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
-    expect(await acceptCandidate(store)).toBeUndefined();
+    expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
     expect((await stored())?.data_plans).toHaveLength(9);
   });
 });
@@ -193,7 +195,7 @@ describe("a catalog that was refused as empty", () => {
     serve(aCatalog(0));
     expect(await refresh()).toEqual({ kind: "refused", reason: "empty" });
     expect((await stored())?.data_plans).toHaveLength(10);
-    expect((await acceptCandidate(store))?.data_plans).toEqual([]);
+    expect((await acceptCandidate(store, () => NOON_MS))?.data_plans).toEqual([]);
     clock.nowMs += HOUR_MS;
     expect(await refresh()).toEqual({ kind: "replaced", plans: 0 });
     clock.nowMs += HOUR_MS;

@@ -44,8 +44,9 @@ const BATCH_WRITES_MAX = 25;
 /** Parks deliveries, the first one being the oldest, with their changes. */
 const park = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
   const puts = changes.map((change, index) => {
-    const message = { transaction: `transaction#${accountId}-${index + 1}`, status: "success" as const };
-    const delivery = newDelivery(message, { account_id: accountId }, `evt_${index}`, NOON - MINUTE_MS + index);
+    const transaction = `transaction#${accountId}-${index + 1}`;
+    const message = { event: "transaction.updated", transaction, status: "success" } as const;
+    const delivery = newDelivery(message, { accountId, webhookId: `evt_${index}` }, NOON - MINUTE_MS + index);
     return { PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, ...change } } };
   });
   for (let start = 0; start < puts.length; start += BATCH_WRITES_MAX) {
@@ -54,12 +55,15 @@ const park = async (accountId: string, ...changes: readonly Partial<Delivery>[])
   }
 };
 
+const transactionIn = (message: DeliveryMessage): string =>
+  message.event === "transaction.updated" ? message.transaction : message.webhook_id;
+
 const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
 const run = async (queue = queueOf()) => {
   const deps = { ledger: ledgerOf(), accounts: tables, queue };
   const ran = await requeueDeliveries(deps, deadlineIn(60_000));
   const sent = queue.send.mock.calls.map(
-    ([{ transaction, probe }]) => `${transaction.split("-")[1]}${probe ? " probe" : ""}`,
+    ([message]) => `${transactionIn(message).split("-")[1]}${message.probe ? " probe" : ""}`,
   );
   return { ran, sent, queue };
 };

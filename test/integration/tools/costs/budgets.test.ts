@@ -9,6 +9,7 @@ import { PURCHASES_CACHE_MS } from "../../../../shared/orders/purchases-switch.t
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
@@ -158,10 +159,12 @@ describe("budgets", () => {
       await reconcile({}, aLambdaContext(300_000));
       const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
       const accounts = { db, ledgerTable: tables.ledgerTable };
-      await scheduleHandler("requeue-deliveries.ran", (deadline) =>
-        requeueDeliveries({ ledger, accounts, queue }, deadline),
-      )({}, aLambdaContext());
-      const deps = { store, upstream, clock: systemClock };
+      await scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
+        ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
+        low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
+      }))({}, aLambdaContext());
+      const announce = () => Promise.reject(new Error("The catalog has not changed"));
+      const deps = { store, upstream, announce, clock: systemClock };
       await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
     };
     // The first run reconciles the wallet and masks old phone numbers, which happens once a day.

@@ -70,7 +70,12 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_open": "Query",
     DeliveryQueue: "SendMessage",
   },
-  "refresh-catalog": { Cache: "GetItem PutItem", UpstreamKey: READ },
+  "refresh-catalog": {
+    Cache: "GetItem PutItem",
+    "Ledger/index/by_open": "Query",
+    DeliveryQueue: "SendMessage",
+    UpstreamKey: READ,
+  },
   "reconcile-ledger": {
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",
     "Ledger/index/by_owner": "Query",

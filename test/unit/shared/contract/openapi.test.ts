@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
 import { builtInPlans } from "../../../../shared/catalog/built-in-catalog.ts";
+import { changeBetween } from "../../../../shared/catalog/catalog-change.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
@@ -13,7 +14,13 @@ import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-sc
 import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
-import { testEventBody, webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
+import {
+  catalogUpdatedBody,
+  testEventBody,
+  walletLowBody,
+  webhookBody,
+} from "../../../../shared/webhooks/webhook-body.ts";
+import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 import { readDocument } from "../../../contract/document.ts";
 
@@ -67,7 +74,9 @@ test("the webhook-id of each example is the one that the service would send", ()
   const ids = document.webhooks.map(({ parameters }) => parameters.find(({ name }) => name === "webhook-id")?.example);
   expect(ids).toEqual([
     webhookId(routes.buyData.example.data.transaction.reference, "success"),
-    webhookId("acc_0123456789abcdef01", "2026-11-21T09:30:00.000Z"),
+    ...["wallet.low.acc_", "catalog.updated.acc_", "acc_"].map((prefix) =>
+      webhookId(`${prefix}0123456789abcdef01`, "2026-11-21T09:30:00.000Z"),
+    ),
   ]);
 });
 
@@ -148,9 +157,26 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   const closed = readDocument(JSON.parse(text), { closed: true });
   expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual([
     "transactionUpdated transaction.updated",
+    "walletLow wallet.low",
+    "catalogUpdated catalog.updated",
     "webhookTest webhook.test",
   ]);
-  const tested = closed.webhooks[1]?.body ?? { schema: { not: {} }, example: {} };
+  const at = "2026-11-21T09:30:00.000Z";
+  const change = changeBetween(
+    aCatalog(3),
+    aCatalog(0, { data_plans: [aPlan({ price: 510 }), aPlan({ id: 900 })] }),
+    at,
+  );
+  const sent = [
+    walletLowBody({ account_id: "acc_1", balance: 4_500.5, threshold: 5_000, at }),
+    catalogUpdatedBody(change?.data ?? ""),
+  ];
+  for (const [position, body] of sent.entries()) {
+    const { schema, example } = closed.webhooks[position + 1]?.body ?? { schema: { not: {} } };
+    expect(closed.validate(schema)(example)).toBeUndefined();
+    expect(closed.validate(schema)(JSON.parse(body))).toBeUndefined();
+  }
+  const tested = closed.webhooks[3]?.body ?? { schema: { not: {} }, example: {} };
   for (const body of [tested.example, JSON.parse(testEventBody("acc_1", "2026-11-21T09:30:00.000Z"))]) {
     expect(closed.validate(tested.schema)(body)).toBeUndefined();
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   ACCOUNTS_OWNER,
+  accountEventDeliveryPk,
   accountIdOf,
   accountPk,
   adjustmentPk,
@@ -20,6 +21,8 @@ import {
   itemKindOf,
   parkedAccountPk,
   phoneRetentionPk,
+  subscriberOf,
+  subscriptionPk,
   transactionIdOf,
   transactionOwner,
   transactionPk,
@@ -51,6 +54,9 @@ test.each([
     "delivery",
   ],
   ["an account's parked deliveries", parkedAccountPk("acc_1"), "parked#acc_1", "parked"],
+  ["a delivery of an account's event", accountEventDeliveryPk("evt_1"), "delivery#evt_1", "delivery"],
+  ["a repeated one", accountEventDeliveryPk("evt_1", "r"), "delivery#evt_1#r", "delivery"],
+  ["a subscription", subscriptionPk("wallet.low", "acc_1"), "subscription#wallet.low#acc_1", "subscription"],
   ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
 ])("the key of %s begins with its kind", (_item, pk, stored, kind) => {
   expect(pk).toBe(stored);
@@ -64,6 +70,7 @@ test.each(["lock#1", "transactions#1", "transaction", "", "toString#1"])("the ke
 
 test("an id is read back from the key that was made of it", () => {
   expect(accountIdOf(accountPk("acc_1"))).toBe("acc_1");
+  expect(subscriberOf(subscriptionPk("wallet.low", "acc_1"))).toBe("acc_1");
   expect(transactionIdOf({ pk: transaction })).toBe(ID);
   expect(eventHashOf({ pk: eventPk("a-hash") })).toBe("a-hash");
 });

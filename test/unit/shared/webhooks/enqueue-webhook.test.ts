@@ -17,6 +17,9 @@ const settled = (sequence: number, changes: Partial<Transaction> = {}) =>
   change(sequence, aTransaction(), { ...aTransaction(changes), open: undefined });
 
 /** Handles the changes as one batch; resolves with the messages that were sent and the response. */
+const transactionIn = (message: DeliveryMessage): string =>
+  message.event === "transaction.updated" ? message.transaction : "";
+
 const enqueue = async (
   Records: readonly unknown[],
   isSendFailing: (message: DeliveryMessage) => boolean = () => false,
@@ -37,7 +40,9 @@ test.each(["success", "failed"] as const)(
   "a transaction that became %s is enqueued once, without personal data",
   async (status) => {
     const { response, sent } = await enqueue([settled(1, { status })]);
-    expect(sent).toEqual([[{ transaction: "transaction#0123456789ABCDEFGHJKMNPQRS", status }, "acc_1"]]);
+    expect(sent).toEqual([
+      [{ event: "transaction.updated", transaction: "transaction#0123456789ABCDEFGHJKMNPQRS", status }, "acc_1"],
+    ]);
     expect(response).toEqual({ batchItemFailures: [] });
   },
 );
@@ -74,9 +79,9 @@ test("a test purchase for 08000000008 is enqueued twice, a live one once", async
 test("of 5 changes the 2 that could not be enqueued are reported as failed, and the others are enqueued", async () => {
   const ids = ["A", "B", "C", "D", "E"];
   const records = ids.map((id, index) => settled(index + 1, { status: "success", pk: `transaction#${id}` }));
-  const { response, sent } = await enqueue(records, ({ transaction }) => /[BD]$/.test(transaction));
+  const { response, sent } = await enqueue(records, (message) => /[BD]$/.test(transactionIn(message)));
   expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: "2" }, { itemIdentifier: "4" }] });
-  expect(sent.map(([{ transaction }]) => transaction.at(-1))).toEqual(["A", "C", "E"]);
+  expect(sent.map(([message]) => transactionIn(message).at(-1))).toEqual(["A", "C", "E"]);
 });
 
 test("a settled item with invalid attributes is enqueued, so that it does not block the stream", async () => {
@@ -96,8 +101,8 @@ test("a settled item with invalid attributes is enqueued, so that it does not bl
   const { response, sent } = await enqueue(records);
   expect(response).toEqual({ batchItemFailures: [] });
   expect(sent).toEqual([
-    [{ transaction: broken.pk, status: "failed" }, "unknown"],
-    [{ transaction: broken.pk, status: "success" }, "acc_1"],
-    [{ transaction: broken.pk, status: "success" }, "acc_1"],
+    [{ event: "transaction.updated", transaction: broken.pk, status: "failed" }, "unknown"],
+    [{ event: "transaction.updated", transaction: broken.pk, status: "success" }, "acc_1"],
+    [{ event: "transaction.updated", transaction: broken.pk, status: "success" }, "acc_1"],
   ]);
 });

@@ -21,14 +21,19 @@ const all: Selection = { kind: "all" };
 
 /** A parked delivery with so many failed attempts, whose next one may be made so many minutes from now. */
 const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Delivery => ({
-  ...newDelivery({ transaction, status: "success" }, { account_id: "acc_1" }, `evt_${transaction}`, NOW),
+  ...newDelivery(
+    { event: "transaction.updated", transaction, status: "success" },
+    { accountId: "acc_1", webhookId: `evt_${transaction}` },
+    NOW,
+  ),
   attempts: Array.from({ length: attempts }, (_, index) => ({
     ...{ number: index + 1, at: inMinutes(-60), outcome: "status", http_status: 500, duration_ms: 1 },
   })),
   ...(nextInMinutes !== undefined && { next_attempt_at: inMinutes(nextInMinutes) }),
   open: "parked#acc_1",
 });
-const transactionsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ transaction }) => transaction);
+const transactionsOf = (deliveries: readonly Delivery[]) =>
+  deliveries.map((delivery) => (delivery.event === "transaction.updated" ? delivery.transaction : ""));
 
 describe("the selection", () => {
   const url = "https://app.example.com/";

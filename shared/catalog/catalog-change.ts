@@ -1,0 +1,85 @@
+import * as z from "zod";
+import type { Catalog, DataPlan } from "../contract/catalog.ts";
+import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
+import { catalogChanges, indexPlans } from "./snapshot.ts";
+
+/** A change of the served catalog, as accounts are told of it. */
+export const catalogChange = z.object({
+  at: z.iso.datetime(),
+  /** The data of `catalog.updated` as JSON: every account gets the same bytes. */
+  data: z.string(),
+});
+export type CatalogChange = z.infer<typeof catalogChange>;
+
+type ChangeData = z.infer<typeof catalogUpdated>["data"];
+
+/**
+ * The entries of one event, as JSON. Keeps a webhook small, and with UNANNOUNCED_MAX the catalog's item within
+ * DynamoDB's limit: 40 to 50 entries with names of usual length.
+ */
+const ENTRIES_BYTES_MAX = 6_000;
+/** More changes wait only if the delivery queue has failed for hours. */
+export const UNANNOUNCED_MAX = 3;
+
+/**
+ * What changed for callers: plans and networks that were added or removed, and prices. Undefined if nothing did; other
+ * changes, such as of names, are no reason for an event.
+ */
+export const changeBetween = (before: Catalog, after: Catalog, at: string): CatalogChange | undefined => {
+  const { added, removed, repriced, networksAdded, networksRemoved } = catalogChanges(before, after);
+  const was = indexPlans(before);
+  const now = indexPlans(after);
+  const planOf =
+    ({ networks }: typeof was) =>
+    ({ id, network_id, name, price }: DataPlan) => ({
+      ...{ id, network_id, name, price },
+      network: networks.get(network_id)?.name ?? "",
+    });
+  const lists = {
+    networks_removed: networksRemoved,
+    networks_added: networksAdded,
+    plans_removed: removed.map(planOf(was)),
+    plans_repriced: repriced.map((plan) => ({
+      ...planOf(now)(plan),
+      previous_price: was.plans.get(plan.id)?.price ?? plan.price,
+    })),
+    plans_added: added.map(planOf(now)),
+  };
+  if (Object.values(lists).every(({ length }) => length === 0)) return undefined;
+  const fits = byteBudget(ENTRIES_BYTES_MAX);
+  const cut = {
+    networks_removed: lists.networks_removed.filter(fits),
+    networks_added: lists.networks_added.filter(fits),
+    plans_removed: lists.plans_removed.filter(fits),
+    plans_repriced: lists.plans_repriced.filter(fits),
+    plans_added: lists.plans_added.filter(fits),
+  };
+  const counts = {
+    plans_added: lists.plans_added.length,
+    plans_removed: lists.plans_removed.length,
+    plans_repriced: lists.plans_repriced.length,
+    networks_added: lists.networks_added.length,
+    networks_removed: lists.networks_removed.length,
+  };
+  const data: ChangeData = {
+    at,
+    plans_added: cut.plans_added,
+    plans_removed: cut.plans_removed,
+    plans_repriced: cut.plans_repriced,
+    networks_added: cut.networks_added,
+    networks_removed: cut.networks_removed,
+    counts,
+    truncated: fits.isExceeded(),
+  };
+  return { at, data: JSON.stringify(data) };
+};
+
+/** Accepts entries until their JSON exceeds so many bytes, and none after that. */
+const byteBudget = (bytesMax: number) => {
+  let left = bytesMax;
+  const fits = (entry: object): boolean => {
+    left -= left < 0 ? 0 : Buffer.byteLength(JSON.stringify(entry)) + 1;
+    return left >= 0;
+  };
+  return Object.assign(fits, { isExceeded: () => left < 0 });
+};

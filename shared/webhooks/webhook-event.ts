@@ -1,0 +1,31 @@
+import * as z from "zod";
+
+/** The statuses that a webhook reports. */
+export const finalStatus = z.enum(["success", "failed"]);
+export type FinalStatus = z.infer<typeof finalStatus>;
+
+export const TRANSACTION_UPDATED = "transaction.updated";
+/** Events that only accounts with a subscription get. */
+export const accountEventName = z.enum(["wallet.low", "catalog.updated"]);
+export type AccountEventName = z.infer<typeof accountEventName>;
+
+/** A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone number. */
+export const transactionEvent = z.object({
+  /** Absent in messages and records of releases that had no other event. */
+  event: z.literal(TRANSACTION_UPDATED).default(TRANSACTION_UPDATED),
+  /** The transaction's key. */
+  transaction: z.string(),
+  status: finalStatus,
+});
+
+/**
+ * Something happened to an account, or to all of them. Nothing stores what it was like at that time, so the event holds
+ * the bytes that every attempt posts. They are no personal data.
+ */
+export const accountEvent = z.object({
+  event: accountEventName,
+  account_id: z.string(),
+  webhook_id: z.string(),
+  body: z.string(),
+});
+export type AccountEvent = z.infer<typeof accountEvent>;
