@@ -3,7 +3,10 @@ import * as z from "zod";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { readWallet } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
+import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
+import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import type { System } from "./system/system.ts";
 import type { SentRequest, TestAccount } from "./test-account.ts";
 
@@ -17,6 +20,7 @@ export const violations = async (account: TestAccount): Promise<readonly string[
     ...transactions.flatMap((transaction) => wrongUpstreamOrder(account, transaction)),
     ...transactions.flatMap((transaction) => wrongHistory(account, transaction)),
     ...transactions.flatMap((transaction) => wrongWebhooks(account, transaction)),
+    ...(await wrongAccountEvents(account)),
     ...account.requests.flatMap((request) => wrongAnswers(request, transactions)),
     ...(await unlisted(account, transactions)),
     ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
@@ -111,6 +115,27 @@ const wrongWebhooks = ({ receiver }: TestAccount, transaction: Transaction): str
       : []),
     ...(new Set(webhooks.map(({ body }) => body)).size > 1 ? [`${reference} has webhooks with several bodies`] : []),
   ];
+};
+
+const namedEvent = z.object({ event: z.string() });
+
+/**
+ * A subscribed account gets `wallet.low` if its balance is low, and `catalog.updated`, because a scenario that
+ * subscribes to it changes the catalog. Each is one event: no scenario has two falls of a balance or two changes.
+ */
+const wrongAccountEvents = async ({ system: { ledger }, receiver, accountId }: TestAccount): Promise<string[]> => {
+  const subscribed = await subscribedEvents(ledger, accountId);
+  const { balance_kobo, low_balance_threshold_kobo: threshold = 0 } = await readWallet(ledger, accountId);
+  return accountEventName.options.flatMap((name) => {
+    const copies = receiver.received.filter(({ body }) => namedEvent.parse(JSON.parse(body)).event === name);
+    const isDue = subscribed.includes(name) && (name === "catalog.updated" || balance_kobo < threshold);
+    return [
+      ...(isDue && copies.length === 0 ? [`${name} was not sent`] : []),
+      ...(!subscribed.includes(name) && copies.length > 0 ? [`${name} was sent without a subscription`] : []),
+      ...(new Set(copies.map(({ headers }) => headers.id)).size > 1 ? [`${name} was sent with several ids`] : []),
+      ...(new Set(copies.map(({ body }) => body)).size > 1 ? [`${name} was sent with several bodies`] : []),
+    ];
+  });
 };
 
 const CODE = "x-error-code";

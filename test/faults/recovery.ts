@@ -1,10 +1,17 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES, dueParkedAccountKeys, queryPage } from "../../shared/ledger/query-index.ts";
-import { accountIdOf, accountPk, parkedAccountPk, parkedDeliveries } from "../../shared/ledger/schema.ts";
+import {
+  accountIdOf,
+  accountPk,
+  parkedAccountPk,
+  parkedDeliveries,
+  subscriptionPk,
+} from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
 import type { TestAccount } from "./test-account.ts";
@@ -32,6 +39,7 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
   advance(ABANDONED_MS);
   await system.runSchedule("reconcile-ledger");
   await system.runSchedule("refresh-catalog");
+  await system.runSchedule("requeue-deliveries");
   await deliverUntilIdle(system);
   if (recovery === "assisted") {
     await resolveOpen(account);
@@ -109,7 +117,8 @@ export const closeTestAccount = async (account: TestAccount): Promise<void> => {
   const { system, receiver, accountId } = account;
   await resolveOpen(account);
   await deliverUntilIdle(system);
-  for (const pk of [accountPk(accountId), parkedAccountPk(accountId)]) {
+  const subscriptions = accountEventName.options.map((event) => subscriptionPk(event, accountId));
+  for (const pk of [accountPk(accountId), parkedAccountPk(accountId), ...subscriptions]) {
     await system.db.send(new DeleteCommand({ TableName: system.accounts.ledgerTable, Key: { pk } }));
   }
   system.upstream.reset();

@@ -1,14 +1,18 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { auditEntry } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
+import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import { enableEndpoint, recordEndpointHealth, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
+import { aCatalog } from "../builders/catalog.ts";
 import { anOrder } from "../builders/service.ts";
+import { subscribe } from "../builders/subscribe.ts";
 import { transactionsOf } from "./invariants.ts";
 import { advance } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
@@ -360,6 +364,39 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await buy()(account);
     },
     statuses: ["success"],
+  },
+  "a balance that a purchase takes below its threshold": {
+    prepare: async ({ system: { ledger }, accountId }) => {
+      const audit = auditEntry({ subject: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
+      await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), audit);
+      await subscribe(ledger, accountId, ["wallet.low"]);
+    },
+    act: async (account) => {
+      await buy()(account);
+      for (let minute = 0; minute < 2; minute += 1) {
+        advance(60_000);
+        await requeue(account);
+      }
+    },
+    statuses: ["success"],
+  },
+  "a change of the catalog for a subscribed account": {
+    prepare: async ({ system, accountId }) => {
+      // The account before this one left the changed catalog.
+      advance(2 * 3_600_000);
+      await system.runSchedule("refresh-catalog");
+      await subscribe(system.ledger, accountId, ["catalog.updated"]);
+      system.upstream.catalogBody = { status: true, message: "OK", data: aCatalog(20) };
+      advance(2 * 3_600_000);
+    },
+    act: async ({ system }) => {
+      for (let minute = 0; minute < 2; minute += 1) {
+        await system.runSchedule("refresh-catalog");
+        advance(60_000);
+      }
+      await system.eventSources.deliver();
+    },
+    statuses: [],
   },
   "a funding and an adjustment": {
     act: async (account) => {

@@ -9,14 +9,20 @@ import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
 import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { subscribe } from "../../../builders/subscribe.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
@@ -183,6 +189,122 @@ describe("a catalog that was refused as halved", () => {
     expect(await refresh()).toEqual({ kind: "replaced", plans: 9 });
     expect(await acceptCandidate(store, () => NOON_MS)).toBeUndefined();
     expect((await stored())?.data_plans).toHaveLength(9);
+  });
+});
+
+describe("a change of the catalog", () => {
+  const aChangedOne = async () => {
+    const setting = await aRefresh();
+    setting.serve(aCatalog(10));
+    await setting.refresh();
+    setting.clock.nowMs += HOUR_MS;
+    setting.serve(aCatalog(11));
+    return setting;
+  };
+  const counts = (change: CatalogChange | undefined) =>
+    catalogUpdated.shape.data.parse(JSON.parse(change?.data ?? "")).counts;
+  const quietly = () => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
+    return log;
+  };
+
+  test("a change is announced once, in the refresh that stores it; the first catalog and an unchanged one are not", async () => {
+    const { refresh, announce, clock, store } = await aChangedOne();
+    expect(announce).not.toHaveBeenCalled();
+    await refresh();
+    expect(announce).toHaveBeenCalledOnce();
+    expect(announce.mock.calls[0]?.[0].at).toBe(isoTime(clock.nowMs));
+    expect(counts(announce.mock.calls[0]?.[0])).toMatchObject({ plans_added: 1, plans_removed: 0 });
+    expect((await store.read())?.unannounced).toEqual([]);
+    clock.nowMs += 60_000;
+    await refresh();
+    clock.nowMs += HOUR_MS;
+    await refresh();
+    expect(announce).toHaveBeenCalledOnce();
+  });
+
+  test("a change whose announcement fails is served, raises an alarm, and is announced by the next run as the same change", async () => {
+    const { refresh, announce, clock, store, stored } = await aChangedOne();
+    const log = quietly();
+    announce.mockRejectedValueOnce(new Error("SQS is unavailable"));
+    expect(await refresh()).toEqual({ kind: "replaced", plans: 11 });
+    expect((await stored())?.data_plans).toHaveLength(11);
+    expect(log.mock.calls.join()).toContain("catalog.change_not_announced");
+    clock.nowMs += 60_000;
+    expect(await refresh()).toEqual({ kind: "fresh_enough" });
+    expect(announce).toHaveBeenCalledTimes(2);
+    expect(announce.mock.calls[1]).toEqual(announce.mock.calls[0]);
+    expect((await store.read())?.unannounced).toEqual([]);
+  });
+
+  test("while announcements fail, prices are still refreshed, and the last 3 changes are announced later in order", async () => {
+    const { refresh, serve, announce, clock, stored } = await aChangedOne();
+    const log = quietly();
+    announce.mockRejectedValue(new Error("SQS is unavailable"));
+    for (const plans of [11, 12, 13, 14]) {
+      serve(aCatalog(plans));
+      expect(await refresh()).toEqual({ kind: "replaced", plans });
+      clock.nowMs += HOUR_MS;
+    }
+    expect(log.mock.calls.join()).toContain("too_many");
+    announce.mockReset();
+    await refresh();
+    expect((await stored())?.data_plans).toHaveLength(14);
+    const times = announce.mock.calls.map(([{ at }]) => at);
+    expect(times).toHaveLength(3);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test("an operator's acceptance of a refused catalog is announced by the next run", async () => {
+    const { refresh, serve, announce, clock, store } = await aChangedOne();
+    quietly();
+    serve(aCatalog(4));
+    await refresh();
+    expect(announce).not.toHaveBeenCalled();
+    await acceptCandidate(store, () => clock.nowMs);
+    clock.nowMs += 60_000;
+    await refresh();
+    expect(announce).toHaveBeenCalledOnce();
+    expect(counts(announce.mock.calls[0]?.[0])).toMatchObject({ plans_added: 0, plans_removed: 6 });
+  });
+
+  test("a refresh does not overwrite a catalog that was accepted while it fetched, nor that one's change", async () => {
+    const { refresh, serve, announce, clock, store, stored, simulator } = await aChangedOne();
+    quietly();
+    serve(aCatalog(4));
+    await refresh();
+    clock.nowMs += 60_000;
+    serve(aCatalog(9));
+    simulator.state.faults.add({ kind: "delay", delay_ms: 300, path: "/vtu/data", times: 1 });
+    const refreshing = refresh();
+    await sleep(100);
+    await acceptCandidate(store, () => clock.nowMs);
+    expect(await refreshing).toEqual({ kind: "fresh_enough" });
+    expect((await stored())?.data_plans).toHaveLength(4);
+    await refresh();
+    expect(counts(announce.mock.calls[0]?.[0])).toMatchObject({ plans_removed: 6 });
+  });
+
+  test("a change is announced to subscribed accounts only, each under an id of its own that copies share", async () => {
+    const { refresh, clock, announce } = await aChangedOne();
+    await refresh();
+    const ledger = await openLedgerAtNoon();
+    const [one, other] = [await ledger.anAccount(0.01), await ledger.anAccount(0.01), await ledger.anAccount(0.01)];
+    await subscribe(ledger, one, ["catalog.updated"]);
+    await subscribe(ledger, other, ["catalog.updated", "wallet.low"]);
+    const sent: [DeliveryMessage, string][] = [];
+    const queue = { send: async (...message: [DeliveryMessage, string]) => void sent.push(message) };
+    const change = announce.mock.calls[0]?.[0] ?? { at: "", data: "" };
+    for (let copy = 0; copy < 2; copy += 1) await enqueueCatalogUpdated({ ledger, queue })(change);
+    const told = sent.map(([, accountId]) => accountId);
+    expect(told).toHaveLength(4);
+    expect(new Set(told)).toEqual(new Set([one, other]));
+    const ids = sent.map(([message]) => (message.event === "catalog.updated" ? message.webhook_id : ""));
+    expect(new Set(ids).size).toBe(2);
+    const bodies = sent.map(([message]) => (message.event === "catalog.updated" ? message.body : ""));
+    expect(new Set(bodies).size).toBe(1);
+    expect(catalogUpdated.parse(JSON.parse(bodies[0] ?? "")).data.at).toBe(isoTime(clock.nowMs));
   });
 });
 

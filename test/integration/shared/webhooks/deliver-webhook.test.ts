@@ -9,7 +9,7 @@ import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
-import { deliverySchema, readDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { deliverySchema, messageOf, readDelivery, recordPk } from "../../../../shared/webhooks/delivery.ts";
 import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import {
   disableEndpoint,
@@ -465,4 +465,42 @@ test("a message stays in the queue if its delivery is recorded as parked and its
   proxy.fault = () => undefined;
   expect(await deliver()).toBe("done");
   expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
+});
+
+test("an account's event is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
+  const receiver = await answering(500, 500, 500, 500, 200);
+  const { account_id, endpoints } = await aSettlement(receiver.url);
+  const event = { event: "wallet.low", account_id, webhook_id: `evt_${"a".repeat(32)}` } as const;
+  // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
+  const first: DeliveryMessage = { ...event, body: '{"event":"wallet.low","data":{"z":1.50,"a":10.0}}' };
+  const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
+  const deps = { ledger, endpoints, post: createPost(rulesWith()), random: () => 0 };
+  const handler = queueHandler(deliveryMessage, deliverWebhook(deps), async () => {});
+  const deliver = (message: DeliveryMessage) =>
+    handler({ Records: [{ messageId: "m", receiptHandle: "r", body: JSON.stringify(message) }] }, aLambdaContext());
+  const recorded = async () => deliverySchema.parse(await readDelivery(ledger, recordPk(first)));
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    await deliver(first);
+    nowMs = Date.parse((await recorded()).next_attempt_at ?? "");
+  }
+  const parked = await recorded();
+  expect(parked).toMatchObject({ ...first, state: "pending", owner: deliveriesOwner(account_id) });
+  expect(parked.open).toBeDefined();
+  await deliver(messageOf(parked, false));
+  expect(await recorded()).toMatchObject({ state: "delivered", attempts: { length: 5 } });
+  await deliver(first);
+  expect(receiver.received.map(({ body, headers }) => `${headers.id} ${body}`)).toEqual(
+    Array.from({ length: 5 }, () => `${first.webhook_id} ${first.body}`),
+  );
+  await deliver({ ...first, repeat: "replay-1" });
+  expect(receiver.received).toHaveLength(6);
+});
+
+test("messages and records of a release that had only transaction.updated are read as that event", () => {
+  const message = { transaction: "transaction#1", status: "success" };
+  expect(deliveryMessage.parse(message)).toEqual({ event: "transaction.updated", ...message });
+  const times = { created_at: isoTime(NOON), updated_at: isoTime(NOON) };
+  const keys = { pk: "delivery#1#success", owner: "acc_1#deliveries", account_id: "acc_1", webhook_id: "evt_1" };
+  const record = { ...keys, ...message, state: "pending", attempts: [], ...times };
+  expect(deliverySchema.parse(record)).toEqual({ event: "transaction.updated", ...record });
 });

@@ -78,7 +78,7 @@ test("what is due is put into the queue, oldest first, and again after 3 hours u
   expect(sent).toEqual(["1", "2"]);
   expect(ran).toEqual({ accounts: 1, requeued: 2 });
   expect(queue.send.mock.calls[1]).toEqual([
-    { transaction: "transaction#x-2", status: "success", repeat: "announce-1" },
+    { event: "transaction.updated", transaction: "transaction#x-2", status: "success", repeat: "announce-1" },
     accountId,
   ]);
   nowMs += 179 * MINUTE_MS;

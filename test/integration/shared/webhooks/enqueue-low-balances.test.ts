@@ -1,0 +1,206 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { auditEntry } from "../../../../shared/ledger/audit.ts";
+import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { subscribe } from "../../../builders/subscribe.ts";
+
+/**
+ * Goal: `wallet.low` is enqueued once for each fall of a balance below its threshold, whatever fails. Method: a real
+ * table behind a proxy that injects faults, and a spied queue.
+ */
+let proxy: DynamoDbProxy;
+let ledger: LedgerAtNoon;
+beforeEach(async () => {
+  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  ledger = await openLedgerAtNoon(proxy.endpoint);
+});
+afterEach(() => proxy.stop());
+
+const MINUTE_MS = 60_000;
+
+const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
+  const audit = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);
+  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
+};
+
+/** A subscribed account with 1,000 NGN and the threshold 500. */
+const anAccount = async (): Promise<string> => {
+  const accountId = await ledger.anAccount(1_000);
+  await setThreshold(accountId, 500);
+  await subscribe(ledger, accountId, ["wallet.low"]);
+  return accountId;
+};
+
+const setBalance = async (accountId: string, naira: number): Promise<void> => {
+  const { balance_kobo } = await readWallet(ledger, accountId);
+  await ledger.addToWallet(accountId, "balance_kobo", naira * 100 - balance_kobo);
+};
+
+const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
+const eventOf = (message: DeliveryMessage | undefined) =>
+  message === undefined || message.event === "transaction.updated" ? undefined : message;
+const bodySchema = z.object({ event: z.literal("wallet.low"), data: z.record(z.string(), z.unknown()) });
+
+/** The run of one minute: resolves with the data of what it enqueued. */
+const run = async (queue = queueOf()): Promise<readonly unknown[]> => {
+  ledger.nowMs += MINUTE_MS;
+  await enqueueLowBalances({ ledger, queue }, deadlineIn(60_000));
+  return queue.send.mock.calls.map(([message]) => bodySchema.parse(JSON.parse(eventOf(message)?.body ?? "")).data);
+};
+
+const alarms = () => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
+  return () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('"Alarms":1'));
+};
+
+describe("a crossing", () => {
+  test("a balance that falls below its threshold is reported once, and again only after it was not below in between", async () => {
+    const accountId = await anAccount();
+    expect(await run()).toEqual([]);
+    await setBalance(accountId, 499.99);
+    const first = { account_id: accountId, balance: 499.99, threshold: 500, at: isoTime(ledger.nowMs + MINUTE_MS) };
+    expect(await run()).toEqual([first]);
+    await setBalance(accountId, 100);
+    expect(await run()).toEqual([]);
+    await setBalance(accountId, 500);
+    expect(await run()).toEqual([]);
+    await setBalance(accountId, 499);
+    expect(await run()).toMatchObject([{ balance: 499, at: isoTime(ledger.nowMs) }]);
+    expect(await run()).toEqual([]);
+  });
+
+  test("a threshold that is set above the balance is a crossing; another one above it is none", async () => {
+    const accountId = await anAccount();
+    await setThreshold(accountId, 1_001);
+    expect(await run()).toMatchObject([{ balance: 1_000, threshold: 1_001 }]);
+    await setThreshold(accountId, 2_000);
+    expect(await run()).toEqual([]);
+    await setThreshold(accountId, undefined);
+    expect(await run()).toEqual([]);
+    await setThreshold(accountId, 2_000);
+    expect(await run()).toHaveLength(1);
+  });
+
+  test("an account that subscribes while its balance is low is told, and one without a subscription or threshold is not", async () => {
+    const [unsubscribed, without] = [await ledger.anAccount(10), await ledger.anAccount(10)];
+    await setThreshold(unsubscribed, 500);
+    await subscribe(ledger, without, ["wallet.low"]);
+    expect(await run()).toEqual([]);
+    await subscribe(ledger, unsubscribed, ["wallet.low"]);
+    expect(await run()).toMatchObject([{ account_id: unsubscribed }]);
+    // The same events again change nothing.
+    await subscribe(ledger, unsubscribed, ["wallet.low", "catalog.updated"]);
+    expect(await run()).toEqual([]);
+    await subscribe(ledger, unsubscribed, ["catalog.updated"]);
+    await setBalance(unsubscribed, 1_000);
+    await setBalance(unsubscribed, 10);
+    expect(await run()).toEqual([]);
+  });
+
+  test("the check writes nothing to the wallet, and nothing at all while no balance crosses its threshold", async () => {
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const before = await readWallet(ledger, accountId);
+    await run();
+    expect(await readWallet(ledger, accountId)).toEqual(before);
+    proxy.calls.length = 0;
+    await run();
+    expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem", "BatchGetItem"]);
+  });
+
+  test("230 accounts are all checked in one run", async () => {
+    const accountIds = await Promise.all(Array.from({ length: 230 }, anAccount));
+    await Promise.all(accountIds.map((accountId) => setBalance(accountId, 1)));
+    const told = z.array(z.object({ account_id: z.string() })).parse(await run());
+    expect(new Set(told.map(({ account_id }) => account_id))).toEqual(new Set(accountIds));
+    expect(told).toHaveLength(230);
+  }, 60_000);
+});
+
+describe("a fault", () => {
+  test("an event that could not be enqueued is enqueued by the next run, with the same id and body, even if the balance has risen", async () => {
+    const shown = alarms();
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const failing = queueOf();
+    failing.send.mockRejectedValueOnce(new Error("SQS is unavailable"));
+    await run(failing);
+    expect(shown()).toHaveLength(1);
+    await setBalance(accountId, 1_000);
+    const queue = queueOf();
+    expect(await run(queue)).toMatchObject([{ balance: 10 }]);
+    expect(queue.send.mock.calls).toEqual(failing.send.mock.calls);
+    expect(await run()).toEqual([]);
+    await setBalance(accountId, 10);
+    expect(await run()).toHaveLength(1);
+  });
+
+  test("a run that dies after enqueueing the event enqueues the same one again, and then no more", async () => {
+    alarms();
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    let puts = 0;
+    proxy.fault = ({ operation }) => {
+      if (operation !== "PutItem") return undefined;
+      puts += 1;
+      return puts === 1 ? undefined : "never_arrives";
+    };
+    const [first, second] = [queueOf(), queueOf()];
+    expect(await run(first)).toHaveLength(1);
+    proxy.fault = () => undefined;
+    expect(await run(second)).toHaveLength(1);
+    expect(second.send.mock.calls).toEqual(first.send.mock.calls);
+    expect(await run()).toEqual([]);
+  });
+
+  test("a mark whose answer was lost is followed by its event in the next run at the latest, once", async () => {
+    alarms();
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    let puts = 0;
+    proxy.fault = ({ operation }) => {
+      puts += operation === "PutItem" ? 1 : 0;
+      return operation === "PutItem" && puts === 1 ? "answer_lost" : undefined;
+    };
+    const sent = [...(await run()), ...(await run()), ...(await run())];
+    expect(sent).toHaveLength(1);
+  });
+
+  test("of two simultaneous runs one notices a crossing", async () => {
+    const accountId = await anAccount();
+    await setBalance(accountId, 10);
+    const queue = queueOf();
+    const deps = { ledger, queue };
+    await Promise.all([enqueueLowBalances(deps, deadlineIn(60_000)), enqueueLowBalances(deps, deadlineIn(60_000))]);
+    expect(new Set(queue.send.mock.calls.map(([message]) => eventOf(message)?.webhook_id)).size).toBe(1);
+    expect(await run()).toEqual([]);
+  });
+
+  test("a subscription that cannot be read raises an alarm", async () => {
+    const shown = alarms();
+    const accountId = await anAccount();
+    const pk = subscriptionPk("wallet.low", accountId);
+    const broken = { pk, open: "subscription#wallet.low", created_at: isoTime(ledger.nowMs) };
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: broken }));
+    expect(await run()).toEqual([]);
+    expect(shown().join()).toContain("low_balances.not_checked");
+  });
+
+  test("a run without time raises an alarm instead of leaving balances out silently", async () => {
+    const shown = alarms();
+    await anAccount();
+    await enqueueLowBalances({ ledger, queue: queueOf() }, deadlineIn(9_000));
+    expect(shown().join()).toContain("out_of_time");
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import { changeBetween } from "../../../../shared/catalog/catalog-change.ts";
+import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
+import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+
+const AT = "2026-11-21T12:00:00.000Z";
+const data = (before: Catalog, after: Catalog) => {
+  const change = changeBetween(before, after, AT);
+  return change && catalogUpdated.shape.data.parse(JSON.parse(change.data));
+};
+const glo = { id: 3, name: "Glo", code: "glo" };
+
+describe("a change of the catalog", () => {
+  test("a change names what was added, removed and repriced, with the network and both prices", () => {
+    const before = aCatalog(0, { data_plans: [aPlan(), aPlan({ id: 102, name: "2GB" })] });
+    const after = aCatalog(0, {
+      networks: [...before.networks, glo],
+      data_plans: [aPlan({ price: 510 }), aPlan({ id: 301, network_id: 3, price: 450 })],
+    });
+    expect(data(before, after)).toEqual({
+      at: AT,
+      plans_added: [{ id: 301, network_id: 3, name: "1GB", price: 450, network: "Glo" }],
+      plans_removed: [{ id: 102, network_id: 1, name: "2GB", price: 500, network: "MTN" }],
+      plans_repriced: [{ id: 101, network_id: 1, name: "1GB", price: 510, network: "MTN", previous_price: 500 }],
+      networks_added: [glo],
+      networks_removed: [],
+      counts: { plans_added: 1, plans_removed: 1, plans_repriced: 1, networks_added: 1, networks_removed: 0 },
+      truncated: false,
+    });
+    expect(data(after, before)?.networks_removed).toEqual([glo]);
+  });
+
+  test.each([
+    ["the same catalog", aCatalog(4)],
+    ["another order", aCatalog(0, { data_plans: aCatalog(4).data_plans.toReversed() })],
+    ["other names", aCatalog(0, { data_plans: aCatalog(4).data_plans.map((plan) => ({ ...plan, name: "Other" })) })],
+  ])("%s is no change", (_what, after) => {
+    expect(changeBetween(aCatalog(4), after, AT)).toBeUndefined();
+  });
+
+  test("the lists of a large change are cut at 6,000 bytes together, and its counts are complete", () => {
+    const after = aCatalog(2_000);
+    const change = changeBetween(aCatalog(4), after, AT);
+    expect(Buffer.byteLength(change?.data ?? "")).toBeLessThan(6_400);
+    const { plans_added = [], counts, truncated } = data(aCatalog(4), after) ?? {};
+    expect(truncated).toBe(true);
+    expect(counts?.plans_added).toBe(1_996);
+    expect(plans_added.length).toBeGreaterThan(40);
+    expect(plans_added).toEqual(
+      after.data_plans.slice(4, 4 + plans_added.length).map(({ validity: _validity, ...plan }) => ({
+        ...plan,
+        network: "MTN",
+      })),
+    );
+  });
+
+  test("a cut change shows removed plans first, because purchases of them fail", () => {
+    const { plans_removed, plans_added } = data(aCatalog(200), aCatalog(0, { data_plans: [aPlan({ id: 900 })] })) ?? {};
+    expect(plans_removed?.length).toBeGreaterThan(40);
+    expect(plans_added).toEqual([]);
+  });
+});
