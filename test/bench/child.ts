@@ -1,16 +1,17 @@
 import { type Serializable, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import type * as z from "zod";
 
 /** Longer than any answer takes: the longest is a round of purchases. */
 const ANSWER_MS_MAX = 120_000;
 const STOP_MS_MAX = 2_000;
+const SHOWN_CHARACTERS = 2_000;
 
 /** A process of the benchmark that answers messages. It ends with the process that started it. */
 export type Child<Message> = {
-  /** The next message. */
-  readonly heard: () => Promise<Message>;
+  readonly nextMessage: () => Promise<Message>;
+  /** Sends a message. Resolves with the answer. */
   readonly ask: (question: Serializable) => Promise<Message>;
   readonly stop: () => Promise<void>;
 };
@@ -28,11 +29,12 @@ export const startChild = <Schema extends z.ZodType>(
   closeSync(log);
   const exited = once(child, "exit");
 
-  const heard = async (): Promise<z.output<Schema>> => {
+  const nextMessage = async (): Promise<z.output<Schema>> => {
     const listening = new AbortController();
     const signal = AbortSignal.any([listening.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
     const died = once(child, "exit", { signal }).then(() => {
-      throw new Error(`${command.join(" ")} has exited: see ${logFile}`);
+      // The file is deleted with the benchmark's temporary folder.
+      throw new Error(`${command.join(" ")} has exited:\n${readFileSync(logFile, "utf8").slice(-SHOWN_CHARACTERS)}`);
     });
     try {
       const [message]: unknown[] = await Promise.race([once(child, "message", { signal }), died]);
@@ -44,10 +46,10 @@ export const startChild = <Schema extends z.ZodType>(
   };
 
   return {
-    heard,
+    nextMessage,
     ask: (question) => {
       child.send(question);
-      return heard();
+      return nextMessage();
     },
     stop: async () => {
       if (child.connected) child.disconnect();
