@@ -1,14 +1,14 @@
 import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import { type Stack, stacks } from "../stacks.ts";
 import { median, pairedRatio } from "../statistics.ts";
 import { type Target, targetTable } from "../targets.ts";
 import type { Counts } from "./counts.ts";
 import type { PurchaseResults } from "./purchase.ts";
-import type { Slices } from "./rounds.ts";
-import { type Slice, serverLoad } from "./slice.ts";
+import { ROUNDS, type Slices, WARM_UP_ROUNDS } from "./rounds.ts";
+import { handlerOrders, type Slice, serverLoad } from "./slice.ts";
 
 const MILLION = 1_000_000;
 
@@ -16,6 +16,10 @@ export const purchaseTables = ({ counts, handlers, servers }: PurchaseResults): 
   [
     timeTable("as a Lambda handler, one purchase at a time", handlers),
     timeTable(`as a server, ${serverLoad.concurrency} purchases at a time`, servers),
+    wrap(`In each round a handler gets ${handlerOrders} purchases, one after the other, and a server ${serverLoad.orders},
+      ${serverLoad.concurrency} of them concurrently. Times and rates are the medians of ${ROUNDS} rounds, after
+      ${WARM_UP_ROUNDS} that warm up. "Service relative" is this service's value divided by the row's: the median of the
+      ratios within each round.`),
     countTable(counts),
   ].join("\n\n");
 
