@@ -16,25 +16,27 @@ export type Child<Message> = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts `node <command>` with the given environment only; its output goes to the log file. */
+/** Starts the command with the given environment only; its output goes to the log file. */
 export const startChild = <Schema extends z.ZodType>(
-  command: readonly string[],
+  command: readonly [string, ...string[]],
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
   schema: Schema,
 ): Child<z.output<Schema>> => {
   const log = openSync(logFile, "w");
   const env = { PATH: process.env.PATH, NODE_ENV: "production", ...environment };
-  const child = spawn(process.execPath, command, { stdio: ["ignore", log, log, "ipc"], env });
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: ["ignore", log, log, "ipc"], env });
   closeSync(log);
   const exited = once(child, "exit");
 
   const nextMessage = async (): Promise<z.output<Schema>> => {
     const listening = new AbortController();
     const signal = AbortSignal.any([listening.signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
-    const died = once(child, "exit", { signal }).then(() => {
+    const died = once(child, "exit", { signal }).then(([code, killedBy]) => {
       // The file is deleted with the benchmark's temporary folder.
-      throw new Error(`${command.join(" ")} has exited:\n${readFileSync(logFile, "utf8").slice(-SHOWN_CHARACTERS)}`);
+      const logged = readFileSync(logFile, "utf8").slice(-SHOWN_CHARACTERS);
+      throw new Error(`${command.join(" ")} has exited (${killedBy ?? code}): ${logged}`);
     });
     try {
       const [message]: unknown[] = await Promise.race([once(child, "message", { signal }), died]);

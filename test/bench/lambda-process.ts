@@ -34,7 +34,7 @@ export const startLambda = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<LambdaProcess> => {
-  const { nextMessage, ask, stop } = startChild([runtimePath, path], environment, logFile, report);
+  const { nextMessage, ask, stop } = startChild([process.execPath, runtimePath, path], environment, logFile, report);
   const started = await nextMessage();
   if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {

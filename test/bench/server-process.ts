@@ -15,7 +15,7 @@ export const startServer = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<ServerProcess> => {
-  const { nextMessage, ask, stop } = startChild(command, environment, logFile, report);
+  const { nextMessage, ask, stop } = startChild([process.execPath, ...command], environment, logFile, report);
   const started = await nextMessage();
   if (!("port" in started)) throw new Error(`${command.join(" ")} did not report its port`);
   return {

@@ -149,7 +149,8 @@ const measureFirst = async (unstarted: Unstarted): Promise<Size> => {
     const event = await next();
     connections.takeWaitedMs();
     const beginMs = performance.now();
-    const instance = await startInstance(name, memoryMb, { bundle, environment: connections.environment });
+    const files = { bundle, log: `${bundle}-${memoryMb}.log` };
+    const instance = await startInstance(name, memoryMb, files, connections.environment);
     expectDone(name, await instance.invoke(event));
     firstMs.push(performance.now() - beginMs - connections.takeWaitedMs());
     if (firstMs.length === FIRST_REQUESTS) return { ...unstarted, firstMs, instance };
