@@ -109,6 +109,12 @@ export const logEvents = {
     meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
     action: "admin doctor.",
   },
+  "upstream.key_rejected": {
+    level: "alarm",
+    fields: { upstream_key: "string", status: "number", group: "string" },
+    meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
+    action: "Follow `Upstream key refused` in docs/runbook.md; upstream_key is the key's id.",
+  },
   "upstream.unrecognized_404": {
     level: "alarm",
     fields: { reference: "string", reason: "string" },

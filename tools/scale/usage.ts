@@ -36,6 +36,7 @@ export const measured = {
 /** Assumptions beside those of `npm run costs`. */
 export const assumed = {
   keysPerAccount: 1,
+  upstreamKeys: 1,
   upstreamAddresses: 1,
   /** AWS says that new accounts have fewer than 1,000, and not how many. */
   newAccountConcurrency: 10,
