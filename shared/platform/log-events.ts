@@ -101,7 +101,7 @@ export const logEvents = {
     level: "warn",
     fields: { reference: "string", reason: "string" },
     meaning: "An order failed and was refunded, because the upstream's rate limit was reached.",
-    action: "If it repeats, ask the upstream for a higher limit.",
+    action: "If it repeats, ask the upstream for more keys or a higher limit.",
   },
   "upstream.account_error": {
     level: "alarm",
@@ -113,7 +113,8 @@ export const logEvents = {
     level: "alarm",
     fields: { upstream_key: "string", status: "number", group: "string" },
     meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
-    action: "Follow `Upstream key refused` in docs/runbook.md; upstream_key is the key's id.",
+    action:
+      "Ask the upstream about the key with the id upstream_key, or set the others: admin secrets set upstream-key.",
   },
   "upstream.unrecognized_404": {
     level: "alarm",
