@@ -45,7 +45,7 @@ const addressesOf = ({ egress }: StageSettings): number => {
 /** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
 const changesPerShard = (): number => {
   const { batchSize, consumer } = streams.ledger;
-  const cpuMs = batchSize * measured.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
+  const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
   return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
 };
 
@@ -401,7 +401,7 @@ export const limits: readonly Limit[] = [
     capacity: () => assumed.streamShards * changesPerShard(),
     perPurchase: 1,
     source: sources.streamParameters,
-    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${measured.sdkCallCpuMs} ms of a vCPU (docs/performance.md)`,
+    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${assumed.sdkCallCpuMs} ms of a vCPU`,
     symptom: {
       text: "Webhooks are late. After 23 hours changes become dead letters.",
       alarms: ["LedgerStreamBehind", "LedgerDeadLetters"],
