@@ -36,6 +36,7 @@ export const assumed = {
   /** CPU time of one call of the AWS SDK, on a whole vCPU. */
   sdkCallCpuMs: 0.4,
   keysPerAccount: 1,
+  upstreamKeys: 1,
   upstreamAddresses: 1,
   /** AWS says that new accounts have fewer than 1,000, and not how many. */
   newAccountConcurrency: 10,

@@ -139,7 +139,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
 const hasHeaders = (request: unknown): request is { readonly headers: Record<string, string> } =>
   typeof request === "object" && request !== null && "headers" in request;
 
-/** The output of a 200, or undefined: then `response` has a body that the SDK can read, with the same bytes or the same error. */
+/** The output of a 200, or undefined: then `response` has a body for the SDK, with the same bytes or the same error. */
 const readOutput = async (command: Command, response: Response): Promise<Output | undefined> => {
   const { body } = response;
   if (!(body instanceof Readable)) return undefined;
