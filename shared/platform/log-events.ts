@@ -101,13 +101,20 @@ export const logEvents = {
     level: "warn",
     fields: { reference: "string", reason: "string" },
     meaning: "An order failed and was refunded, because the upstream's rate limit was reached.",
-    action: "If it repeats, ask the upstream for a higher limit.",
+    action: "If it repeats, ask the upstream for more keys or a higher limit.",
   },
   "upstream.account_error": {
     level: "alarm",
     fields: { reference: "string", reason: "string" },
     meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
     action: "admin doctor.",
+  },
+  "upstream.key_rejected": {
+    level: "alarm",
+    fields: { upstream_key: "string", status: "number", group: "string" },
+    meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
+    action:
+      "Ask the upstream about the key with the id upstream_key, or set the others: admin secrets set upstream-key.",
   },
   "upstream.unrecognized_404": {
     level: "alarm",
