@@ -153,6 +153,7 @@ const runEveryCommand = async (): Promise<void> => {
   const { account, key, keyId } = await service.newApp();
   await admin("webhook set", account, receiver.url);
   await admin("webhook show", account);
+  await admin("webhook events", account, "transaction.updated,wallet.low");
   await admin("webhook test", account);
   await admin("webhook disable", account);
   await admin("webhook enable", account);

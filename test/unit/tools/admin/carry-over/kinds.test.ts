@@ -179,6 +179,18 @@ test("a delivery that was parked after the moment is updated, unless it has had 
   expect(kindFor(delivery(1), delivery(1, parked))).toBe("present");
 });
 
+test("the later change of a subscription is kept", () => {
+  const subscription = (minute: number, changes = {}) => ({
+    ...{ pk: "subscription#wallet.low#acc_1", account_id: "acc_1", event: "wallet.low" },
+    ...{ created_at: `2026-11-21T12:0${minute}:00.000Z`, ...changes },
+  });
+  const ended = subscription(2);
+  const begun = subscription(1, { open: "subscription#wallet.low" });
+  expect(kindFor(ended, begun)).toBe("update");
+  expect(kindFor(begun, ended)).toBe("present");
+  expect(kindFor(subscription(1, { low_since: "2026-11-21T12:05:00.000Z" }), begun)).toBe("present");
+});
+
 test("the earlier of two requeues of an account's parked deliveries is kept", () => {
   const requeueIn = (minute: number): Item => ({
     ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", created_at: `2026-11-21T12:0${minute}:00.000Z` },

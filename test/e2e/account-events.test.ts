@@ -1,0 +1,126 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { catalogSchema } from "../../shared/contract/catalog.ts";
+import { catalogUpdated, walletLow } from "../../shared/contract/openapi-webhooks.ts";
+import { loadFunctions } from "../../tools/local/functions.ts";
+import { type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
+
+/**
+ * Goal: a caller receives the events that its operator chose, and only these. Method: the command line, the whole
+ * service and a receiver over sockets; a schedule's minute is one invocation.
+ */
+let service: OperatedService;
+let receiver: Receiver;
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startOperatedService(), startReceiver()]);
+});
+afterAll(async () => {
+  await Promise.all([service.stop(), receiver.stop()]);
+});
+
+const received = (event: string) => receiver.received.filter(({ body }) => body.startsWith(`{"event":"${event}"`));
+const arrived = (event: string, count: number) =>
+  vi.waitFor(() => expect(received(event)).toHaveLength(count), { timeout: 10_000, interval: 20 });
+
+const EVENTS = "transaction.updated,wallet.low,catalog.updated";
+const endpoint = z.object({ webhook_secret: z.string(), events: z.array(z.string()) });
+const shown = z.object({ status: z.string(), events: z.array(z.string()) });
+
+/** A minute of the function that checks balances. */
+const passMinute = async (): Promise<void> => {
+  const invoke = await loadFunctions(["requeue-deliveries"], new URL("../../functions/", import.meta.url));
+  await invoke("requeue-deliveries", {});
+};
+
+test("a caller gets wallet.low once for each fall below its threshold, and an operator can show and replay it", async () => {
+  const { account, key } = await service.newApp();
+  const set = endpoint.parse(await service.adminJson(["webhook", "set", account, receiver.url, "--events", EVENTS]));
+  expect(set.events.join()).toBe(EVENTS);
+  await service.adminJson(["wallet", "threshold", account, "4800"]);
+  await passMinute();
+  await service.buy(key, "08031234567");
+  for (let minute = 0; minute < 2; minute += 1) await passMinute();
+  await arrived("wallet.low", 1);
+  const [first] = received("wallet.low");
+  const verified = first && new Webhook(set.webhook_secret).verify(first.body, standardHeaders(first));
+  expect(walletLow.parse(verified).data).toMatchObject({ account_id: account, balance: 4_500, threshold: 4_800 });
+
+  await service.adminJson(["wallet", "fund", account, "1000", "--id", `more-${account}`]);
+  await passMinute();
+  await service.buy(key, "08031234567");
+  await service.buy(key, "08031234568");
+  await passMinute();
+  await arrived("wallet.low", 2);
+  const [, second] = received("wallet.low");
+  expect(second?.headers.id).not.toBe(first?.headers.id);
+
+  const id = first?.headers.id ?? "";
+  expect((await service.admin(["deliveries", "list", account])).stdout).toMatch(new RegExp(`${id} +wallet.low`));
+  await vi.waitFor(
+    async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/delivered +200/),
+    10_000,
+  );
+  await service.adminJson(["deliveries", "replay", id]);
+  await arrived("wallet.low", 3);
+  expect([received("wallet.low")[2]?.headers.id, received("wallet.low")[2]?.body]).toEqual([id, first?.body]);
+  await vi.waitFor(
+    async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/replay-/),
+    10_000,
+  );
+}, 60_000);
+
+test("only subscribed callers get catalog.updated after the upstream's catalog changed; the choice changes nothing else of the endpoint", async () => {
+  const [subscribed, other] = [await service.newApp(), await service.newApp()];
+  const secrets = await Promise.all(
+    [subscribed, other].map(async ({ account }) =>
+      endpoint.parse(await service.adminJson(["webhook", "set", account, receiver.url])),
+    ),
+  );
+  expect(secrets.map(({ events }) => events)).toEqual([["transaction.updated"], ["transaction.updated"]]);
+  await service.adminJson(["webhook", "disable", subscribed.account]);
+  const events = "transaction.updated,catalog.updated";
+  const chosen = shown.parse(await service.adminJson(["webhook", "events", subscribed.account, events]));
+  expect(chosen).toEqual({ status: "off", events: events.split(",") });
+  await service.adminJson(["webhook", "enable", subscribed.account]);
+  // Setting the URL again keeps the choice.
+  const again = endpoint.parse(await service.adminJson(["webhook", "set", subscribed.account, receiver.url]));
+  expect(again).toMatchObject({ events: events.split(","), webhook_secret: secrets[0]?.webhook_secret });
+
+  const response = await fetch(`${service.details.base_url}/vtu/data`, {
+    headers: { authorization: `Bearer ${subscribed.key}` },
+  });
+  const { data } = z.object({ data: catalogSchema }).parse(await response.json());
+  const [plan, ...rest] = data.data_plans;
+  if (plan === undefined) throw new Error("The catalog is empty");
+  const changed = { ...data, data_plans: [{ ...plan, price: plan.price + 10 }, ...rest] };
+  await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data: changed });
+  receiver.received.length = 0;
+  await service.adminJson(["catalog", "refresh"]);
+  await service.adminJson(["catalog", "refresh"]);
+  const sentTo = (secret = "") =>
+    received("catalog.updated").flatMap((event) => {
+      try {
+        return [catalogUpdated.parse(new Webhook(secret).verify(event.body, standardHeaders(event)))];
+      } catch {
+        return [];
+      }
+    });
+  await vi.waitFor(() => expect(sentTo(again.webhook_secret)).toHaveLength(1), 10_000);
+  expect(sentTo(again.webhook_secret)[0]?.data.plans_repriced).toMatchObject([
+    { id: plan.id, price: plan.price + 10, previous_price: plan.price },
+  ]);
+  expect(sentTo(secrets[1]?.webhook_secret)).toEqual([]);
+}, 60_000);
+
+test.for([
+  [["set", "URL", "--events", "wallet.low"], "Must contain transaction.updated"],
+  [["set", "URL", "--events", "transaction.updated,wallet.high"], "Must be some of transaction.updated, wallet.low"],
+  [["events", "transaction.updated"], "has no webhook endpoint"],
+] as const)("webhook %j is refused: %s", async ([[command, ...args], message]) => {
+  const { account } = await service.newApp();
+  const words = args.map((word) => (word === "URL" ? receiver.url : word));
+  const { code, stderr } = await service.admin(["webhook", command, account, ...words]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
