@@ -217,6 +217,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Messages that wait": nothing,
   "Throttled table": nothing,
   "Parked webhooks not sent": nothing,
+  "Events on request not sent": nothing,
   "Function errors": nothing,
   "Gateway errors": nothing,
   "Scheduled work not done": nothing,
