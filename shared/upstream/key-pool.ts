@@ -6,8 +6,11 @@ import type { Clock } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
 import { upstreamLimit } from "./rate-limit.ts";
 
-/** How long a rejected key is set aside before one request tries it again. */
-export const SET_ASIDE_MS = 5 * 60_000;
+/**
+ * How long a rejected key is set aside before one request tries it again. Shorter than the 5 minutes of an alarm's
+ * period, so that the alarm lasts for as long as the rejection.
+ */
+export const SET_ASIDE_MS = 4 * 60_000;
 
 /** The lines of the secret: one key each. Spaces and line breaks around a key do not belong to it. */
 export const keyLines = (text: string): readonly string[] =>

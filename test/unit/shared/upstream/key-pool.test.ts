@@ -112,7 +112,7 @@ describe("spent keys", () => {
 });
 
 describe("rejected keys", () => {
-  test("a key with a 401 is set aside in every group for 5 minutes", async () => {
+  test("a key with a 401 is set aside in every group for 4 minutes", async () => {
     const { reject, take, state } = await aPool("a", "b");
     reject("vtu", 401, "a");
     for (const group of ["vtu", "identity", "catalog"] as const) expect(take(2, group)).toEqual(["b", "b"]);
