@@ -39,12 +39,13 @@ export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock 
   const limit = upstreamLimit(clock);
   const send = createSend(baseUrl, limit);
   return {
-    assertReady: async (request, deadline) => {
+    assertReady: async (request, deadline, { mayWait = false } = {}) => {
       const waitS = limit.waitS(groupOf(request));
-      if (waitS > 0) throw unavailable("upstream_limit", waitS);
+      if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
       if ((await liveKey.value()) === undefined) throw unavailable(NO_UPSTREAM_KEY, 60);
       if (upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN) throw unavailable("no_time", 1);
     },
+    waitS: limit.waitS,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
       return classify(await sendOrder(request, deadline, liveKey, send), orderFieldsOf(request));

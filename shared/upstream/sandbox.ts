@@ -46,6 +46,7 @@ export const sandboxUpstream: Upstream = {
       throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
     }
   },
+  waitS: () => 0,
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>
     checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },
