@@ -30,7 +30,7 @@ afterAll(() => proxy.stop());
 
 const countReads = (fault?: Fault): void => {
   proxy.fault = ({ operation, body }) => {
-    if (operation !== "GetItem") return undefined;
+    if (operation !== "BatchGetItem") return undefined;
     reads += 1;
     // A weak reading may be older than the change.
     expect(body).toContain('"ConsistentRead":true');
