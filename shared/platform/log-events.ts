@@ -131,13 +131,20 @@ export const logEvents = {
     level: "warn",
     fields: { reference: "string", reason: "string" },
     meaning: "The upstream's rate limit refused an order: it waits, or is refunded where orders do not wait.",
-    action: "If it repeats, add an upstream key, or ask the upstream for a higher limit.",
+    action: "If it repeats, ask the upstream for more keys or a higher limit.",
   },
   "upstream.account_error": {
     level: "alarm",
     fields: { reference: "string", reason: "string" },
     meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
     action: "admin doctor.",
+  },
+  "upstream.key_rejected": {
+    level: "alarm",
+    fields: { upstream_key: "string", status: "number", group: "string" },
+    meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
+    action:
+      "Ask the upstream about the key with the id upstream_key, or set the others: admin secrets set upstream-key.",
   },
   "upstream.unrecognized_404": {
     level: "alarm",

@@ -17,6 +17,8 @@ type SecretSpec = {
   readonly adoptedAs?: `${string}SecretArn`;
   /** The upstream sends it or signs with it: an event that fits no known version makes the functions fetch it again. */
   readonly isPresented?: true;
+  /** It holds one key or several, one per line, which the functions use in turn. */
+  readonly isKeyPool?: true;
 };
 
 /**
@@ -26,9 +28,10 @@ type SecretSpec = {
 export const secretTable = {
   "upstream-key": {
     variable: "UPSTREAM_KEY_SECRET_ID",
-    description: "The upstream's live key",
+    description: "The upstream's live keys, one per line",
     kind: "filled",
     lengthMin: 1,
+    isKeyPool: true,
   },
   "upstream-webhook-hmac": {
     variable: "UPSTREAM_HMAC_SECRET_ID",

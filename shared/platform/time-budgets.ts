@@ -16,6 +16,7 @@ export const SEND_FUNCTION_TIMEOUT_S = 60;
 /** One call of the AWS SDK, which by default has no time-out. */
 export const AWS_ATTEMPTS_MAX = 2;
 export const AWS_CONNECT_MS_MAX = 1_000;
+/** Until the response's headers; then again each time that its body stops. */
 export const AWS_RESPONSE_MS_MAX = 2_000;
 
 /** Reserved for the response, once the outcomes queue has the message. */

@@ -150,11 +150,14 @@ const isLimitFree = async (upstream: Pick<Upstream, "waitS">, isOver: Deadline):
 };
 
 /** Tells the functions that place orders how many wait, and until when others must. */
-const sharePace = async ({ cache, ledger, upstream, gate }: SenderDeps, waiting: number): Promise<void> => {
+const sharePace = async ({ cache, ledger, upstream }: SenderDeps, waiting: number): Promise<void> => {
   const waitMs = waiting > 0 ? NEXT_RUN_MS : upstream.waitS("vtu") * 1_000;
-  const pace = { ...gate.pace(), wait_until: isoTime(ledger.clock() + waitMs), waiting_orders: waiting };
   try {
-    await writeUpstreamPace(cache, pace);
+    await writeUpstreamPace(cache, {
+      wait_until: isoTime(ledger.clock() + waitMs),
+      waiting_orders: waiting,
+      per_minute: upstream.perMinute("vtu"),
+    });
   } catch (error) {
     log.warn("upstream_pace.not_noted", errorFields(error));
   }

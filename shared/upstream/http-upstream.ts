@@ -8,12 +8,14 @@ import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
-import { retryAfterS, type UpstreamLimit, upstreamLimit } from "./rate-limit.ts";
+import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
+import { retryAfterS } from "./rate-limit.ts";
 import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
 
 export type UpstreamAccess = {
   /** Ends with `/v1`. */
   readonly baseUrl: string;
+  /** One live key, or several, one per line. */
   readonly liveKey: Secret;
   readonly clock?: Clock;
 };
@@ -34,51 +36,37 @@ const CHECK_RESPONSE_BYTES_MAX = 5_767_168;
 const CATALOG_BYTES_MAX = 8_388_608;
 
 /** A client of the upstream, which serves the same interface as this service (docs/interface.md 16.1). */
-export const httpUpstream = ({ baseUrl, liveKey: storedKey, clock = systemClock }: UpstreamAccess): HttpUpstream => {
-  const liveKey = onlyValid(storedKey);
-  const limit = upstreamLimit(clock);
-  const send = createSend(baseUrl, limit);
+export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: UpstreamAccess): HttpUpstream => {
+  const pool = keyPool(liveKey, clock);
+  const client = { pool, send: createSend(baseUrl, pool) };
   return {
     assertReady: async (request, deadline, { mayWait = false } = {}) => {
-      const waitS = limit.waitS(groupOf(request));
+      const hasKeys = await pool.load();
+      const waitS = pool.waitS(groupOf(request));
       if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
-      if ((await liveKey.value()) === undefined) throw unavailable(NO_UPSTREAM_KEY, 60);
-      if (upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN) throw unavailable("no_time", 1);
+      if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
+      if (!hasTime(deadline)) throw unavailable("no_time", 1);
     },
-    waitS: limit.waitS,
+    waitS: pool.waitS,
+    perMinute: pool.perMinute,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
-      return classify(await sendOrder(request, deadline, liveKey, send), orderFieldsOf(request));
+      return classify(await sendOrder(client, request, deadline), orderFieldsOf(request));
     },
     check: async (check, reference, deadline) => {
       const request = checkRequest(check, reference);
-      return classifyCheck(await sendOrder(request, deadline, liveKey, send), orderFieldsOf(request));
+      return classifyCheck(await sendOrder(client, request, deadline), orderFieldsOf(request));
     },
     fetchCatalog: async (deadline) => {
       for (;;) {
-        const key = await liveKey.value();
-        if (key === undefined) return { kind: "never_sent", reason: NO_UPSTREAM_KEY };
-        const result = await sendRead(key, liveKey, deadline, (current) =>
-          send({ ...catalogRequest, key: current, totalMs: upstreamBudgetMs(deadline) }),
-        );
-        const waitMs = Math.max(1, limit.waitS("catalog")) * 1_000;
+        await pool.load();
+        const { result } = await sendWithPool(client, catalogRequest, deadline);
+        const waitMs = Math.max(1, pool.waitS("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
         if (!isLimited || upstreamBudgetMs(deadline) - waitMs < UPSTREAM_MS_MIN) return result;
         await sleep(waitMs);
       }
     },
-  };
-};
-
-/**
- * A key that is not valid in a header, such as one pasted with a line break, counts as absent, so orders are refused.
- */
-const onlyValid = (key: Secret): Secret => {
-  const valid = (value: string | undefined) =>
-    value !== undefined && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
-  return {
-    value: async () => valid(await key.value()),
-    refetch: async () => valid(await key.refetch()),
   };
 };
 
@@ -88,11 +76,13 @@ type UpstreamRequest = {
   readonly body?: Readonly<Record<string, string | number | boolean>>;
   readonly bytesMax: number;
 };
-type Send = (request: UpstreamRequest & { readonly key: string; readonly totalMs: number }) => Promise<ExchangeResult>;
+type Send = (request: UpstreamRequest, key: string, deadline: Deadline) => Promise<ExchangeResult>;
+type Client = { readonly pool: KeyPool; readonly send: Send };
 
 const createSend =
-  (baseUrl: string, limit: UpstreamLimit): Send =>
-  async ({ group, path, body, bytesMax, key, totalMs }) => {
+  (baseUrl: string, pool: KeyPool): Send =>
+  async ({ group, path, body, bytesMax }, key, deadline) => {
+    if (!hasTime(deadline)) return { kind: "never_sent", reason: "no_time" };
     const result = await exchange(
       {
         method: body === undefined ? "GET" : "POST",
@@ -104,65 +94,78 @@ const createSend =
         },
         ...(body && { body: JSON.stringify(body) }),
       },
-      { totalMs, bytesMax },
+      { totalMs: upstreamBudgetMs(deadline), bytesMax },
     );
-    limit.record(group, result);
+    pool.record(group, result, key);
     return result;
   };
 
+const hasTime = (deadline: Deadline): boolean => upstreamBudgetMs(deadline) >= UPSTREAM_MS_MIN;
+
 /**
- * Sends an order or check. It is sent again once at most, and only after a response that certainly refused it: a 401
- * while the key was rotated, or a 429 with a short wait. An unknown outcome is never sent again. Source:
- * docs/interface.md 16.D4.
+ * Sends an order or check. It is sent again once at most, and only after a response that certainly refused it because
+ * of the key: with another key, or with the same one after the short wait of a 429. An unknown outcome is never sent
+ * again. Source: docs/interface.md 16.D4.
  */
-const sendOrder = async (
+const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Deadline): Promise<ExchangeResult> => {
+  const { pool } = client;
+  await keysInTime(pool.load, deadline);
+  const { result, isSentAgain } = await sendWithPool(client, request, deadline);
+  const waitS = retryAfterS(result);
+  if (isSentAgain || keyRefusal(result) !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX)
+    return result;
+  if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return result;
+  await sleep(waitS * 1_000);
+  const key = pool.next(request.group);
+  return key === undefined ? result : sendLast(client, request, key, deadline);
+};
+
+/**
+ * Sends a request with the next key of the pool, and once more with another one if the response refused the first. After
+ * a 401 the secret is fetched again first: the key may have been rotated.
+ */
+const sendWithPool = async (
+  client: Client,
   request: UpstreamRequest,
   deadline: Deadline,
-  liveKey: Secret,
-  send: Send,
-): Promise<ExchangeResult> => {
-  const sendWith = (key: string): Promise<ExchangeResult> =>
-    upstreamBudgetMs(deadline) < UPSTREAM_MS_MIN
-      ? Promise.resolve({ kind: "never_sent", reason: "no_time" })
-      : send({ ...request, key, totalMs: upstreamBudgetMs(deadline) });
-
-  const key = await keyInTime(liveKey.value, deadline);
-  if (key === undefined) return { kind: "never_sent", reason: NO_UPSTREAM_KEY };
-  const first = await sendWith(key);
-  if (first.kind !== "answered" || classify(first, []).kind !== "account_error") return first;
-  if (first.status === 401) return retryWithFreshKey(first, key, liveKey, deadline, sendWith);
-  const waitS = retryAfterS(first);
-  if (first.status !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return first;
-  if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return first;
-  await sleep(waitS * 1_000);
-  return sendWith(key);
+): Promise<{ readonly result: ExchangeResult; readonly isSentAgain: boolean }> => {
+  const { pool, send } = client;
+  const key = pool.next(request.group);
+  if (key === undefined) return { result: { kind: "never_sent", reason: NO_UPSTREAM_KEY }, isSentAgain: false };
+  const first = await send(request, key, deadline);
+  const refusal = keyRefusal(first);
+  if (refusal === undefined) return { result: first, isSentAgain: false };
+  if (refusal === 401) await keysInTime(pool.reload, deadline);
+  if (refusal !== 429) pool.reject(request.group, refusal, key);
+  const other = hasTime(deadline) ? pool.another(request.group, key) : undefined;
+  if (other === undefined) return { result: first, isSentAgain: false };
+  return { result: await sendLast(client, request, other, deadline), isSentAgain: true };
 };
 
-/** The key, or undefined if it cannot be read while there is still time to send an order. */
-const keyInTime = (read: Secret["value"], deadline: Deadline): Promise<string | undefined> =>
-  withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
-
-/** Sends a read; after a 401 it is sent again with the key as it is now. */
-const sendRead = async (
+/** Sends a request for the last time. */
+const sendLast = async (
+  { pool, send }: Client,
+  request: UpstreamRequest,
   key: string,
-  liveKey: Secret,
   deadline: Deadline,
-  sendWith: (key: string) => Promise<ExchangeResult>,
 ): Promise<ExchangeResult> => {
-  const first = await sendWith(key);
-  const isRefused = first.kind === "answered" && first.status === 401;
-  return isRefused ? retryWithFreshKey(first, key, liveKey, deadline, sendWith) : first;
+  const result = await send(request, key, deadline);
+  const refusal = keyRefusal(result);
+  if (refusal !== undefined && refusal !== 429) pool.reject(request.group, refusal, key);
+  return result;
 };
 
-const retryWithFreshKey = async (
-  refused: ExchangeResult,
-  key: string,
-  liveKey: Secret,
-  deadline: Deadline,
-  sendWith: (key: string) => Promise<ExchangeResult>,
-): Promise<ExchangeResult> => {
-  const fresh = await keyInTime(liveKey.refetch, deadline);
-  return fresh === undefined || fresh === key ? refused : sendWith(fresh);
+/** The status by which the upstream refused the key, or its limit, before it began with the order. */
+const keyRefusal = (result: ExchangeResult): RejectionStatus | 429 | undefined => {
+  if (result.kind !== "answered") return undefined;
+  const { status } = result;
+  if (status !== 401 && status !== 403 && status !== 429) return undefined;
+  return classify(result, []).kind === "account_error" ? status : undefined;
+};
+
+/** Reads the keys, unless that leaves no time to send an order: then, and on a failure, the known ones stay in use. */
+const keysInTime = async (read: KeyPool["load"], deadline: Deadline): Promise<void> => {
+  await withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
 };
 
 /** The fields of the request that our callers know by the same name. */

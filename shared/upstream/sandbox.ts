@@ -1,4 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
+import { rateGroups } from "../contract/limits.ts";
 import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
@@ -47,6 +48,7 @@ export const sandboxUpstream: Upstream = {
     }
   },
   waitS: () => 0,
+  perMinute: (group) => rateGroups[group].requestsPerMinute,
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>
     checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },

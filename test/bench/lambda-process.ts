@@ -34,8 +34,8 @@ export const startLambda = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<LambdaProcess> => {
-  const { heard, ask, stop } = startChild([runtimePath, path], environment, logFile, report);
-  const started = await heard();
+  const { nextMessage, ask, stop } = startChild([process.execPath, runtimePath, path], environment, logFile, report);
+  const started = await nextMessage();
   if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {
     initMs: started.initMs,

@@ -9,11 +9,20 @@ import type { Measured, Part } from "./part.ts";
 import { purchase } from "./purchase/purchase.ts";
 import { warm } from "./warm/warm.ts";
 
-/** `npm run bench`: measures all parts or the named ones; with --json only the results are printed to stdout. */
+/** `npm run bench`: measures all parts or the named ones; with --json the results are also printed to stdout. */
 const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth, memory };
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);
+const usage = (): string =>
+  [
+    "npm run bench -- [part ...] [--json]",
+    "",
+    "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
+    "as JSON. The parts:",
+    ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
+  ].join("\n");
+
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const installPeers = (): void => {
@@ -37,9 +46,7 @@ const isJson = args.includes("--json");
 const named = args.filter((arg) => arg !== "--json");
 const unknown = named.filter((name) => !(name in parts));
 if (unknown.length > 0) {
-  report(
-    `There is no part ${unknown.join(", ")}. The parts are ${Object.keys(parts).join(", ")}; --json is the only option.`,
-  );
+  report(`There is no part or option ${unknown.join(", ")}.\n\n${usage()}`);
   process.exitCode = 1;
 } else {
   installPeers();
@@ -51,6 +58,6 @@ if (unknown.length > 0) {
     await record(measured);
     results[name] = measured.results;
   }
-  report("docs/performance.md is up to date.");
+  report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
   if (isJson) console.log(JSON.stringify(results, undefined, 2));
 }

@@ -15,8 +15,8 @@ export const startServer = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<ServerProcess> => {
-  const { heard, ask, stop } = startChild(command, environment, logFile, report);
-  const started = await heard();
+  const { nextMessage, ask, stop } = startChild([process.execPath, ...command], environment, logFile, report);
+  const started = await nextMessage();
   if (!("port" in started)) throw new Error(`${command.join(" ")} did not report its port`);
   return {
     origin: `http://127.0.0.1:${started.port}`,

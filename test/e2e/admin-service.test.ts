@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
 
@@ -115,6 +116,43 @@ test("secrets set with the current value changes nothing, so that the previous v
     stdout: "upstream-webhook-hmac has this value already: nothing was changed.\n",
   });
   expect(versions()).toEqual([newer, older]);
+});
+
+/** The text of the secret as it is stored. */
+const storedUpstreamKey = (): string =>
+  z
+    .object({ "upstream-key": z.string() })
+    .parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")))["upstream-key"];
+const setUpstreamKey = (text: string) => service.admin(["secrets", "set", "upstream-key", "--json"], text);
+
+test("secrets set upstream-key takes several keys, one per line, and doctor names a rejected one by its id", async () => {
+  const accepted = storedUpstreamKey();
+  onTestFinished(async () => void (await setUpstreamKey(accepted)));
+  const rejected = "live_a_key_that_the_upstream_rejects";
+  const set = await setUpstreamKey(`${accepted} \r\n\r\n${rejected}\r\n`);
+  const key_ids = [upstreamKeyId(accepted), upstreamKeyId(rejected)];
+  expect(JSON.parse(set.stdout)).toEqual({ name: "upstream-key", changed: true, key_ids });
+  expect(storedUpstreamKey()).toBe(`${accepted}\n${rejected}`);
+
+  const { code, stdout } = await admin("doctor");
+  const found = new RegExp(`upstream key +look +2 keys are set; key ${key_ids[1]} is refused \\(401\\)`);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(found)]);
+  await setUpstreamKey(`${rejected}\n${rejected}_too`);
+  expect((await admin("doctor")).stdout).toMatch(
+    /upstream key +wrong +2 keys are set; key .* refused .*; key .* refused/,
+  );
+  expect((await admin("audit")).stdout).not.toContain(rejected);
+});
+
+test.each([
+  ["live_a\nlive b", "upstream-key must have one key on each line, of printable ASCII without spaces: key 2 is not."],
+  ["live_\u200ba", "upstream-key must have one key on each line, of printable ASCII without spaces: key 1 is not."],
+  ["live_a\nlive_b\nlive_a", "upstream-key must have each key once: keys 1 and 3 are the same."],
+])("secrets set upstream-key refuses %j, changes nothing and does not print it", async (text, message) => {
+  const before = storedUpstreamKey();
+  const { code, stdout, stderr } = await setUpstreamKey(text);
+  expect([code, JSON.parse(stdout), stderr]).toEqual([2, { error: { kind: "refused", message } }, ""]);
+  expect(storedUpstreamKey()).toBe(before);
 });
 
 test("secrets rotate webhook-token prints the new URL to standard error before it is set, and then to standard output", async () => {

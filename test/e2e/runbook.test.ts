@@ -128,12 +128,25 @@ const emptyUpstream: Situation = {
   },
 };
 
+/** The key that the simulator accepts, as the secret holds it. */
+const upstreamKey = (): string => {
+  const secrets = z.object({ "upstream-key": z.string() });
+  return secrets.parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")))["upstream-key"];
+};
+
 const refusedKey: Situation = {
   begin: async () => {
-    const secrets = z.object({ "upstream-key": z.string() });
-    const kept = secrets.parse(JSON.parse(readFileSync(join(service.folder, "data", "secrets.json"), "utf8")));
-    writeFileSync(join(service.folder, "key.txt"), `${kept["upstream-key"]}\n`);
+    writeFileSync(join(service.folder, "key.txt"), `${upstreamKey()}\n`);
     await service.adminJson(["secrets", "set", "upstream-key"], "live_a_key_that_the_upstream_does_not_know");
+    return {};
+  },
+};
+
+const refusedKeyOfTwo: Situation = {
+  begin: async () => {
+    writeFileSync(join(service.folder, "keys.txt"), `${upstreamKey()}\n`);
+    const both = `${upstreamKey()}\nlive_a_key_that_the_upstream_does_not_know`;
+    await service.adminJson(["secrets", "set", "upstream-key"], both);
     return {};
   },
 };
@@ -192,6 +205,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Upstream balance empty": emptyUpstream,
   "Unrecognized 404 on identity checks": nothing,
   "Upstream key refused": refusedKey,
+  "One of several upstream keys refused": refusedKeyOfTwo,
   "Upstream rate limit": nothing,
   "Catalog refused": refusedCatalog,
   "Dropped catalog entries": nothing,

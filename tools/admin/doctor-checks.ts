@@ -11,6 +11,8 @@ import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
+import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import {
   parseUpstreamSignature,
@@ -58,13 +60,31 @@ const selling: DoctorCheck = async ({ target, purchases: store }) => {
 const servesTestKeysOnly = ({ stage }: Target): boolean => stage !== undefined && !sells(stage.settings);
 
 const upstreamKey: DoctorCheck = async (context) => {
-  const { UPSTREAM_KEY_SECRET_ID, UPSTREAM_BASE_URL } = context.target.environment;
-  if ((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) === undefined) {
+  const { UPSTREAM_KEY_SECRET_ID } = context.target.environment;
+  const text = await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value();
+  if (text === undefined) {
     if (servesTestKeysOnly(context.target)) return skipped("is not set: the stage serves test keys only");
     return wrong("is not set", `Run secrets set upstream-key; the functions see it within ${FIRST_VALUE_DELAY}`);
   }
-  if (!context.target.isLocal) return checkByCatalogAge(context);
-  const fetched = await fetchCatalog(context.upstream, deadlineIn(TIMEOUT_MS));
+  const keys = usableKeys(text);
+  if (keys.length === 0) return wrong("holds no key that a header can hold", "Run secrets set upstream-key");
+  if (!context.target.isLocal) {
+    const result = await checkByCatalogAge(context);
+    if (keys.length === 1) return result;
+    return { ...result, found: `${keys.length} keys are set; ${result.state === "ok" ? "one " : ""}${result.found}` };
+  }
+  const results = await Promise.all(
+    keys.map(async (key) => ({ id: upstreamKeyId(key), result: await checkKey(context, key) })),
+  );
+  return ofAllKeys(results);
+};
+
+/** Reads the catalog with one key, which is free. */
+const checkKey = async ({ target }: AdminContext, key: string): Promise<CheckResult> => {
+  const { UPSTREAM_BASE_URL } = target.environment;
+  const value = async () => key;
+  const upstream = httpUpstream({ baseUrl: UPSTREAM_BASE_URL, liveKey: { value, refetch: value } });
+  const fetched = await fetchCatalog(upstream, deadlineIn(TIMEOUT_MS));
   if (fetched.kind === "fetched" && fetched.catalog.data_plans.length > 0) {
     return ok(`is accepted at ${UPSTREAM_BASE_URL}`);
   }
@@ -80,6 +100,22 @@ const upstreamKey: DoctorCheck = async (context) => {
       "Ask the upstream. Until it responds, purchases get 502 and are refunded",
     );
   return wrong(`is accepted, but the catalog is ${fetched.reason}`, "Run catalog diff; ask the upstream");
+};
+
+type KeyResult = { readonly id: string; readonly result: CheckResult };
+
+/** Orders are sent while one key works, with fewer of them a minute: then the others are no fault of the service. */
+const ofAllKeys = (results: readonly KeyResult[]): CheckResult => {
+  const [first] = results;
+  if (first === undefined || results.length === 1) return first?.result ?? skipped("is not set");
+  const failed = results.filter(({ result }) => result.state !== "ok");
+  const [problem] = failed;
+  if (problem === undefined)
+    return { ...first.result, found: `${results.length} keys are set: each ${first.result.found}` };
+  const problems = failed.map(({ id, result }) => `key ${id} ${result.found}`);
+  const found = `${results.length} keys are set; ${problems.join("; ")}`;
+  if (failed.length === results.length) return { ...problem.result, found };
+  return lookInto(found, "Ask the upstream, or run secrets set upstream-key with the other keys only");
 };
 
 /** A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work. */

@@ -46,7 +46,7 @@ export const monthlyUsageAtRest = (egress: StageSettings["egress"]): Readonly<Re
   const polls = countedMappings(resources);
   return {
     "NAT gateways": { natHours: HOURS * natGateways },
-    "public IPv4 addresses, also when left behind": { addressHours: HOURS * natGateways },
+    "public IPv4 addresses, until they are released": { addressHours: HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     [`${alarms} alarms`]: { alarms },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },

@@ -8,6 +8,7 @@ import { documentClient, secretsClient } from "../../shared/platform/aws-clients
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { type DemoAccount, openDemoAccount } from "./demo-account.ts";
@@ -173,7 +174,10 @@ const connectUpstream = async (
   if (settings.upstream !== undefined) return { ...settings.upstream, isSimulated: false };
   onProgress("Starting the upstream simulator");
   const liveKey = secrets["upstream-key"];
-  const simulator = await startSimulator({ limits: SIMULATOR_LIMITS, ...settings.simulator, liveKey, webhook });
+  const simulator = await startSimulator({
+    ...{ limits: SIMULATOR_LIMITS, ...settings.simulator },
+    ...{ liveKey: usableKeys(liveKey), webhook },
+  });
   shutdown.add("dependencies", simulator.stop);
   return { baseUrl: simulator.baseUrl, liveKey, isSimulated: true, simulator };
 };

@@ -5,6 +5,7 @@ import { SettingsError } from "../../infra/settings-error.ts";
 /** The message of an error, to be part of a sentence. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** `liveKey` is the text of the secret: one key per line. */
 type UpstreamSettings = { readonly baseUrl: string; readonly liveKey: string };
 
 /** The settings of `npm start`. */
@@ -36,7 +37,7 @@ Environment:
   DATA_DIR           directory of the data; default .local/data
   SERVICE_FILE       file with the base URL and keys as JSON while the service runs; default .local/service.json
   UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
-  UPSTREAM_LIVE_KEY  the service's key at that upstream
+  UPSTREAM_LIVE_KEY  the service's key at that upstream; several with spaces between them
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
   WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
   AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
@@ -59,7 +60,10 @@ const environmentSchema = z
     DATA_DIR: z.string().default(".local/data"),
     SERVICE_FILE: z.string().default(".local/service.json"),
     UPSTREAM_BASE_URL: webUrl("UPSTREAM_BASE_URL"),
-    UPSTREAM_LIVE_KEY: z.string().optional(),
+    UPSTREAM_LIVE_KEY: z
+      .string()
+      .transform((keys) => keys.split(/\s+/).join("\n"))
+      .optional(),
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
     WORKERS: z
       .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })

@@ -45,7 +45,7 @@ const addressesOf = ({ egress }: StageSettings): number => {
 /** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
 const changesPerShard = (): number => {
   const { batchSize, consumer } = streams.ledger;
-  const cpuMs = batchSize * measured.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
+  const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
   return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
 };
 
@@ -62,13 +62,14 @@ const unanswered = "API Gateway answers 5xx without X-Error-Code: callers send t
 /** Every limit that grows with load. Of those that are reached at the same load, the first in this list counts. */
 export const limits: readonly Limit[] = [
   {
-    name: "the upstream's limit for our key",
+    name: "the upstream's limit for our keys",
     affects: "purchases",
     unit: "orders/s",
     per: "stage",
-    capacity: () => rateGroups.vtu.requestsPerMinute / MINUTE_S,
+    capacity: () => (assumed.upstreamKeys * rateGroups.vtu.requestsPerMinute) / MINUTE_S,
     perPurchase: 1,
     source: sources.upstream,
+    assumed: `${assumed.upstreamKeys} key of the upstream. Each further one allows as much again (decision 0028)`,
     symptom: {
       text: "Orders are refused before the debit until the upstream's minute is over; those that it refused itself are refunded. The metric UpstreamRateLimited is on the dashboard.",
       errors: ["provider_unavailable", "delivery_failed"],
@@ -76,7 +77,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "agreement",
-      text: "Agree on a higher limit with the upstream. The service learns it from the upstream's answers",
+      text: "More keys of the upstream (`secrets set upstream-key`), which are used in turn; or agree on a higher limit for each. The service learns it from the upstream's answers",
       cost: "what the upstream asks for",
     },
   },
@@ -400,7 +401,7 @@ export const limits: readonly Limit[] = [
     capacity: () => assumed.streamShards * changesPerShard(),
     perPurchase: 1,
     source: sources.streamParameters,
-    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${measured.sdkCallCpuMs} ms of a vCPU (docs/performance.md)`,
+    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${assumed.sdkCallCpuMs} ms of a vCPU`,
     symptom: {
       text: "Webhooks are late. After 23 hours changes become dead letters.",
       alarms: ["LedgerStreamBehind", "LedgerDeadLetters"],

@@ -128,7 +128,7 @@ export const answer = (): string => {
       .map((row) => `at ${rate(purchasesAt(row, count))}, ${limitTitle(row.limit)}`)
       .join("; ");
   const points = [
-    `**First of all: ${listed(steady.slice(0, 1), accounts)}.** Only an agreement raises it.`,
+    `**First of all: ${listed(steady.slice(0, 1), accounts)}.** Only more keys of the upstream, or an agreement, raise it.`,
     `With enough keys, here and upstream: ${listed(by("stage"), accounts)}. Settings raise them.`,
     `With settings and quotas raised: ${listed(by("code"), accounts)}. They need other code.`,
     `A single account, with enough keys: ${listed(by("accounts"), 1)}. More accounts raise them.`,

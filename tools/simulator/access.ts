@@ -22,11 +22,11 @@ const keyOf = (headers: IncomingHttpHeaders): string | undefined => {
 /** Resolves the caller, or throws a 401. Source: docs/interface.md 2.2, 2.4, 3.1. */
 export const authenticate = (
   headers: IncomingHttpHeaders,
-  keys: { readonly live: string; readonly test: string | undefined },
+  keys: { readonly live: readonly string[]; readonly test: string | undefined },
 ): Caller => {
   const key = keyOf(headers);
   if (key === undefined) throw new HttpError(401, "An API key is required.");
-  if (key === keys.live) return { mode: "live", key };
+  if (keys.live.includes(key)) return { mode: "live", key };
   if (key === keys.test) return { mode: "test", key };
   throw new HttpError(401, "The API key is invalid.");
 };

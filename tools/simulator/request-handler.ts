@@ -85,9 +85,10 @@ const processRequest = (state: SimulatorState, exchange: HttpExchange, body: Req
   let rate = uncountedRate(state, exchange);
   try {
     if (route === undefined) throw new HttpError(404, "The resource does not exist.");
-    const { liveKey, testKey } = state.settings;
-    const caller = authenticate(request.headers, { live: liveKey, test: testKey });
-    authorize(request.socket.remoteAddress ?? "", state);
+    const { liveKeys, testKey } = state.settings;
+    const caller = authenticate(request.headers, { live: liveKeys, test: testKey });
+    const restricted = state.restricted || state.restrictedKeys.has(caller.key);
+    authorize(request.socket.remoteAddress ?? "", { restricted, whitelist: state.whitelist });
     rate = state.rates.count(caller.key, route.group, rate.limit);
     if (rate.retryAfterS !== undefined) throw new HttpError(429, "Too many requests.");
     const isJson = JSON_TYPE.test(request.headers["content-type"] ?? "");

@@ -11,7 +11,8 @@ const DELAYED_OUTCOME_MS = 5_000;
 export type SimulatorOptions = {
   /** Default 0: a free port. */
   readonly port?: number;
-  readonly liveKey: string;
+  /** One key, or several, each with its own limits. */
+  readonly liveKey: string | readonly string[];
   readonly testKey?: string;
   readonly webhook?: Webhook;
   readonly balanceKobo?: number;
@@ -36,7 +37,7 @@ export type Simulator = {
  */
 export const startSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const state = new SimulatorState({
-    liveKey: options.liveKey,
+    liveKeys: [options.liveKey].flat(),
     testKey: options.testKey,
     webhook: options.webhook,
     startBalanceKobo: options.balanceKobo ?? START_BALANCE_KOBO,

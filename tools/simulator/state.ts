@@ -50,7 +50,7 @@ export type EventDelivery = {
 export type Webhook = { readonly url: string; readonly secret: string };
 
 export type SimulatorSettings = {
-  readonly liveKey: string;
+  readonly liveKeys: readonly string[];
   readonly testKey: string | undefined;
   readonly webhook: Webhook | undefined;
   readonly startBalanceKobo: number;
@@ -75,6 +75,8 @@ export class SimulatorState {
   limits: RateLimits;
   whitelist: string[] = [...LOOPBACK];
   restricted = false;
+  /** Live keys of other accounts, which are restricted. */
+  readonly restrictedKeys = new Set<string>();
   catalogBody: unknown = builtInCatalogBody();
   balanceKobo: number;
   purchases: Order[] = [];
@@ -97,6 +99,7 @@ export class SimulatorState {
     this.limits = this.settings.limits;
     this.whitelist = [...LOOPBACK];
     this.restricted = false;
+    this.restrictedKeys.clear();
     this.catalogBody = builtInCatalogBody();
     this.balanceKobo = this.settings.startBalanceKobo;
     this.purchases = [];

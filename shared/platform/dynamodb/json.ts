@@ -13,7 +13,7 @@ const refuse = (): never => {
   throw new Error("This value is left to the SDK");
 };
 
-/** No instance of a class, and no name that the SDK's own rules depend on. */
+/** Not an instance of a class, and without the names that the SDK treats differently. */
 const isPlain = (value: unknown): value is Plain => {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -44,7 +44,7 @@ const attribute: Write = (value) => {
   return { M: attributes(value) };
 };
 
-/** Writes the members in the order of the shape, which is the SDK's. No other may be given. */
+/** Writes the members in the order of the shape, which is the SDK's; refuses others. */
 const struct = (shape: Readonly<Record<string, Write>>): Write => {
   const order = Object.keys(shape);
   return (value) => {
@@ -74,7 +74,7 @@ const transactWrite = struct({
 
 /** The body that the SDK writes; undefined for an input that is left to the SDK. */
 export const bodyOf = (command: Command): Buffer | undefined => {
-  // The SDK makes up a token for a transaction that has none.
+  // The SDK generates a token for a transaction that has none.
   if (!(command instanceof UpdateCommand) && command.input.ClientRequestToken === undefined) return undefined;
   try {
     const write = command instanceof UpdateCommand ? update : transactWrite;
@@ -84,10 +84,10 @@ export const bodyOf = (command: Command): Buffer | undefined => {
   }
 };
 
-/** A name with a meaning in JavaScript, and escapes, which could hide it. */
+/** A name with a meaning in JavaScript, and escapes, which could conceal it. */
 const LEFT_TO_SDK = /"__proto__"|\\u/;
 
-/** Binary values are Base64. An attribute that has the name of a type has an object as its value. */
+/** Decodes binary values from Base64. An attribute whose own name is `B` or `BS` has an object as its value. */
 const withBinary = (name: string, value: unknown): unknown => {
   if (name === "BS" && Array.isArray(value)) return value.map((one) => withBinary("B", one));
   if (name !== "B" || typeof value !== "string") return value;

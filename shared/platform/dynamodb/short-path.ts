@@ -18,7 +18,9 @@ export const failedAttempts = {
   override: true,
 } as const;
 
-/** The SDK does not correct its clock by a response that took longer. */
+/** The only options of a document client whose rules json.ts follows. */
+const KNOWN_OPTIONS = JSON.stringify({ marshallOptions: { removeUndefinedValues: true } });
+/** The SDK does not correct its clock with a response that took longer. */
 const CLOCK_SAMPLE_MS_MAX = 900_000;
 
 type Args = readonly [command: Command, options: { readonly abortSignal?: AbortSignal }];
@@ -36,12 +38,13 @@ const knownOptions = z
 
 /**
  * Lets `db` send UpdateItem and TransactWriteItems without the SDK's middlewares (decision 0025). The first call of
- * each kind goes through the SDK and shows what it sends. From then on the short path makes a call's first attempt; if
- * the response is not a 200 that it can read, the SDK takes that response, or the error, as its own first attempt and
+ * each kind goes through the SDK and shows what it sends. From then on the short path makes a call's first attempt. If
+ * the response is not a 200 that it can read, the SDK treats that response, or the error, as its own first attempt and
  * decides what follows. The input of a command must not change until its promise has settled.
  */
 export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClient => {
   const { config, middlewareStack, send: sendBySdk } = db;
+  if (JSON.stringify(config.translateConfig) !== KNOWN_OPTIONS) return db;
   const middlewares = middlewareStack.identify().join();
   const templates = new Map<unknown, RequestTemplate>();
 
@@ -70,7 +73,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
     return Reflect.apply(sendBySdk, { config, middlewareStack: stack }, args);
   };
 
-  /** Undefined where the SDK works in a way that the short path does not know. */
+  /** Undefined if the SDK is configured in a way that the short path does not know. */
   const currentContext = async (): Promise<RequestContext | undefined> => {
     const { retryMode, disableClockSkewCorrection } = config;
     const mode = typeof retryMode === "function" ? await retryMode() : retryMode;
@@ -81,7 +84,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
     return { credentials: await config.credentials(), traceId: (AWS_LAMBDA_FUNCTION_NAME && traceId) || undefined };
   };
 
-  const sendShortly = async (args: Args, body: Buffer): Promise<unknown> => {
+  const sendByShortPath = async (args: Args, body: Buffer): Promise<unknown> => {
     const [command, options] = args;
     const context = await currentContext();
     if (context === undefined) return bySdk(args);
@@ -89,8 +92,8 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
     const template = templates.get(command.constructor);
     if (!template?.fits(context)) {
       return bySdkAfter(args, invocationId, (request) => {
-        const learnt = learnRequest(request, body, context);
-        if (learnt) templates.set(command.constructor, learnt);
+        const learned = learnRequest(request, body, context);
+        if (learned) templates.set(command.constructor, learned);
         return undefined;
       });
     }
@@ -106,7 +109,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
         throw error;
       });
     }
-    const output = response.statusCode === 200 ? await readOutput(command, response) : undefined;
+    const output = await readOutput(command, response);
     if (output === undefined) return bySdkAfter(args, invocationId, () => ({ response }));
 
     const { headers } = response;
@@ -128,7 +131,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
     const isUnchanged = () => middlewareStack.identify().join() === middlewares;
     if (!isKnown(command) || !options || callback !== undefined || !isUnchanged()) return bySdk(args);
     const body = bodyOf(command);
-    return body ? sendShortly([command, options], body) : bySdk(args);
+    return body ? sendByShortPath([command, options], body) : bySdk(args);
   };
   return Object.assign(db, { send });
 };
@@ -136,23 +139,21 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
 const hasHeaders = (request: unknown): request is { readonly headers: Record<string, string> } =>
   typeof request === "object" && request !== null && "headers" in request;
 
-/** Reads the output. Otherwise leaves a body that the SDK can read: the same bytes, or the same error. */
+/** The output of a 200, or undefined: then `response` has a body for the SDK, with the same bytes or the same error. */
 const readOutput = async (command: Command, response: Response): Promise<Output | undefined> => {
   const { body } = response;
   if (!(body instanceof Readable)) return undefined;
+  // The SDK may wait for credentials before it reads, and would never end if the connection broke meanwhile.
   const read = await new Promise<Buffer | Readable>((resolve) => {
     const chunks: Buffer[] = [];
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
     body.once("end", () => resolve(Buffer.concat(chunks)));
-    body.once("error", (error) => resolve(failing(error)));
+    body.once("error", (error) => resolve(failingBody(error)));
   });
   response.body = read;
-  return read instanceof Buffer ? outputOf(command, read.toString()) : undefined;
+  return response.statusCode === 200 && read instanceof Buffer ? outputOf(command, read.toString()) : undefined;
 };
 
-const failing = (error: Error): Readable =>
-  new Readable({
-    read() {
-      this.destroy(error);
-    },
-  });
+/** Fails when it is read, and not before. */
+const failingBody = (error: Error): Readable =>
+  Readable.from({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) });

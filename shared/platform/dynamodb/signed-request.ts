@@ -5,15 +5,14 @@ import * as z from "zod";
 type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string };
 /** What the SDK's request depends on besides its body. */
 export type RequestContext = { readonly credentials: Credentials; readonly traceId: string | undefined };
-/** Makes requests of one kind. */
+/** Makes the requests of one kind of command. */
 export type RequestTemplate = NonNullable<ReturnType<typeof learnRequest>>;
 
 const TRACE = "X-Amzn-Trace-Id";
 export const INVOCATION_ID = "amz-sdk-invocation-id";
 const KNOWN_HEADERS: ReadonlySet<string> = new Set([
-  ...["content-type", "x-amz-target", "x-amz-user-agent", "user-agent", "host", "amz-sdk-request"],
-  ...["content-length", TRACE, INVOCATION_ID, "x-amz-date", "x-amz-content-sha256", "authorization"],
-  "x-amz-security-token",
+  ...["content-type", "x-amz-target", "x-amz-user-agent", "user-agent", "host", "amz-sdk-request", "x-amz-date"],
+  ...["content-length", TRACE, INVOCATION_ID, "x-amz-content-sha256", "authorization", "x-amz-security-token"],
 ]);
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
@@ -23,7 +22,7 @@ const sha256 = (data: string | Uint8Array): string => hash("sha256", data, "hex"
 const hmac = (key: KeyObject, data: string): Buffer => createHmac("sha256", key).update(data).digest();
 const derive = (key: KeyObject, data: string): KeyObject => createSecretKey(hmac(key, data));
 
-/** Signs requests as the authorization does: AWS Signature Version 4. The key of a day is derived once. */
+/** Signs requests with the scope and headers of this authorization: AWS Signature Version 4. A day's key is derived once. */
 const signerLike = (authorization: string, { accessKeyId, secretAccessKey }: Credentials) => {
   const [, region = "", service = "", names = ""] = AUTHORIZATION.exec(authorization) ?? [];
   let signing: { readonly day: string; readonly key: KeyObject } | undefined;
@@ -51,8 +50,8 @@ const sentRequest = z.looseObject({
 });
 
 /**
- * Learns from a request that the SDK sends how to make others of its kind. Undefined unless that makes the same bytes
- * from the same body: nothing that the SDK decides is assumed.
+ * Learns from a request that the SDK sends how to make others of its kind. Undefined unless the result makes the same
+ * bytes from the same body: nothing that the SDK decides is assumed.
  */
 export const learnRequest = (sent: unknown, body: Buffer, { credentials, traceId }: RequestContext) => {
   const { data } = sentRequest.safeParse(sent);
@@ -61,7 +60,7 @@ export const learnRequest = (sent: unknown, body: Buffer, { credentials, traceId
   const template = {
     fits: (context: RequestContext) =>
       isDeepStrictEqual(context.credentials, credentials) && !context.traceId === !traceId,
-    /** The signed request that the SDK sends at its first attempt; the date is such as `20261122T101530Z`. */
+    /** The signed request that the SDK sends at its first attempt. A date is `20261122T101530Z`, for example. */
     request: (body: Buffer, traceId: string | undefined, invocationId: string, date: string) => {
       const unsigned = {
         ...data.headers,

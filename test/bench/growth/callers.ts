@@ -34,13 +34,13 @@ export const measureCallers = async (): Promise<readonly CallerResults[]> => {
   try {
     const slices = callerModes.flatMap((mode) => callerCounts.map((callers) => ({ mode, callers })));
     const accounts = { test: await openAccounts(service, "test"), live: await openAccounts(service, "live") };
-    const startMs = { test: accounts.test.map(inTurn), live: accounts.live.map(inTurn) };
-    for (const mode of callerModes) await buySlice(client, startMs[mode].slice(0, WARM_UP_CALLERS));
+    const nextKeys = { test: accounts.test.map(rotateKeys), live: accounts.live.map(rotateKeys) };
+    for (const mode of callerModes) await buySlice(client, nextKeys[mode].slice(0, WARM_UP_CALLERS));
 
     const taken = new Map(slices.map((slice) => [slice, [] as Bought[]]));
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [slice, bought] of taken) {
-        bought.push(await buySlice(client, startMs[slice.mode].slice(0, slice.callers)));
+        bought.push(await buySlice(client, nextKeys[slice.mode].slice(0, slice.callers)));
       }
     }
     return [...taken].map(([slice, bought]) => ({
@@ -71,7 +71,7 @@ const openAccounts = async (service: ServiceProcess, mode: Mode): Promise<readon
 };
 
 /** A caller's keys in rotation. */
-const inTurn = ({ keys }: LoadAccount): (() => string) => {
+const rotateKeys = ({ keys }: LoadAccount): (() => string) => {
   let turn = 0;
   return () => {
     turn += 1;

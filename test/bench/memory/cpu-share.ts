@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A function of this size has a whole core; a smaller one has its share. Source: AWS, "Configure Lambda function memory". */
-const WHOLE_CORE_MB = 1_769;
+export const WHOLE_CORE_MB = 1_769;
 /** The period after which Lambda gives the share again, as measured by https://arxiv.org/html/2506.01283v2. */
-const PERIOD_US = 20_000;
+export const PERIOD_US = 20_000;
 
 const CGROUPS = "/sys/fs/cgroup";
 
@@ -41,8 +41,12 @@ export const openCpuShare = (name: string, memoryMb: number): CpuShare => {
         { folder: join(CGROUPS, "memory", name), limits: { "memory.limit_in_bytes": `${bytes}` } },
       ];
   for (const { folder, limits } of groups) {
-    mkdirSync(folder);
-    for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
+    try {
+      mkdirSync(folder);
+      for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
+    } catch (error) {
+      throw new Error("The part memory needs root, and Linux's control groups `cpu` and `memory`", { cause: error });
+    }
   }
   const enter = groups.map(({ folder }) => `echo $$ > ${join(folder, "cgroup.procs")}`).join(" && ");
   return {

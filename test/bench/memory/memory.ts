@@ -6,6 +6,7 @@ import * as z from "zod";
 import { bundleOptions, functionEntry } from "../../../infra/bundle/bundle.ts";
 import { functionSpecs } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
+import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
@@ -18,11 +19,12 @@ import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { selfSigned } from "../../builders/self-signed.ts";
 import type { Part, Report } from "../part.ts";
 import { digits, median, quantile } from "../statistics.ts";
+import { PERIOD_US, WHOLE_CORE_MB } from "./cpu-share.ts";
 import { openDelayedProxy } from "./delayed-proxy.ts";
 import { type Instance, startInstance } from "./instance.ts";
 import type { Invoked } from "./invocation.ts";
 import { type MeasuredFunction, measuredFunctions, prepareInvocations } from "./invocations.ts";
-import { openOutside } from "./outside.ts";
+import { ENDPOINT_MS, openOutside, UPSTREAM_MS } from "./outside.ts";
 
 const sizesMb = [128, 256, 384, 448, 512, 768, 1_024, 1_769] as const;
 /** Of a call to AWS, besides the emulator's own time. */
@@ -61,8 +63,8 @@ export const memory: Part = {
   },
 };
 
-/** What surrounds the instances of one size. */
-type Surroundings = {
+/** The emulators and outside parties of the instances of one size, behind delays. */
+type Connections = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How long its instances have waited for AWS and for outside parties since the last call. */
   readonly takeWaitedMs: () => number;
@@ -82,7 +84,7 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
   const tls = selfSigned();
   writeFileSync(file("certificate.pem"), tls.cert);
   const endpoint = await openOutside(tls);
-  const surroundingsOf = async (): Promise<Surroundings> => {
+  const openConnections = async (): Promise<Connections> => {
     const outside = await openOutside(tls);
     const proxy = openDelayedProxy(AWS_DELAY_MS);
     const settings = { gatewayOrigin: "https://gateway.invalid", settings: {}, sqs };
@@ -103,9 +105,9 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
       },
     };
   };
-  const surroundings = new Map<number, Surroundings>();
+  const connections = new Map<number, Connections>();
   try {
-    for (const memoryMb of sizesMb) surroundings.set(memoryMb, await surroundingsOf());
+    for (const memoryMb of sizesMb) connections.set(memoryMb, await openConnections());
     await createTables(dynamodb.endpoint);
     const invocations = await prepareInvocations(db, secrets, endpoint.endpointUrl);
     const results: SizeResults[] = [];
@@ -113,15 +115,15 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
       const bundle = file(`${name}.mjs`);
       await build({ ...bundleOptions, entryPoints: [functionEntry(name)], outfile: bundle });
       const sizes: Size[] = [];
-      for (const [memoryMb, around] of surroundings) {
-        sizes.push(await measureFirst({ name, memoryMb, bundle, around, next: invocations[name] }));
+      for (const [memoryMb, ofSize] of connections) {
+        sizes.push(await measureFirst({ name, memoryMb, bundle, connections: ofSize, next: invocations[name] }));
       }
       results.push(...(await measureWarm(name, sizes)));
       report(`${name} is measured`);
     }
     return results;
   } finally {
-    for (const { stop } of surroundings.values()) stop();
+    for (const { stop } of connections.values()) stop();
     endpoint.stop();
     db.destroy();
     await Promise.all([dynamodb.stop(), secretsManager.stop(), sqs.stop()]);
@@ -134,53 +136,47 @@ type Unstarted = {
   readonly name: MeasuredFunction;
   readonly memoryMb: number;
   readonly bundle: string;
-  readonly around: Surroundings;
+  readonly connections: Connections;
   readonly next: () => Promise<unknown>;
 };
 type Size = Unstarted & { readonly firstMs: readonly number[]; readonly instance: Instance };
 
 /** Measures new instances, from the start of the process to the first response, and leaves the last one running. */
 const measureFirst = async (unstarted: Unstarted): Promise<Size> => {
-  const { name, memoryMb, bundle, around, next } = unstarted;
+  const { name, memoryMb, bundle, connections, next } = unstarted;
   const firstMs: number[] = [];
   for (;;) {
     const event = await next();
-    around.takeWaitedMs();
+    connections.takeWaitedMs();
     const beginMs = performance.now();
-    const instance = await startInstance(name, memoryMb, { bundle, environment: around.environment });
+    const files = { bundle, log: `${bundle}-${memoryMb}.log` };
+    const instance = await startInstance(name, memoryMb, files, connections.environment);
     expectDone(name, await instance.invoke(event));
-    firstMs.push(performance.now() - beginMs - around.takeWaitedMs());
+    firstMs.push(performance.now() - beginMs - connections.takeWaitedMs());
     if (firstMs.length === FIRST_REQUESTS) return { ...unstarted, firstMs, instance };
     await instance.stop();
   }
 };
 
-/** Instances that wait for the upstream hardly use a core: those of all sizes run side by side, the others in turn. */
+/** Instances that wait for the upstream hardly use a core: those of all sizes run concurrently, the others in turn. */
 const measureWarm = async (name: MeasuredFunction, sizes: readonly Size[]): Promise<readonly SizeResults[]> => {
-  const isWaiting = upstreamFunctions.has(name);
-  return isWaiting ? Promise.all(sizes.map(warmResults)) : inTurn(sizes, warmResults);
-};
-
-const inTurn = async <Input, Result>(
-  inputs: readonly Input[],
-  work: (input: Input) => Promise<Result>,
-): Promise<readonly Result[]> => {
-  const results: Result[] = [];
-  for (const input of inputs) results.push(await work(input));
+  const concurrencyMax = upstreamFunctions.has(name) ? sizes.length : 1;
+  const results: SizeResults[] = [];
+  for await (const result of mapInOrder(sizes, concurrencyMax, warmResults)) results.push(result);
   return results;
 };
 
-const warmResults = async ({ name, memoryMb, around, next, firstMs, instance }: Size): Promise<SizeResults> => {
+const warmResults = async ({ name, memoryMb, connections, next, firstMs, instance }: Size): Promise<SizeResults> => {
   const warm: WarmInvocation[] = [];
   let memoryKb = 0;
   for (let count = 0; count < WARM_UP + WARM; count += 1) {
     const event = await next();
-    around.takeWaitedMs();
+    connections.takeWaitedMs();
     const invoked = await instance.invoke(event);
     expectDone(name, invoked);
     const { durationMs, cpuMs } = invoked;
     memoryKb = invoked.memoryKb;
-    if (count >= WARM_UP) warm.push({ durationMs, ownMs: durationMs - around.takeWaitedMs(), cpuMs });
+    if (count >= WARM_UP) warm.push({ durationMs, ownMs: durationMs - connections.takeWaitedMs(), cpuMs });
   }
   await instance.stop();
   return { name, memoryMb, firstMs, warm, memoryKb };
@@ -243,10 +239,10 @@ const memoryText = (results: readonly SizeResults[]): string => {
   return `${table}
 
 ${wrap(`The bundle of each function runs in a process of its own, in a control group of Linux with the function's memory and
-    its share of a core (1,769 MB are a whole one), given anew each 20 ms. The runtime and all threads of V8 are inside.
-    A call to AWS takes ${AWS_DELAY_MS} ms longer than the emulator, the upstream 1 s and an endpoint 200 ms, both after a
-    TLS handshake. The own time is without these waits. The first response counts from the start of the process, and is
-    the median of ${FIRST_REQUESTS} new ones, without the waits too; Lambda is known to give a starting function more than
-    its share. The others are ${WARM} warm invocations. Sizes in bold are those of infra/functions.ts. Dollars are Lambda's
-    alone.`)}`;
+    its share of a core (${WHOLE_CORE_MB.toLocaleString("en-GB")} MB are a whole one), given anew each ${PERIOD_US / 1_000} ms.
+    The runtime and all threads of V8 are inside. A call to AWS takes ${AWS_DELAY_MS} ms longer than the emulator, the upstream
+    ${UPSTREAM_MS / 1_000} s and an endpoint ${ENDPOINT_MS} ms, both after a TLS handshake. The own time is without these waits.
+    The first response counts from the start of the process, and is the median of ${FIRST_REQUESTS} new ones, without the
+    waits too; Lambda is known to give a starting function more than its share. The others are ${WARM} warm invocations. Sizes
+    in bold are those of infra/functions.ts. Dollars are Lambda's alone.`)}`;
 };

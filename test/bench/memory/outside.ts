@@ -3,8 +3,8 @@ import { createServer } from "node:https";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
 
-const UPSTREAM_MS = 1_000;
-const ENDPOINT_MS = 200;
+export const UPSTREAM_MS = 1_000;
+export const ENDPOINT_MS = 200;
 const ENDPOINT_PATH = "/webhooks";
 
 /** The upstream and a webhook endpoint, over TLS: each takes its time, and every order succeeds. */

@@ -7,8 +7,8 @@ import { type Stack, stacks } from "../stacks.ts";
 import { drawPurchases } from "./chart.ts";
 import { type Counts, countPurchase } from "./counts.ts";
 import { allRounds, type Runner, runRounds, type Slices } from "./rounds.ts";
-import { buyFromHandler, buyFromServer } from "./slice.ts";
-import { purchaseTables, targetTable } from "./tables.ts";
+import { buyFromHandler, buyFromServer, handlerOrders, serverLoad } from "./slice.ts";
+import { purchaseTables, purchaseTargets } from "./tables.ts";
 
 /** The measurements of all stacks. */
 export type PurchaseResults = {
@@ -18,8 +18,6 @@ export type PurchaseResults = {
 };
 
 type Bundles = ReadonlyMap<Stack, Bundle>;
-const handlerOrders = 200;
-const serverLoad = { orders: 400, concurrency: 16 };
 
 export const purchase: Part = {
   description:
@@ -42,7 +40,7 @@ export const purchase: Part = {
       const results = { counts, handlers, servers };
       return {
         results: Object.fromEntries(Object.entries(results).map(([name, of]) => [name, Object.fromEntries(of)])),
-        sections: { targets: targetTable(results), purchase: purchaseTables(results) },
+        sections: { targets: purchaseTargets(results), purchase: purchaseTables(results) },
         drawings: { "performance.svg": drawPurchases(results) },
       };
     } finally {
@@ -69,7 +67,7 @@ const handlerRunner = (bundles: Bundles, backends: Backends): Runner => ({
     const bundle = bundles.get(stack);
     if (bundle === undefined) return undefined;
     const lambda = await startLambda(bundle, environment, backends.file(`${stack.name}-handler.log`));
-    return { buy: (keys) => buyFromHandler(lambda, keys, handlerOrders), stop: lambda.stop };
+    return { buy: (keys) => buyFromHandler(lambda, keys), stop: lambda.stop };
   },
 });
 
@@ -80,6 +78,6 @@ const serverRunner = (backends: Backends): Runner => ({
     if (stack.server === undefined) return undefined;
     const environment = { ...stack.environment(backends), ...backends.awsEnvironment() };
     const server = await startServer(stack.server, environment, backends.file(`${stack.name}-server.log`));
-    return { buy: (keys) => buyFromServer(server, keys, serverLoad), stop: server.stop };
+    return { buy: (keys) => buyFromServer(server, keys), stop: server.stop };
   },
 });

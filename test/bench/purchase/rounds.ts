@@ -4,10 +4,10 @@ import type { Stack } from "../stacks.ts";
 import { median } from "../statistics.ts";
 import { keysFor, type Slice } from "./slice.ts";
 
-/** The first rounds warm up. */
-const WARM_ROUNDS = 2;
-const ROUNDS = 11;
-export const allRounds = WARM_ROUNDS + ROUNDS;
+/** The first rounds are not counted. */
+export const WARM_UP_ROUNDS = 2;
+export const ROUNDS = 11;
+export const allRounds = WARM_UP_ROUNDS + ROUNDS;
 
 /** A way to run a stack, and to buy from it. */
 export type Runner = {
@@ -49,7 +49,7 @@ export const runRounds = async (
   } finally {
     await Promise.all([...running.values()].map(({ stop }) => stop()));
   }
-  return new Map([...slices].map(([name, of]) => [name, of.slice(WARM_ROUNDS)]));
+  return new Map([...slices].map(([name, of]) => [name, of.slice(WARM_UP_ROUNDS)]));
 };
 
 const rotated = <Value>(values: readonly Value[], by: number): readonly Value[] => {

@@ -6,6 +6,10 @@ import { type LambdaProcess, purchaseEvent } from "../lambda-process.ts";
 import type { ServerProcess } from "../server-process.ts";
 import { quantile } from "../statistics.ts";
 
+/** What a stack sells in its turn of a round. */
+export const handlerOrders = 200;
+export const serverLoad = { orders: 400, concurrency: 16 } as const;
+
 /** Below the rate limit of 60 per minute. */
 const ORDERS_PER_KEY = 50;
 
@@ -23,16 +27,12 @@ export const keysFor = (orders: number): number => Math.ceil(orders / ORDERS_PER
 const keyOf = (keys: readonly string[], index: number): string => keys[index % keys.length] ?? "";
 
 /** Buys from a server, each time with a new reference. All purchases must be delivered. */
-export const buyFromServer = async (
-  server: ServerProcess,
-  keys: readonly string[],
-  load: { readonly orders: number; readonly concurrency: number },
-): Promise<Slice> => {
+export const buyFromServer = async (server: ServerProcess, keys: readonly string[]): Promise<Slice> => {
   const client = createClient(`${server.origin}/v1`);
   const replies: Reply[] = [];
   const cpuBeforeUs = await server.cpuUs();
   const startMs = performance.now();
-  await inParallel(load.orders, load.concurrency, async (index) => {
+  await inParallel(serverLoad.orders, serverLoad.concurrency, async (index) => {
     const order = anOrder({ reference: randomUUID() });
     replies.push(await client.send(orderRequest(BUY_DATA, keyOf(keys, index), order)));
   });
@@ -45,12 +45,8 @@ export const buyFromServer = async (
 };
 
 /** Buys from a handler, one purchase after the other. */
-export const buyFromHandler = async (
-  lambda: LambdaProcess,
-  keys: readonly string[],
-  orders: number,
-): Promise<Slice> => {
-  const events = Array.from({ length: orders }, (_, index) => purchaseEvent(keyOf(keys, index)));
+export const buyFromHandler = async (lambda: LambdaProcess, keys: readonly string[]): Promise<Slice> => {
+  const events = Array.from({ length: handlerOrders }, (_, index) => purchaseEvent(keyOf(keys, index)));
   const { durationsMs, cpuUs } = await lambda.invoke(events);
   const durationMs = durationsMs.reduce((sum, one) => sum + one, 0);
   return sliceOf(durationsMs, durationMs, cpuUs);

@@ -1,20 +1,25 @@
 import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import { type Stack, stacks } from "../stacks.ts";
 import { median, pairedRatio } from "../statistics.ts";
+import { type Target, targetTable } from "../targets.ts";
 import type { Counts } from "./counts.ts";
 import type { PurchaseResults } from "./purchase.ts";
-import type { Slices } from "./rounds.ts";
-import type { Slice } from "./slice.ts";
+import { ROUNDS, type Slices, WARM_UP_ROUNDS } from "./rounds.ts";
+import { handlerOrders, type Slice, serverLoad } from "./slice.ts";
 
 const MILLION = 1_000_000;
 
 export const purchaseTables = ({ counts, handlers, servers }: PurchaseResults): string =>
   [
     timeTable("as a Lambda handler, one purchase at a time", handlers),
-    timeTable("as a server, 16 purchases at a time", servers),
+    timeTable(`as a server, ${serverLoad.concurrency} purchases at a time`, servers),
+    wrap(`In each round a handler gets ${handlerOrders} purchases, one after the other, and a server ${serverLoad.orders},
+      ${serverLoad.concurrency} of them concurrently. Times and rates are the medians of ${ROUNDS} rounds, after
+      ${WARM_UP_ROUNDS} that warm up. "Service relative" is this service's value divided by the row's: the median of the
+      ratios within each round.`),
     countTable(counts),
   ].join("\n\n");
 
@@ -47,23 +52,24 @@ const timeTable = (title: string, slices: Slices): string =>
   ]);
 
 /** The targets of decision 0009, with what this run has measured. */
-export const targetTable = ({ counts, handlers, servers }: PurchaseResults): string => {
+export const purchaseTargets = ({ counts, handlers, servers }: PurchaseResults): string => {
   const service = counts.get("service");
   if (service === undefined) throw new Error("The service was not counted");
-  const others = (slices: Slices, of: keyof Slice): string =>
-    peerNames
-      .filter((name) => slices.has(name))
-      .map((name) => `${name} ${serviceOver(slices, name, of).toFixed(2)} ×`)
-      .join(", ");
-  return markdownTable([
-    ["live purchase", "target", "measured"],
-    ["DynamoDB calls", "3", String(service.calls.length)],
-    ["write units, indexes included", "10", String(service.tableWriteUnits + service.indexWriteUnits)],
-    ["CPU as a Lambda handler", "at most 0.50 × every other stack", others(handlers, "cpuUs")],
-    ["CPU as a server", "at most 0.50 × every other stack", others(servers, "cpuUs")],
-    ["purchases/s of a Lambda handler", "at least 1.80 × every other stack", others(handlers, "perSecond")],
-    ["purchases/s of a server", "at least 1.80 × every other stack", others(servers, "perSecond")],
-    ["USD per million", "at most 15", dollarsPerMillion(service).toFixed(2)],
+  const writeUnits = service.tableWriteUnits + service.indexWriteUnits;
+  const relative = (slices: Slices, of: keyof Slice): Target["measured"] =>
+    Object.fromEntries(
+      peerNames.filter((name) => slices.has(name)).map((name) => [name, serviceOver(slices, name, of).toFixed(2)]),
+    );
+  const cpu = { bound: "at most", limit: "0.50" } as const;
+  const perSecond = { bound: "at least", limit: "1.80" } as const;
+  return targetTable("live purchase", [
+    { title: "DynamoDB calls", bound: "at most", limit: "3", measured: String(service.calls.length) },
+    { title: "write units, indexes included", bound: "at most", limit: "10", measured: String(writeUnits) },
+    { title: "USD per million", bound: "at most", limit: "15", measured: dollarsPerMillion(service).toFixed(2) },
+    { title: "CPU time of a Lambda handler, relative", ...cpu, measured: relative(handlers, "cpuUs") },
+    { title: "CPU time of a server, relative", ...cpu, measured: relative(servers, "cpuUs") },
+    { title: "purchases/s of a Lambda handler, relative", ...perSecond, measured: relative(handlers, "perSecond") },
+    { title: "purchases/s of a server, relative", ...perSecond, measured: relative(servers, "perSecond") },
   ]);
 };
 

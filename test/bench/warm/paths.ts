@@ -108,10 +108,10 @@ const keysFor = async (service: TestService, requests: number): Promise<Generato
   const { newKey } = await service.newCaller({ naira: 0 });
   const keys: string[] = [];
   while (keys.length * REQUESTS_PER_KEY < requests) keys.push(await newKey());
-  return inTurn(keys);
+  return rotate(keys);
 };
 
-function* inTurn(keys: readonly string[]): Generator<string, string, void> {
+function* rotate(keys: readonly string[]): Generator<string, string, void> {
   for (let turn = 0; ; turn += 1) yield keys[turn % keys.length] ?? "";
 }
 

@@ -6,6 +6,7 @@ import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
+import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { type AdminContext, recordAudited } from "../context.ts";
 import { whyField } from "../fields.ts";
@@ -27,16 +28,14 @@ export const addSecrets = (program: Command): void => {
   });
   addCommand(group, {
     usage: "set <name>",
-    summary: `Set ${namesOfKind("filled")} to the value on standard input`,
+    summary: `Set ${namesOfKind("filled")} to the value on standard input; several upstream keys are one per line`,
     example: "set upstream-key < key.txt",
     options: [why],
     input: z.object({ name: z.string(), why: whyField.optional() }),
     run: async (context, { name: given, why }) => {
       const name = changeable(given, "filled", "set");
       const { variable, lengthMin } = secretTable[name];
-      const value = await readStdin(name);
-      if (!/^[\x21-\x7e]+$/.test(value))
-        throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
+      const value = storedText(name, await readStdin(name));
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
       if ((await secret(context.secrets, context.target.environment[variable]).value()) === value)
         return unchangedReport(name);
@@ -68,6 +67,28 @@ const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): 
     fixed: ": stored data depends on its value, which must never change",
   };
   throw new OperatorError(`${name} cannot be ${done}${hints[kind]}`);
+};
+
+const isKeyPool = (name: SecretName): boolean => "isKeyPool" in secretTable[name];
+
+/** The value as it is stored. Refused if no header can hold it; the message never quotes it. */
+const storedText = (name: SecretName, text: string): string => {
+  if (!isKeyPool(name)) {
+    if (isUsableKey(text)) return text;
+    throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
+  }
+  const keys = keyLines(text);
+  const malformed = keys.findIndex((key) => !isUsableKey(key));
+  if (malformed >= 0) {
+    throw new OperatorError(
+      `${name} must have one key on each line, of printable ASCII without spaces: key ${malformed + 1} is not`,
+    );
+  }
+  const copy = keys.findIndex((key, index) => keys.indexOf(key) < index);
+  const copied = keys.indexOf(keys[copy] ?? "");
+  if (copy >= 0)
+    throw new OperatorError(`${name} must have each key once: keys ${copied + 1} and ${copy + 1} are the same`);
+  return keys.join("\n");
 };
 
 const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
@@ -106,12 +127,19 @@ const put = async (
   if (url !== undefined) process.stderr.write(`Setting the new URL for the upstream: ${url}\n`);
   const command = new PutSecretValueCommand({ SecretId: environment[spec.variable], SecretString: value });
   await context.secrets.send(command);
+  const keyIds = isKeyPool(name) ? keyLines(value).map(upstreamKeyId) : undefined;
   const delay = "isPresented" in spec ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [
     `${name} is set. The functions use it ${delay}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
+    ...(keyIds === undefined
+      ? []
+      : [`It holds ${keyIds.length} ${keyIds.length === 1 ? "key" : "keys"}, by their ids: ${keyIds.join(" ")}`]),
     ...(url === undefined
       ? []
       : [`Give this new URL to the upstream: ${url}`, "The previous URL is accepted until the next rotation."]),
   ];
-  return { json: { name, changed: true, ...(url && { webhook_url: url }) }, text: lines.join("\n") };
+  return {
+    json: { name, changed: true, ...(keyIds && { key_ids: keyIds }), ...(url && { webhook_url: url }) },
+    text: lines.join("\n"),
+  };
 };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -10,11 +11,14 @@ const answered = (status: number, headers: Readonly<Record<string, string>> = {}
   body: "",
 });
 
-/** A limit with a clock that only the test moves. */
+/** A limit with one key, unless the test names others, and a clock that only the test moves. */
 const limitAt = (startMs: number) => {
   let nowMs = startMs;
+  const limit = upstreamLimit(() => nowMs);
   return {
-    ...upstreamLimit(() => nowMs),
+    record: (group: RateGroup, result: ExchangeResult, key = "one") => limit.record(group, result, key),
+    waitS: (group: RateGroup, keys: readonly string[] = ["one"]) => limit.waitS(group, keys),
+    spentUntilMs: (keys: readonly string[]) => limit.spentUntilMs("vtu", keys),
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -72,6 +76,31 @@ test("an exhausted catalog group does not delay purchases, nor the reverse", () 
   const { record, waitS } = limitAt(NOON_MS);
   record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
+});
+
+describe("several keys", () => {
+  const keys = ["one", "two"];
+
+  test("one key's exhausted group leaves the other key's free", () => {
+    const { record, waitS, spentUntilMs } = limitAt(NOON_MS);
+    record("vtu", answered(429, { "retry-after": "30" }), "one");
+    expect([waitS("vtu", keys), waitS("vtu", ["one"]), waitS("vtu", ["two"])]).toEqual([0, 30, 0]);
+    expect(spentUntilMs(keys)).toBeUndefined();
+  });
+
+  test("while all keys are exhausted the group waits for the first that is free again", () => {
+    const { record, waitS, spentUntilMs, pass } = limitAt(NOON_MS);
+    record("vtu", answered(429, { "retry-after": "30" }), "one");
+    record("vtu", answered(429, { "retry-after": "7" }), "two");
+    expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([7, NOON_MS + 7_000]);
+    pass(7_000);
+    expect([waitS("vtu", keys), spentUntilMs(keys)]).toEqual([0, undefined]);
+  });
+
+  test("without a key nothing is exhausted", () => {
+    const { waitS, spentUntilMs } = limitAt(NOON_MS);
+    expect([waitS("vtu", []), spentUntilMs([])]).toEqual([0, undefined]);
+  });
 });
 
 describe("Retry-After", () => {

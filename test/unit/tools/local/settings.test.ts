@@ -24,6 +24,11 @@ describe("the settings of npm start", () => {
     });
   });
 
+  test("several keys of the upstream are separated by spaces", () => {
+    const env = { UPSTREAM_BASE_URL: "https://x.test/v1", UPSTREAM_LIVE_KEY: " live_x  live_y " };
+    expect(parseSettings([], env)?.upstream?.liveKey).toBe("live_x\nlive_y");
+  });
+
   test("the settings of npm start are undefined with --help", () => {
     expect(parseSettings(["--help"], {})).toBeUndefined();
   });

@@ -14,7 +14,7 @@ test("there is a cell for each of four loads with each of three numbers of accou
 
 test("as deployed, 100 purchases a second are 100 times what the upstream allows", () => {
   const { limit, share } = cellOf(100, 100)?.firsts["as deployed"] ?? {};
-  expect([limit?.name, share]).toEqual(["the upstream's limit for our key", 100]);
+  expect([limit?.name, share]).toEqual(["the upstream's limit for our keys", 100]);
 });
 
 test("with everything raised, one account ends at its wallet and many accounts at the index of open transactions", () => {

@@ -1,7 +1,7 @@
 import { NumberValueImpl } from "@aws-sdk/util-dynamodb";
 import fc from "fast-check";
 
-/** Names that mean something in JavaScript, in DynamoDB's JSON or in the order of an object's members, among others. */
+/** Among them names that mean something in JavaScript, in DynamoDB's JSON or in the order of an object's members. */
 const name = fc.oneof(
   { weight: 60, arbitrary: fc.string({ minLength: 1, maxLength: 8, unit: "grapheme" }) },
   { weight: 30, arbitrary: fc.constantFrom("pk", "#counter", ":one", "B", "S", "10", "2", "toJSON", "toString", "") },
@@ -24,7 +24,7 @@ class Account {
   readonly id = "a";
 }
 
-/** What the marshaller treats in a way of its own, or refuses. */
+/** Values that the marshaller treats specially, or refuses. */
 const unusual = fc.oneof(
   fc.constantFrom<unknown>(Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER + 1, -1e21),
   fc.bigInt(),
@@ -44,7 +44,7 @@ const unusual = fc.oneof(
   ),
 );
 
-/** An own member, `__proto__` included. */
+/** An object with these own members, `__proto__` included. */
 const objectOf = (entries: readonly (readonly [string, unknown])[]): object => {
   const object = {};
   for (const [key, value] of entries) {
@@ -125,7 +125,7 @@ export const transactWriteInput = fc.record({
     ),
     { maxLength: 3 },
   ),
-  // Without one the SDK makes a random one up, and the short path leaves the call to it.
+  // Without one the SDK generates a random one, and the short path leaves the call to it.
   ClientRequestToken: fc.uuid(),
   ReturnConsumedCapacity: rarely(fc.constant("TOTAL")),
 });
@@ -163,7 +163,7 @@ const headers = fc.record(
   {
     "x-amzn-requestid": fc.uuid(),
     "x-amz-id-2": fc.constant("id-2"),
-    // The SDK does not check it, so any number will do.
+    // Any number, because the SDK does not check it.
     "x-amz-crc32": fc.nat().map(String),
     // Seconds by which DynamoDB's clock differs.
     date: fc.constantFrom("0", "-3", "400", "-7000", "not a date"),
@@ -176,11 +176,11 @@ const headers = fc.record(
 const errorType = fc.constantFrom(
   ...["ConditionalCheckFailedException", "TransactionCanceledException", "TransactionConflictException"],
   ...["TransactionInProgressException", "ThrottlingException", "ProvisionedThroughputExceededException"],
-  ...["ExpiredTokenException", "InvalidSignatureException", "ValidationException", "InternalServerError", "Unheard"],
+  ...["ExpiredTokenException", "InvalidSignatureException", "ValidationException", "InternalServerError", "Unknown"],
 );
 
-/** What an attempt meets. */
-export type Met =
+/** How an attempt ends. */
+export type AttemptResult =
   | {
       readonly kind: "response";
       readonly status: number;
@@ -235,14 +235,14 @@ const errorBody = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("", "<html>", "{}") },
 );
 
-const ok: fc.Arbitrary<Met> = fc.record({
+const ok: fc.Arbitrary<AttemptResult> = fc.record({
   kind: fc.constant("response"),
   status: fc.oneof({ weight: 19, arbitrary: fc.constant(200) }, { weight: 1, arbitrary: fc.constant(201) }),
   headers,
   body: okBody,
 });
 
-export const met: fc.Arbitrary<Met> = fc.oneof(
+export const attemptResult: fc.Arbitrary<AttemptResult> = fc.oneof(
   { weight: 24, arbitrary: ok },
   {
     weight: 4,
@@ -259,7 +259,7 @@ export const met: fc.Arbitrary<Met> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<Met>(
+    arbitrary: fc.constantFrom<AttemptResult>(
       { kind: "error", code: "ECONNRESET", name: "Error" },
       { kind: "error", code: "EPIPE", name: "TimeoutError" },
       { kind: "error", code: "ETIMEDOUT", name: "TimeoutError" },

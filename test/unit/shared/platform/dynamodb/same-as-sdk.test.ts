@@ -5,35 +5,36 @@ import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from "@aw
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { withShortPath } from "../../../../../shared/platform/dynamodb/short-path.ts";
-import { type Met, met, transactWriteInput, updateInput } from "./arbitrary-calls.ts";
+import { type AttemptResult, attemptResult, transactWriteInput, updateInput } from "./arbitrary-calls.ts";
 
-/** `npm run test:calls` compares 100,000 calls of each command. */
+/** Calls of each command for each seed; `npm run test:calls` compares more. */
 const RUNS = Number(process.env.CALLS ?? 500);
+/** A fixed seed, and a new one. */
 const SEEDS = process.env.CALLS_SEED ? [Number(process.env.CALLS_SEED)] : [20_261_122, Date.now() % 1_000_000_000];
 
 type Sent = { readonly headers: Record<string, string>; readonly body: Uint8Array };
 type Client = {
   readonly db: DynamoDBDocumentClient;
-  /** What the attempts of the next call meet, in order; the last one repeats. */
-  script: readonly Met[];
+  /** How the attempts of the next call end, in order; the last one repeats. */
+  script: readonly AttemptResult[];
   readonly sent: Sent[];
 };
 
-/** A client whose requests end here. */
+/** A client whose requests are answered by its script. */
 const openClient = (): Client => {
   const handle = async ({ headers, body, ...request }: Sent): Promise<unknown> => {
-    const meets = client.script[Math.min(client.sent.length, client.script.length - 1)];
+    const result = client.script[Math.min(client.sent.length, client.script.length - 1)];
     client.sent.push({ ...request, headers: { ...headers }, body: Buffer.copyBytesFrom(body) });
-    if (meets === undefined) throw new Error("The script is empty");
-    if (meets.kind === "error") throw Object.assign(new Error(meets.code), { code: meets.code, name: meets.name });
-    const { date, ...others } = meets.headers;
+    if (result === undefined) throw new Error("The script is empty");
+    if (result.kind === "error") throw Object.assign(new Error(result.code), { code: result.code, name: result.name });
+    const { date, ...others } = result.headers;
     const seconds = Number(date);
     const dated = Number.isNaN(seconds) ? date : new Date(Date.now() + seconds * 1_000).toUTCString();
     return {
       response: {
-        statusCode: meets.status,
+        statusCode: result.status,
         headers: { ...others, ...(date !== undefined && { date: dated }) },
-        body: Readable.from(bytesOf(meets)),
+        body: Readable.from(bytesOf(result)),
       },
     };
   };
@@ -50,7 +51,7 @@ const openClient = (): Client => {
   return client;
 };
 
-async function* bytesOf({ kind, body }: Exclude<Met, { kind: "error" }>): AsyncGenerator<Buffer> {
+async function* bytesOf({ kind, body }: Exclude<AttemptResult, { kind: "error" }>): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
   const half = bytes.length >> 1;
   if (half > 0) yield bytes.subarray(0, half);
@@ -58,7 +59,7 @@ async function* bytesOf({ kind, body }: Exclude<Met, { kind: "error" }>): AsyncG
   if (bytes.length > half) yield bytes.subarray(half);
 }
 
-/** What a call came to, errors in all their parts. */
+/** The output of a call, or all parts of its error. */
 const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
   try {
     return { output: await call };
@@ -82,7 +83,7 @@ const stateOf = async ({ db: { config } }: Client): Promise<unknown> => {
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  // Retries follow at once.
+  // The delay before a retry is 0.
   vi.spyOn(Math, "random").mockReturnValue(0);
 });
 
@@ -95,13 +96,13 @@ test.each([
   ["UpdateCommand", UpdateCommand, updateInput],
   ["TransactWriteCommand", TransactWriteCommand, transactWriteInput],
 ] as const)(
-  "a random %s has the SDK's requests, output, error, attempts, clock and retry quota",
+  "a random %s by the short path has the SDK's requests, output, error, attempts, clock and retry quota",
   { timeout: 120_000 + RUNS * 100 },
   async (_name, Command, inputs) => {
     const short = openClient();
     const sdk = openClient();
     withShortPath(short.db);
-    // The only part of a request that is random: each attempt of the SDK alone has the id of the same call before.
+    // The only random part of a request: the client without the short path gets the id of the other's call.
     sdk.db.middlewareStack.addRelativeTo(
       <Args extends { request: unknown }, Result>(next: (args: Args) => Promise<Result>) =>
         (args: Args) => {
@@ -116,7 +117,7 @@ test.each([
     let runs = 0;
     let shortRuns = 0;
 
-    const compare = async (input: unknown, script: readonly Met[], time: Date): Promise<void> => {
+    const compare = async (input: unknown, script: readonly AttemptResult[], time: Date): Promise<void> => {
       vi.setSystemTime(time);
       const outcomes: unknown[] = [];
       usedSdk.mockClear();
@@ -134,10 +135,10 @@ test.each([
     };
 
     const run = (seed: number) => {
-      console.log(`${RUNS} calls, seed ${seed}`);
-      const script = fc.array(met, { minLength: 1, maxLength: 2 });
+      console.log(`${RUNS} calls; CALLS_SEED=${seed} repeats them`);
+      const script = fc.array(attemptResult, { minLength: 1, maxLength: 2 });
       const time = fc.date({ min: new Date("2026-01-01"), max: new Date("2027-01-01"), noInvalidDate: true });
-      return fc.assert(fc.asyncProperty<[unknown, Met[], Date]>(inputs, script, time, compare), {
+      return fc.assert(fc.asyncProperty<[unknown, AttemptResult[], Date]>(inputs, script, time, compare), {
         numRuns: RUNS,
         seed,
       });

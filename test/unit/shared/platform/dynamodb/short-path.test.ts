@@ -1,8 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TranslateConfig,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { failedAttempts, withShortPath } from "../../../../../shared/platform/dynamodb/short-path.ts";
@@ -17,13 +23,17 @@ const json = (status: number, body: unknown, headers: Readonly<Record<string, st
 const ok = json(200, { Attributes: { pk: { S: "a" } } }, { "x-amzn-requestid": "R1" });
 const refused = (status: number, type: string, message = type, headers = {}): Answer =>
   json(status, { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }, headers);
-const silent: Answer = () => {};
+const noAnswer: Answer = () => {};
 const cutOff: Answer = (response) => response.destroy();
 const half = '{"Attributes":{"pk":';
 const cutOffInBody: Answer = (response) => {
   response.writeHead(200, { "content-length": "100" }).write(half, () => response.destroy());
 };
-const silentInBody: Answer = (response) => {
+const refusedThenCutOff: Answer = (response) => {
+  response.writeHead(400, { "content-length": "100" }).write(half);
+  setTimeout(() => response.destroy(), 20);
+};
+const endlessBody: Answer = (response) => {
   response.writeHead(200, { "content-length": "100" }).write(half);
 };
 
@@ -46,7 +56,10 @@ afterAll(() => {
   server.close();
 });
 
-const open = (config: DynamoDBClientConfig = {}): DynamoDBDocumentClient =>
+const open = (
+  config: DynamoDBClientConfig = {},
+  translation: TranslateConfig = { marshallOptions: { removeUndefinedValues: true } },
+): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(
     new DynamoDBClient({
       endpoint,
@@ -56,7 +69,7 @@ const open = (config: DynamoDBClientConfig = {}): DynamoDBDocumentClient =>
       requestHandler: { connectionTimeout: 1_000, requestTimeout: 400, throwOnRequestTimeout: true },
       ...config,
     }),
-    { marshallOptions: { removeUndefinedValues: true } },
+    translation,
   );
 
 const update = (): UpdateCommand =>
@@ -80,7 +93,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Learns what the SDK sends; the calls after this one are the test's. */
+/** The client after the call that goes through the SDK; the calls after it are the test's. */
 const learned = async (db: DynamoDBDocumentClient): Promise<DynamoDBDocumentClient> => {
   await db.send(update());
   seen.length = 0;
@@ -100,12 +113,12 @@ const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
 describe("faults", () => {
   const skewed = { date: new Date(Date.now() + 600_000).toUTCString() };
   const cases: [fault: string, answers: readonly Answer[], abortMs?: number][] = [
-    ["no answer within the time-out", [silent]],
-    ["no answer within the time-out, twice", [silent, silent]],
+    ["no answer within the time-out", [noAnswer]],
+    ["no answer within the time-out, twice", [noAnswer, noAnswer]],
     ["a connection that is cut off before the answer", [cutOff]],
     ["a connection that is cut off before the answer, twice", [cutOff, cutOff]],
     ["a connection that is cut off within the answer", [cutOffInBody]],
-    ["an answer that is no JSON", [(response) => response.writeHead(200).end(half)]],
+    ["an answer that is not JSON", [(response) => response.writeHead(200).end(half)]],
     ["an answer without a body", [(response) => response.writeHead(200).end()]],
     ["an answer with a wrong CRC-32", [json(200, {}, { "x-amz-crc32": "1" })]],
     ["a status 500", [refused(500, "InternalServerError")]],
@@ -116,8 +129,8 @@ describe("faults", () => {
     ["a wrong clock", [refused(400, "InvalidSignatureException", "Signature expired", skewed)]],
     ["a failed condition", [json(400, { __type: "x#ConditionalCheckFailedException", Item: { pk: { B: "AA==" } } })]],
     ["an abort before the call", [], 0],
-    ["an abort while the answer is awaited", [silent], 50],
-    ["an abort within the answer", [silentInBody], 50],
+    ["an abort while the answer is awaited", [noAnswer], 50],
+    ["an abort within the answer", [endlessBody], 50],
   ];
 
   test.each(cases)("after %s the short path has the SDK's outcome and attempts", async (_fault, given, abortMs) => {
@@ -142,13 +155,29 @@ describe("faults", () => {
     vi.mocked(Math.random).mockRestore();
   });
 
-  test("a refused connection has the SDK's outcome", async () => {
+  test("after a refusal that is cut off while the SDK fetches credentials again the short path has the SDK's outcome", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const credentials = async () => {
+      await sleep(100);
+      return { accessKeyId: "AKIA", secretAccessKey: "secret", expiration: new Date(0) };
+    };
+    const runs: unknown[] = [];
+    for (const db of [open({ credentials }), withShortPath(open({ credentials }))]) {
+      await learned(db);
+      answers.push(refusedThenCutOff);
+      runs.push(await outcomeOf(db.send(update())));
+    }
+    expect(runs[1]).toEqual(runs[0]);
+    vi.mocked(Math.random).mockRestore();
+  });
+
+  test("after a refused connection the short path has the SDK's outcome", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const runs: unknown[] = [];
     for (const db of [open(), withShortPath(open())]) {
       await learned(db);
       const { config } = db;
-      // The port of a server that has been closed.
+      // A port on which no server listens any more.
       const closed = createServer().listen(0, "127.0.0.1");
       await once(closed, "listening");
       const { port } = z.object({ port: z.number() }).parse(closed.address());
@@ -173,7 +202,7 @@ const minutesFromNow = (date: string): number => {
   return (Date.parse(iso) - Date.now()) / 60_000;
 };
 
-describe("what takes the short path", () => {
+describe("calls that take the short path", () => {
   test("the first call of each kind goes through the SDK, and later ones do not", async () => {
     const db = withShortPath(open());
     for (let call = 0; call < 3; call += 1) {
@@ -195,7 +224,7 @@ describe("what takes the short path", () => {
     expect(updatesBySdk).not.toHaveBeenCalled();
   });
 
-  test("a transaction without a token goes through the SDK, which makes one up", async () => {
+  test("a transaction without a token goes through the SDK, which generates one", async () => {
     const db = withShortPath(open());
     answers.push(...Array.from({ length: 3 }, () => json(200, {})));
     for (const token of ["t", undefined, "t"]) await db.send(debit(token));
@@ -203,7 +232,7 @@ describe("what takes the short path", () => {
     expect(seen[1]?.body).toMatch(/"ClientRequestToken":"[-0-9a-f]{36}"/);
   });
 
-  test("a middleware of the client that is added later runs", async () => {
+  test("a middleware that is added to a client with a short path runs", async () => {
     const db = await learned(withShortPath(open()));
     const ran = vi.fn();
     db.middlewareStack.add(
@@ -220,7 +249,7 @@ describe("what takes the short path", () => {
     expect(updatesBySdk).toHaveBeenCalledTimes(1);
   });
 
-  test("a command's own middleware runs", async () => {
+  test("a command's own middleware runs, although the client has a short path", async () => {
     const db = await learned(withShortPath(open()));
     const ran = vi.fn();
     const command = update();
@@ -235,35 +264,35 @@ describe("what takes the short path", () => {
     expect(ran).toHaveBeenCalled();
   });
 
-  test("a middleware for failed attempts does not keep a call from the short path, and sees each attempt that fails", async () => {
+  test("a call with a middleware for failed attempts takes the short path, and the middleware gets each failure", async () => {
     const db = await learned(withShortPath(open()));
-    const noted: string[] = [];
-    const noting = (): UpdateCommand => {
+    const failures: string[] = [];
+    const withRecorder = (): UpdateCommand => {
       const command = update();
       command.middlewareStack.add(
         (next) => (args) =>
           next(args).catch((error: Error) => {
-            noted.push(error.name);
+            failures.push(error.name);
             throw error;
           }),
         failedAttempts,
       );
       return command;
     };
-    await db.send(noting());
+    await db.send(withRecorder());
     expect(updatesBySdk).not.toHaveBeenCalled();
     answers.push(refused(400, "ThrottlingException"), refused(500, "InternalServerError"));
-    await expect(db.send(noting())).rejects.toThrow("InternalServerError");
-    expect(noted).toEqual(["ThrottlingException", "InternalServerError"]);
+    await expect(db.send(withRecorder())).rejects.toThrow("InternalServerError");
+    expect(failures).toEqual(["ThrottlingException", "InternalServerError"]);
   });
 
-  test("an option that the short path does not know goes to the SDK", async () => {
+  test("a call with an option that the short path does not know goes through the SDK", async () => {
     const db = await learned(withShortPath(open()));
     await db.send(update(), { requestTimeout: 300 });
     expect(updatesBySdk).toHaveBeenCalledTimes(1);
   });
 
-  test("new credentials are learned from the SDK, and sign what follows", async () => {
+  test("after a change of credentials one call goes through the SDK, and they sign the calls that follow", async () => {
     let accessKeyId = "AKIA1";
     const credentials = async () => ({ accessKeyId, secretAccessKey: "s", expiration: new Date(0) });
     const db = await learned(withShortPath(open({ credentials })));
@@ -278,14 +307,38 @@ describe("what takes the short path", () => {
 
   test.each([
     ["another retry mode", { retryMode: "adaptive" }],
-    ["no correction of the clock", { disableClockSkewCorrection: true }],
-  ])("a client with %s stays with the SDK", async (_difference, config) => {
+    ["clock correction switched off", { disableClockSkewCorrection: true }],
+  ])("a client with %s sends every call through the SDK", async (_difference, config) => {
     const db = await learned(withShortPath(open(config)));
     await db.send(update());
     expect(updatesBySdk).toHaveBeenCalledTimes(1);
   });
 
-  test("a client whose requests have a header that the short path does not know stays with the SDK", async () => {
+  test.each([
+    ["to empty values in a call", { marshallOptions: { removeUndefinedValues: true, convertEmptyValues: true } }],
+    [
+      "to numbers in an answer",
+      { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: true } },
+    ],
+  ])(
+    "a document client that does something else %s sends every call through the SDK",
+    async (_difference, translation) => {
+      const inputs = [update(), update()].map(({ input }) => ({ ...input, ExpressionAttributeValues: { ":n": "" } }));
+      const runs: unknown[] = [];
+      for (const db of [open({}, translation), withShortPath(open({}, translation))]) {
+        await learned(db);
+        const outputs: unknown[] = [];
+        for (const input of inputs) {
+          answers.push(json(200, { Attributes: { n: { N: "1" } } }));
+          outputs.push((await db.send(new UpdateCommand(input))).Attributes);
+        }
+        runs.push([outputs, seen.map(({ body }) => body)]);
+      }
+      expect(runs[1]).toEqual(runs[0]);
+    },
+  );
+
+  test("a client whose requests have a header that the short path does not know sends every call through the SDK", async () => {
     const db = open();
     db.middlewareStack.add(
       (next) => (args) => {

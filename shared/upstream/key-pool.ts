@@ -1,0 +1,115 @@
+import { createHash, randomInt } from "node:crypto";
+import type { RateGroup } from "../contract/limits.ts";
+import { log } from "../platform/log.ts";
+import type { Secret } from "../platform/secrets.ts";
+import type { Clock } from "../platform/time.ts";
+import type { ExchangeResult } from "./exchange.ts";
+import { upstreamLimit } from "./rate-limit.ts";
+
+/** How long a rejected key is set aside before one request tries it again. */
+export const SET_ASIDE_MS = 5 * 60_000;
+
+/** The lines of the secret: one key each. Spaces and line breaks around a key do not belong to it. */
+export const keyLines = (text: string): readonly string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** A key that a header can hold. Its length is the upstream's affair (decision 0002). */
+export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
+
+/** The secret's usable keys, each once. A line that no header can hold is left out. */
+export const usableKeys = (text: string | undefined): readonly string[] => [
+  ...new Set(keyLines(text ?? "").filter(isUsableKey)),
+];
+
+/** Names a key in logs and reports. 32 bits of its hash do not help to find one of the many keys that share them. */
+export const upstreamKeyId = (key: string): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
+
+/** The service's keys at the upstream, used in turn, each with its own budget and its own health. */
+export type KeyPool = {
+  /** Takes over the keys of the secret; true if there are any. */
+  readonly load: () => Promise<boolean>;
+  /** The same without the secret's cache: for the one retry after a key was rejected. */
+  readonly reload: () => Promise<boolean>;
+  /**
+   * The key whose turn it is: the next healthy one that has budget, else the next healthy one. While all keys are
+   * rejected, each counts as healthy: the next request finds out whether the upstream accepts them again.
+   */
+  readonly next: (group: RateGroup) => string | undefined;
+  /** The next healthy key with budget, except one. */
+  readonly another: (group: RateGroup, than: string) => string | undefined;
+  /** Records what a response says about the key: its budget, and that it is accepted. */
+  readonly record: (group: RateGroup, result: ExchangeResult, key: string) => void;
+  /**
+   * Sets a key aside that the upstream rejected: after a 401 for every group, after a 403 for this one, because a key may
+   * lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
+   */
+  readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
+  /** Until when every healthy key is spent, in milliseconds since the epoch; undefined while one has budget. */
+  readonly spentUntilMs: (group: RateGroup) => number | undefined;
+  /** The same in seconds from now; 0 while a healthy key has budget. */
+  readonly waitS: (group: RateGroup) => number;
+  /** Requests that the upstream takes from the healthy keys in a minute. */
+  readonly perMinute: (group: RateGroup) => number;
+};
+
+export type RejectionStatus = 401 | 403;
+
+export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
+  const limit = upstreamLimit(clock);
+  let text: string | undefined;
+  let keys: readonly string[] = [];
+  /** Until when a key is set aside, by group or for `every` group. */
+  let setAsideUntilMs = new Map<string, number>();
+  // Instances begin at different keys: otherwise each new one would send its first request with the first key.
+  let turn = randomInt(1_000);
+
+  const takeOver = (current: string | undefined): boolean => {
+    if (current !== text) {
+      text = current;
+      keys = usableKeys(current);
+      setAsideUntilMs = new Map();
+    }
+    return keys.length > 0;
+  };
+  const isSetAside = (group: RateGroup, key: string): boolean =>
+    [group, "every"].some((scope) => (setAsideUntilMs.get(`${scope} ${key}`) ?? 0) > clock());
+  const healthyKeys = (group: RateGroup): readonly string[] => {
+    const healthy = keys.filter((key) => !isSetAside(group, key));
+    return healthy.length > 0 ? healthy : keys;
+  };
+  const hasBudget = (group: RateGroup, key: string): boolean => limit.spentUntilMs(group, [key]) === undefined;
+  const takeTurn = (candidates: readonly string[]): string | undefined => {
+    const inTurn = keys.map((_key, index) => keys[(turn + index) % keys.length]);
+    const taken = inTurn.find((key) => key !== undefined && candidates.includes(key));
+    if (taken !== undefined) turn = keys.indexOf(taken) + 1;
+    return taken;
+  };
+
+  return {
+    load: async () => takeOver(await secret.value()),
+    reload: async () => takeOver(await secret.refetch()),
+    next: (group) => {
+      const healthy = healthyKeys(group);
+      return takeTurn(healthy.filter((key) => hasBudget(group, key))) ?? takeTurn(healthy);
+    },
+    another: (group, than) => takeTurn(healthyKeys(group).filter((key) => key !== than && hasBudget(group, key))),
+    record: (group, result, key) => {
+      limit.record(group, result, key);
+      if (result.kind !== "answered" || result.status !== 200) return;
+      setAsideUntilMs.delete(`${group} ${key}`);
+      setAsideUntilMs.delete(`every ${key}`);
+    },
+    reject: (group, status, key) => {
+      // A key that is no longer in the secret was rotated out, and the only key has nothing to be exchanged for.
+      if (!keys.includes(key) || keys.length === 1 || isSetAside(group, key)) return;
+      setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
+      log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
+    },
+    spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),
+    waitS: (group) => limit.waitS(group, healthyKeys(group)),
+    perMinute: (group) => limit.perMinute(group, healthyKeys(group)),
+  };
+};

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { upstreamKeyId } from "../../../../shared/upstream/key-pool.ts";
+import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
+import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
+const nin = {
+  kind: "identity",
+  idType: "nin",
+  by: { number: "12345678900", mode: "basic" },
+} satisfies IdentityCheck;
+const KEYS = ["live_key_one_of_three", "live_key_two_of_three", "live_key_three_of_three"] as const;
+const [ONE, TWO, THREE] = KEYS;
+
+let lines: string[] = [];
+beforeEach(() => {
+  lines = [];
+  vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
+});
+afterEach(() => vi.restoreAllMocks());
+
+const logLine = z.looseObject({
+  event: z.string(),
+  upstream_key: z.string().optional(),
+  status: z.number().optional(),
+});
+const rejections = () =>
+  lines.map((line) => logLine.parse(JSON.parse(line))).filter(({ event }) => event === "upstream.key_rejected");
+
+type Setting = {
+  readonly simulator?: Partial<SimulatorOptions>;
+  readonly keys?: readonly string[];
+  /** The keys of the secret when it is fetched again. */
+  readonly currentKeys?: readonly string[];
+  readonly faults?: readonly Fault[];
+};
+
+/** A client with three keys of a simulator that accepts all of them, unless the test says otherwise. */
+const aClient = async ({ simulator: options, keys = KEYS, currentKeys = keys, faults = [] }: Setting = {}) => {
+  const simulator = await startSimulator({ liveKey: KEYS, ...options });
+  onTestFinished(() => simulator.stop());
+  simulator.state.faults.add(...faults);
+  const secretReads = { refetches: 0 };
+  const upstream = httpUpstream({
+    baseUrl: simulator.baseUrl,
+    liveKey: {
+      value: async () => keys.join("\n"),
+      refetch: async () => {
+        secretReads.refetches += 1;
+        return currentKeys.join("\n");
+      },
+    },
+  });
+  let orders = 0;
+  return {
+    upstream,
+    state: simulator.state,
+    secretReads,
+    buy: () => {
+      orders += 1;
+      return upstream.buy(mtn1gb, `DATA_${orders}`, deadlineIn(29_000));
+    },
+    ready: () => upstream.assertReady(mtn1gb, deadlineIn(29_000)),
+    keysUsed: () => simulator.state.purchases.map(({ keyUsed }) => keyUsed),
+    /** How many requests met a fault that was set for 9 of them. */
+    faultyRequests: (): number => 9 - (simulator.state.faults.list()[0]?.times ?? 0),
+  };
+};
+
+const countsOf = (values: readonly string[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]));
+
+const waitOf = async (ready: Promise<void>): Promise<number | undefined> => {
+  try {
+    await ready;
+    return 0;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.details.retryAfterS;
+    throw error;
+  }
+};
+
+describe("a load on three keys, of which the upstream rejects the second", () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: NOON_MS }));
+  afterEach(() => vi.useRealTimers());
+
+  test("of 150 orders in a minute 120 go through the two others, and the rest in the next minute", async () => {
+    const { buy, ready, keysUsed, state } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
+    const outcomes: string[] = [];
+    const waitsS: number[] = [];
+    const place = async (): Promise<void> => {
+      const waitS = await waitOf(ready());
+      if (waitS === 0) outcomes.push((await buy()).kind);
+      else waitsS.push(waitS ?? 0);
+    };
+    for (let order = 0; order < 150; order += 1) {
+      vi.setSystemTime(NOON_MS + order * 400);
+      await place();
+    }
+    expect(countsOf(outcomes)).toEqual({ delivered: 120 });
+    expect([waitsS.length, waitsS[0], waitsS.at(-1)]).toEqual([30, 13, 1]);
+    expect(countsOf(keysUsed())).toEqual({ [ONE]: 60, [THREE]: 60 });
+
+    vi.setSystemTime(NOON_MS + 61_000);
+    for (let order = 0; order < 30; order += 1) await place();
+    expect(countsOf(outcomes)).toEqual({ delivered: 150 });
+    expect(countsOf(keysUsed())).toEqual({ [ONE]: 75, [THREE]: 75 });
+    expect(new Set(state.purchases.map(({ reference }) => reference)).size).toBe(150);
+    expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 401 }]);
+    for (const key of KEYS) expect(lines.join()).not.toContain(key);
+  });
+
+  test("the rejected key is tried by one order every 5 minutes, which goes through another key", async () => {
+    const { buy, secretReads } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
+    for (let second = 0; second < 11 * 60; second += 2) {
+      vi.setSystemTime(NOON_MS + second * 1_000);
+      expect((await buy()).kind).toBe("delivered");
+    }
+    expect([rejections().length, secretReads.refetches]).toEqual([3, 3]);
+  });
+});
+
+describe("an order that is refused because of its key", () => {
+  test("orders use the keys in turn", async () => {
+    const { buy, keysUsed } = await aClient();
+    for (let order = 0; order < 6; order += 1) await buy();
+    expect(countsOf(keysUsed())).toEqual({ [ONE]: 2, [TWO]: 2, [THREE]: 2 });
+  });
+
+  test("the outcome of an order under another key names no key", async () => {
+    const { buy, state } = await aClient({ faults: [{ kind: "unauthorized", times: 1 }] });
+    expect(await buy()).toEqual({
+      kind: "delivered",
+      upstreamReference: state.purchases[0]?.upstreamReference,
+      upstreamAmountKobo: 500_00,
+    });
+  });
+
+  test.each([
+    ["a 401", { kind: "unauthorized", times: 1 }, 1],
+    ["a 403", { kind: "custom", status: 403, body: "", times: 1 }, 0],
+    ["a 429 with Retry-After 60", { kind: "rate_limited", retry_after_s: 60, times: 1 }, 0],
+  ] as const satisfies readonly (readonly [string, Fault, number])[])(
+    "after %s an order is sent again at once with another key, under the same reference",
+    async (_name, fault, refetches) => {
+      const { buy, state, secretReads } = await aClient({ faults: [fault] });
+      const startedMs = performance.now();
+      expect((await buy()).kind).toBe("delivered");
+      expect(performance.now() - startedMs).toBeLessThan(900);
+      expect(state.purchases).toMatchObject([{ reference: "DATA_1" }]);
+      expect(secretReads.refetches).toBe(refetches);
+    },
+  );
+
+  test("an account that is restricted upstream loses its turn, and the other keys deliver", async () => {
+    const { buy, state, keysUsed } = await aClient();
+    state.restrictedKeys.add(TWO);
+    for (let order = 0; order < 6; order += 1) expect((await buy()).kind).toBe("delivered");
+    expect(keysUsed()).not.toContain(TWO);
+    expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 403, group: "vtu" }]);
+  });
+
+  test("a rotation of all keys reads the secret once, and the order is sent again with a new one", async () => {
+    const { buy, secretReads, keysUsed } = await aClient({
+      keys: ["live_old_a", "live_old_b"],
+      currentKeys: [ONE, TWO],
+    });
+    expect((await buy()).kind).toBe("delivered");
+    expect([secretReads.refetches, keysUsed().length, rejections()]).toEqual([1, 1, []]);
+  });
+
+  test.each([
+    ["401", { kind: "unauthorized", times: 9 }, "status_401"],
+    ["403", { kind: "custom", status: 403, body: "", times: 9 }, "status_403"],
+    ["429 with Retry-After 1", { kind: "rate_limited", retry_after_s: 1, times: 9 }, "rate_limited"],
+  ] as const satisfies readonly (readonly [string, Fault, string])[])(
+    "with a %s for every key an order is an account_error after 2 requests",
+    async (_name, fault, reason) => {
+      const { buy, faultyRequests } = await aClient({ faults: [fault] });
+      expect(await buy()).toEqual({ kind: "account_error", reason });
+      expect(faultyRequests()).toBe(2);
+    },
+  );
+
+  test("two keys that one order found rejected are both set aside", async () => {
+    const { buy, keysUsed } = await aClient({ faults: [{ kind: "unauthorized", times: 2 }] });
+    expect((await buy()).kind).toBe("account_error");
+    for (let order = 0; order < 3; order += 1) await buy();
+    expect(Object.values(countsOf(keysUsed()))).toEqual([3]);
+    expect(rejections()).toHaveLength(2);
+  });
+
+  test("once the upstream accepts its keys again after it rejected all, the next order is delivered", async () => {
+    const { buy, state } = await aClient({ faults: [{ kind: "unauthorized", times: 6 }] });
+    for (let order = 0; order < 3; order += 1) expect((await buy()).kind).toBe("account_error");
+    expect(state.faults.list()).toEqual([]);
+    for (let order = 0; order < 3; order += 1) expect((await buy()).kind).toBe("delivered");
+  });
+
+  test.each([
+    ["a 500", { kind: "status", status: 500, times: 9 }],
+    ["a dropped answer", { kind: "drop_after_order", times: 9 }],
+    [
+      "a 401 whose body has an open order",
+      {
+        kind: "custom",
+        status: 401,
+        body: JSON.stringify({ status: false, message: "", data: { transaction: { status: "processing" } } }),
+        times: 9,
+      },
+    ],
+  ] as const satisfies readonly (readonly [string, Fault])[])(
+    "after %s an order is unknown and not sent under another key",
+    async (_name, fault) => {
+      const { buy, faultyRequests } = await aClient({ faults: [fault] });
+      expect((await buy()).kind).toBe("unknown");
+      expect(faultyRequests()).toBe(1);
+    },
+  );
+
+  test("an empty balance upstream is an account_error and not sent under another key", async () => {
+    const { buy, state } = await aClient({ simulator: { balanceKobo: 0 } });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "upstream_balance" });
+    expect(state.requests).toHaveLength(1);
+  });
+});
+
+describe("identity checks and the catalog", () => {
+  test("identity checks use the keys in turn, each with the upstream's limit of its own", async () => {
+    const { upstream, state } = await aClient({ simulator: { limits: { identity: 2 } } });
+    for (let check = 0; check < 6; check += 1) {
+      expect((await upstream.check(nin, `VERIFY_${check}`, deadlineIn(29_000))).kind).toBe("found");
+    }
+    expect(countsOf(state.purchases.map(({ keyUsed }) => keyUsed))).toEqual({ [ONE]: 2, [TWO]: 2, [THREE]: 2 });
+    expect(await waitOf(upstream.assertReady(nin, deadlineIn(29_000)))).toBeGreaterThan(0);
+    expect(await waitOf(upstream.assertReady(mtn1gb, deadlineIn(29_000)))).toBe(0);
+  });
+
+  test("the catalog is read with a key that is accepted, also when the upstream rejects another", async () => {
+    const { upstream } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
+    for (let read = 0; read < 3; read += 1) {
+      expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
+    }
+    expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), group: "catalog" }]);
+  });
+
+  test("the catalog is read at once with another key after a 429 with Retry-After 30", async () => {
+    const { upstream } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 30, times: 1 }] });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
+  });
+});

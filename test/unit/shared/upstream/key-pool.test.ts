@@ -1,0 +1,201 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import type { RateGroup } from "../../../../shared/contract/limits.ts";
+import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
+import { keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
+  kind: "answered",
+  status,
+  headers,
+  body: "",
+});
+const spent = answered(200, { "x-ratelimit-remaining": "0" });
+
+/** The lines that are logged from now on. */
+const logged = () => {
+  const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  onTestFinished(() => spy.mockRestore());
+  const line = z.looseObject({ event: z.string() });
+  return () => spy.mock.calls.map(([text]) => line.parse(JSON.parse(String(text))));
+};
+
+/** A loaded pool, with a clock and a secret that only the test changes. */
+const aPool = async (...keys: readonly string[]) => {
+  const state = { nowMs: NOON_MS, text: keys.join("\n"), refetched: undefined as string | undefined };
+  const pool = keyPool(
+    { value: async () => state.text, refetch: async () => state.refetched ?? state.text },
+    () => state.nowMs,
+  );
+  await pool.load();
+  return {
+    ...pool,
+    state,
+    /** The keys of the next requests. */
+    take: (count: number, group: RateGroup = "vtu") => Array.from({ length: count }, () => pool.next(group)),
+  };
+};
+
+describe("the secret's text", () => {
+  test.each([
+    ["one key", "live_a", ["live_a"]],
+    ["a key on each line", "live_a\nlive_b\nlive_c", ["live_a", "live_b", "live_c"]],
+    ["lines of Windows, empty lines and spaces around a key", "\r\nlive_a \r\n\r\n\tlive_b\r\n", ["live_a", "live_b"]],
+    ["a key twice", "live_a\nlive_b\nlive_a", ["live_a", "live_b"]],
+    ["a line with a space in it", "live_a\nlive b", ["live_a"]],
+    ["a line with an invisible letter in it", "live_\u200ba\nlive_b", ["live_b"]],
+    ["only lines that no header can hold", "live a\nlivé", []],
+    ["nothing", undefined, []],
+  ] as const)("of %s the usable keys are taken", (_name, text, keys) => {
+    expect(usableKeys(text)).toEqual(keys);
+  });
+});
+
+describe("the turn", () => {
+  test("every key is used once before one is used again, in every group", async () => {
+    const { take } = await aPool("a", "b", "c");
+    const round = take(3);
+    expect(new Set(round)).toEqual(new Set(["a", "b", "c"]));
+    expect(take(3, "identity")).toEqual(round);
+    expect(take(3, "catalog")).toEqual(round);
+  });
+
+  test("pools begin with different keys, so that new instances do not all use the first one", async () => {
+    const firsts = await Promise.all(Array.from({ length: 60 }, async () => (await aPool("a", "b")).next("vtu")));
+    expect(new Set(firsts)).toEqual(new Set(["a", "b"]));
+  });
+
+  test("a key with an exhausted group is passed over in this group until its minute is over", async () => {
+    const { take, record, state, waitS } = await aPool("a", "b");
+    record("vtu", spent, "a");
+    expect(take(3)).toEqual(["b", "b", "b"]);
+    expect(new Set(take(2, "identity"))).toEqual(new Set(["a", "b"]));
+    expect(waitS("vtu")).toBe(0);
+    state.nowMs += 60_000;
+    expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
+  });
+
+  test("a pool without a key has no next key, and is not spent", async () => {
+    const { take, waitS, spentUntilMs, another } = await aPool();
+    expect([take(1), waitS("vtu"), spentUntilMs("vtu"), another("vtu", "a")]).toEqual([
+      [undefined],
+      0,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("spent keys", () => {
+  test("once every key is spent, the pool waits for the first that is free", async () => {
+    const { record, waitS, spentUntilMs, another } = await aPool("a", "b");
+    record("vtu", answered(429, { "retry-after": "30" }), "a");
+    record("vtu", answered(429, { "retry-after": "12" }), "b");
+    expect([waitS("vtu"), spentUntilMs("vtu"), waitS("identity")]).toEqual([12, NOON_MS + 12_000, 0]);
+    expect(another("vtu", "a")).toBeUndefined();
+  });
+
+  test("a rejected key with budget does not keep the pool from being spent", async () => {
+    const { record, reject, waitS } = await aPool("a", "b");
+    reject("vtu", 401, "a");
+    record("vtu", answered(429, { "retry-after": "30" }), "b");
+    expect(waitS("vtu")).toBe(30);
+  });
+
+  test("a request that is sent although every key is spent still has a key", async () => {
+    const { record, take } = await aPool("a", "b");
+    record("vtu", spent, "a");
+    record("vtu", spent, "b");
+    expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
+  });
+});
+
+describe("rejected keys", () => {
+  test("a key with a 401 is set aside in every group for 5 minutes", async () => {
+    const { reject, take, state } = await aPool("a", "b");
+    reject("vtu", 401, "a");
+    for (const group of ["vtu", "identity", "catalog"] as const) expect(take(2, group)).toEqual(["b", "b"]);
+    state.nowMs += SET_ASIDE_MS - 1;
+    expect(take(2)).toEqual(["b", "b"]);
+    state.nowMs += 1;
+    expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
+  });
+
+  test("a key with a 403 is set aside in the group that it was refused in, because it may lack one permission", async () => {
+    const { reject, take } = await aPool("a", "b");
+    reject("identity", 403, "a");
+    expect(take(2, "identity")).toEqual(["b", "b"]);
+    expect(new Set(take(2, "vtu"))).toEqual(new Set(["a", "b"]));
+  });
+
+  test("a rejected key is used again once the secret has changed", async () => {
+    const { reject, take, load, state } = await aPool("a", "b");
+    reject("vtu", 401, "a");
+    await load();
+    expect(take(2)).toEqual(["b", "b"]);
+    state.text = "a\nb\nc";
+    await load();
+    expect(new Set(take(3))).toEqual(new Set(["a", "b", "c"]));
+  });
+
+  test("a spent key stays spent when the secret changes", async () => {
+    const { record, take, reload, state } = await aPool("a", "b");
+    record("vtu", spent, "a");
+    state.refetched = "a\nc";
+    await reload();
+    expect(take(2)).toEqual(["c", "c"]);
+  });
+
+  test("while all keys are rejected all are tried, and the first that is accepted is used alone", async () => {
+    const { reject, record, take, another } = await aPool("a", "b", "c");
+    for (const key of ["a", "b", "c"]) reject("vtu", 401, key);
+    expect(new Set(take(3))).toEqual(new Set(["a", "b", "c"]));
+    expect(another("vtu", "a")).not.toBe("a");
+    record("vtu", answered(200), "b");
+    expect(take(3)).toEqual(["b", "b", "b"]);
+  });
+
+  test("another key is healthy, has budget, and is not the refused one", async () => {
+    const { reject, record, another } = await aPool("a", "b", "c", "d");
+    reject("vtu", 401, "b");
+    record("vtu", spent, "c");
+    expect([another("vtu", "a"), another("vtu", "d")]).toEqual(["d", "a"]);
+  });
+});
+
+describe("the alarm on a rejected key", () => {
+  test("a rejection is logged once with the key's id, the status and the group, and never with the key", async () => {
+    const { reject, state } = await aPool("live_a_secret_key", "b");
+    const lines = logged();
+    reject("vtu", 401, "live_a_secret_key");
+    reject("identity", 401, "live_a_secret_key");
+    expect(lines()).toMatchObject([
+      {
+        event: "upstream.key_rejected",
+        level: "error",
+        upstream_key: upstreamKeyId("live_a_secret_key"),
+        status: 401,
+        group: "vtu",
+      },
+    ]);
+    state.nowMs += SET_ASIDE_MS;
+    reject("vtu", 401, "live_a_secret_key");
+    expect(lines()).toHaveLength(2);
+    expect(JSON.stringify(lines())).not.toContain("live_a_secret_key");
+  });
+
+  test("the rejection of the only key, or of one that has left the secret, is not logged", async () => {
+    const { reject, reload, state } = await aPool("a", "b");
+    const lines = logged();
+    state.refetched = "c";
+    await reload();
+    reject("vtu", 401, "a");
+    reject("vtu", 401, "c");
+    expect(lines()).toEqual([]);
+  });
+
+  test("an id is the first 8 hexadecimal digits of the key's SHA-256", () => {
+    expect(upstreamKeyId("abc")).toBe("ba7816bf");
+  });
+});
