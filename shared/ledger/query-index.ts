@@ -2,7 +2,14 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
-import { ACCOUNTS_OWNER, accountIdOf, ledgerIndexes, OPEN_TRANSACTION, PARKED_ACCOUNTS } from "./schema.ts";
+import {
+  ACCOUNTS_OWNER,
+  accountIdOf,
+  ledgerIndexes,
+  OPEN_TRANSACTION,
+  PARKED_ACCOUNTS,
+  WALLETS_WITH_WAITING_ORDERS,
+} from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
 export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
@@ -84,6 +91,10 @@ export async function* ownedKeyBatches(
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: OPEN_TRANSACTION }, range);
+
+/** The keys of the wallets that have waiting orders, those that are in the index for the longest first. */
+export const walletsWithWaitingOrdersKeys = (table: Table): Promise<readonly IndexKey[]> =>
+  queryAll(table, { open: WALLETS_WITH_WAITING_ORDERS }, ALL_TIMES);
 
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>

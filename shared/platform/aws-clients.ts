@@ -11,7 +11,9 @@ const timeouts = {
   maxAttempts: AWS_ATTEMPTS_MAX,
   requestHandler: {
     connectionTimeout: AWS_CONNECT_MS_MAX,
+    // Ends with the response's headers; `socketTimeout` ends a body that does not come.
     requestTimeout: AWS_RESPONSE_MS_MAX,
+    socketTimeout: AWS_RESPONSE_MS_MAX,
     throwOnRequestTimeout: true,
   },
 } as const;

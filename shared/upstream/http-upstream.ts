@@ -40,13 +40,15 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
   const pool = keyPool(liveKey, clock);
   const client = { pool, send: createSend(baseUrl, pool) };
   return {
-    assertReady: async (request, deadline) => {
+    assertReady: async (request, deadline, { mayWait = false } = {}) => {
       const hasKeys = await pool.load();
       const waitS = pool.waitS(groupOf(request));
-      if (waitS > 0) throw unavailable("upstream_limit", waitS);
+      if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
       if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
       if (!hasTime(deadline)) throw unavailable("no_time", 1);
     },
+    waitS: pool.waitS,
+    perMinute: pool.perMinute,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
       return classify(await sendOrder(client, request, deadline), orderFieldsOf(request));

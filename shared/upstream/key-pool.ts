@@ -54,6 +54,8 @@ export type KeyPool = {
   readonly spentUntilMs: (group: RateGroup) => number | undefined;
   /** The same in seconds from now; 0 while a healthy key has budget. */
   readonly waitS: (group: RateGroup) => number;
+  /** Requests that the upstream takes from the healthy keys in a minute. */
+  readonly perMinute: (group: RateGroup) => number;
 };
 
 export type RejectionStatus = 401 | 403;
@@ -111,5 +113,6 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
     },
     spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),
     waitS: (group) => limit.waitS(group, healthyKeys(group)),
+    perMinute: (group) => limit.perMinute(group, healthyKeys(group)),
   };
 };

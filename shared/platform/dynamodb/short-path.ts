@@ -18,6 +18,8 @@ export const failedAttempts = {
   override: true,
 } as const;
 
+/** The only options of a document client whose rules json.ts follows. */
+const KNOWN_OPTIONS = JSON.stringify({ marshallOptions: { removeUndefinedValues: true } });
 /** The SDK does not correct its clock with a response that took longer. */
 const CLOCK_SAMPLE_MS_MAX = 900_000;
 
@@ -42,6 +44,7 @@ const knownOptions = z
  */
 export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClient => {
   const { config, middlewareStack, send: sendBySdk } = db;
+  if (JSON.stringify(config.translateConfig) !== KNOWN_OPTIONS) return db;
   const middlewares = middlewareStack.identify().join();
   const templates = new Map<unknown, RequestTemplate>();
 
@@ -106,7 +109,7 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
         throw error;
       });
     }
-    const output = response.statusCode === 200 ? await readOutput(command, response) : undefined;
+    const output = await readOutput(command, response);
     if (output === undefined) return bySdkAfter(args, invocationId, () => ({ response }));
 
     const { headers } = response;
@@ -136,10 +139,11 @@ export const withShortPath = (db: DynamoDBDocumentClient): DynamoDBDocumentClien
 const hasHeaders = (request: unknown): request is { readonly headers: Record<string, string> } =>
   typeof request === "object" && request !== null && "headers" in request;
 
-/** The output, or undefined: then `response` has a body that the SDK can read, with the same bytes or the same error. */
+/** The output of a 200, or undefined: then `response` has a body for the SDK, with the same bytes or the same error. */
 const readOutput = async (command: Command, response: Response): Promise<Output | undefined> => {
   const { body } = response;
   if (!(body instanceof Readable)) return undefined;
+  // The SDK may wait for credentials before it reads, and would never end if the connection broke meanwhile.
   const read = await new Promise<Buffer | Readable>((resolve) => {
     const chunks: Buffer[] = [];
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -147,12 +151,9 @@ const readOutput = async (command: Command, response: Response): Promise<Output 
     body.once("error", (error) => resolve(failingBody(error)));
   });
   response.body = read;
-  return read instanceof Buffer ? outputOf(command, read.toString()) : undefined;
+  return response.statusCode === 200 && read instanceof Buffer ? outputOf(command, read.toString()) : undefined;
 };
 
+/** Fails when it is read, and not before. */
 const failingBody = (error: Error): Readable =>
-  new Readable({
-    read() {
-      this.destroy(error);
-    },
-  });
+  Readable.from({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) });

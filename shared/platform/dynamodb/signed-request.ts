@@ -11,9 +11,8 @@ export type RequestTemplate = NonNullable<ReturnType<typeof learnRequest>>;
 const TRACE = "X-Amzn-Trace-Id";
 export const INVOCATION_ID = "amz-sdk-invocation-id";
 const KNOWN_HEADERS: ReadonlySet<string> = new Set([
-  ...["content-type", "x-amz-target", "x-amz-user-agent", "user-agent", "host", "amz-sdk-request"],
-  ...["content-length", TRACE, INVOCATION_ID, "x-amz-date", "x-amz-content-sha256", "authorization"],
-  "x-amz-security-token",
+  ...["content-type", "x-amz-target", "x-amz-user-agent", "user-agent", "host", "amz-sdk-request", "x-amz-date"],
+  ...["content-length", TRACE, INVOCATION_ID, "x-amz-content-sha256", "authorization", "x-amz-security-token"],
 ]);
 
 const ALGORITHM = "AWS4-HMAC-SHA256";

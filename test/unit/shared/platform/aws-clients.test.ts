@@ -1,7 +1,12 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { Readable } from "node:stream";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { GetQueueUrlCommand } from "@aws-sdk/client-sqs";
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { documentClient } from "../../../../shared/platform/aws-clients.ts";
+import * as z from "zod";
+import { documentClient, secretsClient, sqsClient } from "../../../../shared/platform/aws-clients.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
 
 let restore = (): void => {};
@@ -36,5 +41,64 @@ describe("the DynamoDB client", () => {
   test("another value of AWS_CALLS is refused by its name", () => {
     process.env.AWS_CALLS = "fast";
     expect(documentClient).toThrow("AWS_CALLS");
+  });
+});
+
+describe("an answer of AWS that stops within its body", () => {
+  const update = () => new UpdateCommand({ TableName: "ledger", Key: { pk: "a" } });
+  const cases: [client: string, open: () => () => Promise<unknown>][] = [
+    [
+      "DynamoDB by the short path",
+      () => {
+        const db = documentClient();
+        return () => db.send(update());
+      },
+    ],
+    [
+      "DynamoDB by the SDK",
+      () => {
+        const db = documentClient();
+        return () => db.send(new GetCommand({ TableName: "ledger", Key: { pk: "a" } }));
+      },
+    ],
+    [
+      "SQS",
+      () => {
+        const sqs = sqsClient();
+        return () => sqs.send(new GetQueueUrlCommand({ QueueName: "outcomes" }));
+      },
+    ],
+    [
+      "Secrets Manager",
+      () => {
+        const secrets = secretsClient();
+        return () => secrets.send(new GetSecretValueCommand({ SecretId: "key" }));
+      },
+    ],
+  ];
+
+  test.each(cases)("of %s is given up, and the call is sent again", async (_client, open) => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      requests += 1;
+      response.writeHead(200, { "content-length": "2" }).write("{");
+      // The first call has been answered; the first attempt of the second is not.
+      if (requests !== 2) response.end("}");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = z.object({ port: z.number() }).parse(server.address());
+    const at = `http://127.0.0.1:${port}`;
+    const back = setEnvironment(localAwsEnvironment({ dynamodb: at, sqs: at, secretsManager: at }));
+    try {
+      const call = open();
+      await call();
+      await call();
+      expect(requests).toBe(3);
+    } finally {
+      back();
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

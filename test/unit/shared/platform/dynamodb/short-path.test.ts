@@ -1,8 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TranslateConfig,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { failedAttempts, withShortPath } from "../../../../../shared/platform/dynamodb/short-path.ts";
@@ -22,6 +28,10 @@ const cutOff: Answer = (response) => response.destroy();
 const half = '{"Attributes":{"pk":';
 const cutOffInBody: Answer = (response) => {
   response.writeHead(200, { "content-length": "100" }).write(half, () => response.destroy());
+};
+const refusedThenCutOff: Answer = (response) => {
+  response.writeHead(400, { "content-length": "100" }).write(half);
+  setTimeout(() => response.destroy(), 20);
 };
 const endlessBody: Answer = (response) => {
   response.writeHead(200, { "content-length": "100" }).write(half);
@@ -46,7 +56,10 @@ afterAll(() => {
   server.close();
 });
 
-const open = (config: DynamoDBClientConfig = {}): DynamoDBDocumentClient =>
+const open = (
+  config: DynamoDBClientConfig = {},
+  translation: TranslateConfig = { marshallOptions: { removeUndefinedValues: true } },
+): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(
     new DynamoDBClient({
       endpoint,
@@ -56,7 +69,7 @@ const open = (config: DynamoDBClientConfig = {}): DynamoDBDocumentClient =>
       requestHandler: { connectionTimeout: 1_000, requestTimeout: 400, throwOnRequestTimeout: true },
       ...config,
     }),
-    { marshallOptions: { removeUndefinedValues: true } },
+    translation,
   );
 
 const update = (): UpdateCommand =>
@@ -137,6 +150,22 @@ describe("faults", () => {
         sameId: ids.map((id) => ids.indexOf(id)),
         clockMinutes: seen.map(({ headers }) => Math.round(minutesFromNow(String(headers["x-amz-date"])))),
       });
+    }
+    expect(runs[1]).toEqual(runs[0]);
+    vi.mocked(Math.random).mockRestore();
+  });
+
+  test("after a refusal that is cut off while the SDK fetches credentials again the short path has the SDK's outcome", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const credentials = async () => {
+      await sleep(100);
+      return { accessKeyId: "AKIA", secretAccessKey: "secret", expiration: new Date(0) };
+    };
+    const runs: unknown[] = [];
+    for (const db of [open({ credentials }), withShortPath(open({ credentials }))]) {
+      await learned(db);
+      answers.push(refusedThenCutOff);
+      runs.push(await outcomeOf(db.send(update())));
     }
     expect(runs[1]).toEqual(runs[0]);
     vi.mocked(Math.random).mockRestore();
@@ -284,6 +313,30 @@ describe("calls that take the short path", () => {
     await db.send(update());
     expect(updatesBySdk).toHaveBeenCalledTimes(1);
   });
+
+  test.each([
+    ["to empty values in a call", { marshallOptions: { removeUndefinedValues: true, convertEmptyValues: true } }],
+    [
+      "to numbers in an answer",
+      { marshallOptions: { removeUndefinedValues: true }, unmarshallOptions: { wrapNumbers: true } },
+    ],
+  ])(
+    "a document client that does something else %s sends every call through the SDK",
+    async (_difference, translation) => {
+      const inputs = [update(), update()].map(({ input }) => ({ ...input, ExpressionAttributeValues: { ":n": "" } }));
+      const runs: unknown[] = [];
+      for (const db of [open({}, translation), withShortPath(open({}, translation))]) {
+        await learned(db);
+        const outputs: unknown[] = [];
+        for (const input of inputs) {
+          answers.push(json(200, { Attributes: { n: { N: "1" } } }));
+          outputs.push((await db.send(new UpdateCommand(input))).Attributes);
+        }
+        runs.push([outputs, seen.map(({ body }) => body)]);
+      }
+      expect(runs[1]).toEqual(runs[0]);
+    },
+  );
 
   test("a client whose requests have a header that the short path does not know sends every call through the SDK", async () => {
     const db = open();
