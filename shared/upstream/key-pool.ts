@@ -50,9 +50,7 @@ export type KeyPool = {
    * lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
    */
   readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
-  /** Until when every healthy key is spent, in milliseconds since the epoch; undefined while one has budget. */
-  readonly spentUntilMs: (group: RateGroup) => number | undefined;
-  /** The same in seconds from now; 0 while a healthy key has budget. */
+  /** Seconds until the first healthy key has budget again; 0 while one has. */
   readonly waitS: (group: RateGroup) => number;
   /** Requests that the upstream takes from the healthy keys in a minute. */
   readonly perMinute: (group: RateGroup) => number;
@@ -111,7 +109,6 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
       setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
     },
-    spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),
     waitS: (group) => limit.waitS(group, healthyKeys(group)),
     perMinute: (group) => limit.perMinute(group, healthyKeys(group)),
   };
