@@ -55,6 +55,7 @@ export const sendWaitingOrders = async (
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
+  const isOver = deadlineIn(SEND_WAITING_MS_MAX, ledger.clock);
   if ((await gate.purchases()) === "off") return { waiting: 0, sent: 0, refunded: 0 };
   const accounts = await accountsWithWaitingOrders(ledger);
   const waiting = sum(accounts.map(({ count }) => count));
@@ -75,12 +76,12 @@ export const sendWaitingOrders = async (
   };
   const results: TurnResult[] = [];
   for (const order of accounts.flatMap(({ page }) => page.orders)) {
-    if (isExpired(run, order)) results.push(await takeTurn(run, order));
+    if (isExpired(run, order) && isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
   }
-  const isOver = deadlineIn((await isReady(deps, oldest, deadline)) ? SEND_WAITING_MS_MAX : 0, ledger.clock);
+  const isReady = await upstreamIsReady(deps, oldest, deadline);
   const turns = inTurn(ledger, accounts);
   const sendUntilOver = async (): Promise<void> => {
-    while (await isLimitFree(deps.upstream, isOver)) {
+    while (isReady && (await isLimitFree(deps.upstream, isOver))) {
       const turn = await turns.next();
       if (turn.done || (await gate.purchases()) === "off") return;
       results.push(await takeTurn(run, turn.value));
@@ -124,7 +125,7 @@ async function* inTurn(ledger: Ledger, accounts: readonly AccountOrders[]): Asyn
 }
 
 /** Whether orders can be sent at all: without a key each of them would be refunded. */
-const isReady = async (
+const upstreamIsReady = async (
   { upstream }: SenderDeps,
   [first]: readonly WaitingOrder[],
   deadline: Deadline,
