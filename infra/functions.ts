@@ -4,6 +4,7 @@ import {
   RECONCILE_FUNCTION_TIMEOUT_S,
   REFRESH_FUNCTION_TIMEOUT_S,
   REQUEUE_FUNCTION_TIMEOUT_S,
+  SEND_FUNCTION_TIMEOUT_S,
 } from "../shared/platform/time-budgets.ts";
 import type { tables } from "./tables.ts";
 
@@ -50,7 +51,11 @@ export const functionSpecs = {
     timeoutS: API_FUNCTION_TIMEOUT_S,
     canary: true,
     egress: true,
-    tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem"] },
+    tables: {
+      ...rateCounter,
+      ledger: ["GetItem", "PutItem", "UpdateItem"],
+      cache: ["GetItem", "BatchGetItem", "UpdateItem"],
+    },
     sendsTo: ["outcomes"],
     impact:
       "Purchases are not answered; some stay debited and open until an upstream event or an operator settles them.",
@@ -60,7 +65,11 @@ export const functionSpecs = {
     timeoutS: API_FUNCTION_TIMEOUT_S,
     canary: true,
     egress: true,
-    tables: { ...rateCounter, ledger: ["GetItem", "PutItem", "UpdateItem"], cache: ["GetItem", "PutItem"] },
+    tables: {
+      ...rateCounter,
+      ledger: ["GetItem", "PutItem", "UpdateItem"],
+      cache: ["GetItem", "BatchGetItem", "PutItem"],
+    },
     sendsTo: ["outcomes"],
     impact: "Identity checks are not answered; their debits are refunded after 5 minutes.",
   },
@@ -109,6 +118,18 @@ export const functionSpecs = {
     sendsTo: ["delivery"],
     impact:
       "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, and `wallet.low`.",
+  },
+  "send-waiting-orders": {
+    memoryMb: 448,
+    timeoutS: SEND_FUNCTION_TIMEOUT_S,
+    egress: true,
+    tables: {
+      ledger: ["GetItem", "BatchGetItem", "UpdateItem"],
+      cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+    },
+    queries: ["by_open"],
+    sendsTo: ["outcomes"],
+    impact: "Orders that wait for the upstream's rate limit are neither sent nor refunded.",
   },
   "refresh-catalog": {
     memoryMb: 512,

@@ -1,5 +1,10 @@
 /** Functions that are invoked each minute; each decides whether it has something to do. */
-export const scheduledFunctions = ["refresh-catalog", "reconcile-ledger", "requeue-deliveries"] as const;
+export const scheduledFunctions = [
+  "refresh-catalog",
+  "reconcile-ledger",
+  "requeue-deliveries",
+  "send-waiting-orders",
+] as const;
 
 export type ScheduledFunction = (typeof scheduledFunctions)[number];
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
-import { PHONE_RETENTION_DAYS_MIN } from "../shared/platform/env.ts";
+import { PHONE_RETENTION_DAYS_MIN, WAITING_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
 import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.ts";
@@ -138,6 +138,8 @@ export const stageSettings = z
     }),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
+    /** How long an order may wait for the upstream's rate limit; 0 minutes refuse it at once. */
+    waiting: z.strictObject({ minutes: z.int().min(0).max(WAITING_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
     /**

@@ -3,8 +3,8 @@ import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/ide
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replayStore } from "../../shared/identity/replay-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
+import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { cachedPurchases } from "../../shared/orders/purchases-switch.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -24,12 +24,12 @@ const deps = {
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
-  purchases: cachedPurchases({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
+  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
   upstreamDates: env.UPSTREAM_DATES,
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replayStore(db, env.CACHE_TABLE, replayKey, systemClock),
 };
-await preload(deps.keyedHashes, deps.purchases, liveKey.value, replayKey.value);
+await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, replayKey.value);
 
 /** Identity requests: verification by number, retrieval by phone number. */
 export const handler = apiHandler("check-identity", createAdmission(db, env.ACCESS_TABLE), {

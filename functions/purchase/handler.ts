@@ -2,8 +2,8 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
+import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { cachedPurchases } from "../../shared/orders/purchases-switch.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -25,11 +25,12 @@ const deps = {
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
-  purchases: cachedPurchases({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
+  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
+  waitingMinutes: env.WAITING_MINUTES,
   airtimeKoboMax: koboFromNaira(env.AIRTIME_NAIRA_MAX),
 };
-await preload(deps.keyedHashes, deps.purchases, liveKey.value, deps.catalog.plans);
+await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, deps.catalog.plans);
 
 /** Data and airtime purchases: one debit and one order to the upstream. */
 export const handler = apiHandler("purchase", createAdmission(db, env.ACCESS_TABLE), {

@@ -30,6 +30,7 @@ export const settingsValues = (
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
+  WAITING_MINUTES: String(settings.waiting.minutes),
   WORKERS: settings.workers,
   AWS_CALLS: settings.awsCalls,
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),

@@ -126,6 +126,7 @@ export class Service extends Stack {
       "enqueue-webhooks": make("enqueue-webhooks"),
       "deliver-webhook": make("deliver-webhook"),
       "requeue-deliveries": make("requeue-deliveries"),
+      "send-waiting-orders": make("send-waiting-orders"),
       "refresh-catalog": make("refresh-catalog"),
       "reconcile-ledger": make("reconcile-ledger"),
       "serve-docs": make("serve-docs"),

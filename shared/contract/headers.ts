@@ -2,6 +2,7 @@
 export const headers = {
   apiKey: "x-api-key",
   errorCode: "x-error-code",
+  estimatedDelivery: "x-estimated-delivery",
   idempotencyKey: "idempotency-key",
   idempotentReplayed: "idempotent-replayed",
   rateLimit: "x-ratelimit-limit",

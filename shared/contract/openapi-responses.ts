@@ -26,6 +26,11 @@ export const headerComponents = {
       "This is a replay: the response shows the transaction that the first request with this `reference` made.",
     schema: { type: "string", enum: ["true"] },
   },
+  "X-Estimated-Delivery": {
+    description:
+      "Seconds until the order is sent, about: it is debited, and waits for the upstream's rate limit. Do not send it again; a webhook reports the outcome.",
+    schema: { type: "integer", minimum: 1 },
+  },
   "Retry-After": {
     description: "Seconds to wait before sending the same request again. No transaction was made.",
     required: true,
@@ -89,6 +94,7 @@ const success = (route: Route) => ({
   headers: {
     ...headerRefs(...rateHeaderNames),
     ...(isOrder(route) && { ...required("X-Transaction-Reference"), ...headerRefs("Idempotent-Replayed") }),
+    ...(isOrder(route) && route.group === "vtu" && headerRefs("X-Estimated-Delivery")),
     ...(route.path === routes.getTransaction.path && required("X-Transaction-Reference")),
     ...(route.hasEtag && headerRefs("ETag", "Cache-Control")),
     ...(route.path === routes.listCatalog.path && headerRefs("Age")),

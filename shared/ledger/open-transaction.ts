@@ -5,7 +5,7 @@ import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { transact, type Writes } from "./transact.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
-import { walletDebit } from "./wallet.ts";
+import { type Wallet, walletDebit, walletDebitUnlessWaiting } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
 export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export type OpenResult =
   | { readonly kind: "opened" }
   /** A transaction with this reference exists. Nothing was written. */
   | { readonly kind: "exists"; readonly transaction: Transaction }
-  | { readonly kind: "insufficient_balance" }
+  | { readonly kind: "insufficient_balance"; readonly wallet?: Wallet }
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
   /**
@@ -31,13 +31,37 @@ export type OpenResult =
  * The write is built once, because its retries must be the same request. If two attempts got no response, a strong read
  * decides: the write token shows whether the item under this key is this request's own.
  */
-export const openTransaction = async (
+export const openTransaction = (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
   deadline: Deadline,
+): Promise<OpenResult> =>
+  openWith(ledger, transaction, openingWrites(ledger, transaction, records, walletDebit), deadline);
+
+/**
+ * `openTransaction` for an order that is sent at once: it is not opened while orders of its account wait, because it
+ * would overtake them.
+ */
+export const openUnlessOvertaking = async (
+  ledger: Ledger,
+  transaction: Transaction,
+  records: readonly RecordItem[],
+  deadline: Deadline,
+): Promise<OpenResult | { readonly kind: "would_overtake" }> => {
+  const writes = openingWrites(ledger, transaction, records, walletDebitUnlessWaiting);
+  const opened = await openWith(ledger, transaction, writes, deadline);
+  const wouldOvertake = opened.kind === "insufficient_balance" && opened.wallet?.waiting_orders;
+  return wouldOvertake ? { kind: "would_overtake" } : opened;
+};
+
+const openWith = async (
+  ledger: Ledger,
+  transaction: Transaction,
+  writes: Writes,
+  deadline: Deadline,
 ): Promise<OpenResult> => {
-  const result = await transact(ledger.db, openingWrites(ledger, transaction, records), {
+  const result = await transact(ledger.db, writes, {
     nextAttempt: backoff(() => debitRetryMs(deadline)),
     unansweredMax: 1,
     abortSignal: abortAfter(debitBudgetMs(deadline)),
@@ -49,11 +73,18 @@ export const openTransaction = async (
   }
   // A failed condition on the wallet, or a conflict, is inconclusive while an earlier copy of the write may arrive.
   if (!result.isCertain) return resolveIndeterminate(ledger, transaction, deadline);
-  return { kind: result.kind === "condition_failed" ? "insufficient_balance" : "busy" };
+  return result.kind === "condition_failed"
+    ? { kind: "insufficient_balance", ...(result.wallet && { wallet: result.wallet }) }
+    : { kind: "busy" };
 };
 
 /** The transaction is item 0: `classifyWriteError` depends on it. */
-const openingWrites = (ledger: Ledger, transaction: Transaction, records: readonly RecordItem[]): Writes => [
+const openingWrites = (
+  ledger: Ledger,
+  transaction: Transaction,
+  records: readonly RecordItem[],
+  debit: typeof walletDebit | typeof walletDebitUnlessWaiting,
+): Writes => [
   {
     Put: {
       TableName: ledger.table,
@@ -62,7 +93,7 @@ const openingWrites = (ledger: Ledger, transaction: Transaction, records: readon
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     },
   },
-  ...(transaction.mode === "live" ? [walletDebit(ledger, transaction.account_id, transaction.amount_kobo)] : []),
+  ...(transaction.mode === "live" ? [debit(ledger, transaction.account_id, transaction.amount_kobo)] : []),
   ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
 ];
 

@@ -9,6 +9,7 @@ import {
   OPEN_TRANSACTION,
   PARKED_ACCOUNTS,
   subscriptionsTo,
+  WALLETS_WITH_WAITING_ORDERS,
 } from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
@@ -91,6 +92,10 @@ export async function* ownedKeyBatches(
 /** The keys of live transactions that are `processing`, oldest first. */
 export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: OPEN_TRANSACTION }, range);
+
+/** The keys of the wallets that have waiting orders, those that are in the index for the longest first. */
+export const walletsWithWaitingOrdersKeys = (table: Table): Promise<readonly IndexKey[]> =>
+  queryAll(table, { open: WALLETS_WITH_WAITING_ORDERS }, ALL_TIMES);
 
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>

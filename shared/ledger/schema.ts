@@ -22,7 +22,7 @@ const itemKinds = [
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
 
-const pkOf = (kind: LedgerItemKind, ...parts: readonly string[]): string => [kind, ...parts].join("#");
+const pkOf = (kind: LedgerItemKind | "waiting", ...parts: readonly string[]): string => [kind, ...parts].join("#");
 
 /** A key without its kind. */
 const restOf = (pk: string): string => pk.slice(pk.indexOf("#") + 1);
@@ -97,6 +97,10 @@ export const auditOwner = (subject: string): string => pkOf("audit", subject);
 export const OPEN_TRANSACTION = "live";
 /** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
+/** The wallets of accounts that have waiting orders. */
+export const WALLETS_WITH_WAITING_ORDERS = "waiting";
+/** An account's waiting orders, oldest first. */
+export const waitingOrders = (accountId: string): string => pkOf("waiting", accountId);
 /** An account's parked deliveries, oldest first. */
 export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);
 
@@ -112,6 +116,9 @@ export const ledgerIndexes = {
     // What an event needs to settle its transaction without reading it first.
     includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
   },
-  /** Live transactions that are `processing`, parked deliveries, the accounts that have some, and subscriptions. */
+  /**
+   * Live transactions that are `processing`, waiting orders, parked deliveries, the accounts that have some, and
+   * subscriptions.
+   */
   byOpen: { name: "by_open", partition: "open", sort: "created_at" },
 } as const;

@@ -10,7 +10,7 @@ import type { Ledger } from "./ledger.ts";
 import { upstreamReferencePk } from "./schema.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
-import { walletCredit } from "./wallet.ts";
+import { walletCredit, walletWaitingOrderEnded } from "./wallet.ts";
 
 const upstreamFactFields = {
   upstream_reference: z.string().min(1).max(100).optional(),
@@ -35,12 +35,13 @@ export type SettlementResult =
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
 
-/** The attributes of a transaction that a settlement needs. */
-export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo">;
+/** The attributes of a transaction that a settlement needs. The wallet counts a waiting one. */
+export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo" | "waiting">;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
- * may arrive more than once and in any order: the first one with a final status counts.
+ * may arrive more than once and in any order: the first one with a final status counts. An order that began or ceased
+ * to wait since the target was read is settled as it is now.
  */
 export const settleTransaction = async (
   ledger: Ledger,
@@ -48,17 +49,25 @@ export const settleTransaction = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const result = await writeUntilDeadline(
-    ledger,
-    target,
-    settlementWrites(ledger, target, settlement, "any"),
-    deadline,
-  );
+  const writes = settlementWrites(ledger, target, settlement, "any");
+  const result = await writeUntilDeadline(ledger, target, writes, deadline);
   if (result.kind !== "condition_failed") return result;
-  return result.transaction === undefined
-    ? { kind: "indeterminate" }
-    : { kind: "already_settled", transaction: result.transaction };
+  const { transaction } = result;
+  if (transaction === undefined) return { kind: "indeterminate" };
+  const hasMoved =
+    isFinalStatus(settlement.status) &&
+    !isFinalStatus(transaction.status) &&
+    transaction.attempt === target.attempt &&
+    transaction.mode === target.mode &&
+    isWaiting(transaction) !== isWaiting(target);
+  if (!hasMoved) return { kind: "already_settled", transaction };
+  return settleBudgetMs(deadline) > 0
+    ? settleTransaction(ledger, transaction, settlement, deadline)
+    : { kind: "indeterminate" };
 };
+
+/** Whether the order waits to be sent (waiting-order.ts). */
+const isWaiting = ({ waiting }: Pick<Transaction, "waiting">): boolean => waiting !== undefined;
 
 /**
  * `settleTransaction` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds
@@ -95,7 +104,7 @@ export const settleByHeuristicMatch = async (
 
 /** A transaction after its settlement is applied. */
 export const settledTransaction = (
-  { open: _open, ...transaction }: Transaction,
+  { open: _open, waiting: _waiting, ...transaction }: Transaction,
   settlement: Settlement,
 ): Transaction => ({
   ...transaction,
@@ -143,8 +152,8 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
 export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
 
 /**
- * The parts of a settling write: the transaction's update, which is item 0; the refund of a live failure; and, where
- * the settlement is matched to the transaction, the claim to its upstream reference.
+ * The parts of a settling write: the transaction's update, which is item 0; the change of the wallet by the refund of a
+ * live failure or by the end of a wait; and, where the settlement is matched to the transaction, the claim to its upstream reference.
  */
 export const settlementWrites = (
   ledger: Ledger,
@@ -153,9 +162,11 @@ export const settlementWrites = (
   condition: ReferenceCondition,
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
+  const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
   return [
     { Update: transactionUpdate(ledger, target, settlement, condition) },
-    ...(refunds(target, settlement) ? [walletCredit(ledger, target.account_id, target.amount_kobo)] : []),
+    ...(isWaiting(target) ? [walletWaitingOrderEnded(ledger, target.account_id, refund)] : []),
+    ...(!isWaiting(target) && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
       : [upstreamReferenceClaim(ledger, target, upstreamReference)]),
@@ -189,10 +200,13 @@ const transactionUpdate = (
     TableName: table,
     Key: { pk: target.pk },
     UpdateExpression: `SET #status = :status, ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
-      isFinal ? " REMOVE #open" : ""
+      isFinal ? " REMOVE #open, waiting" : ""
     }`,
-    // The write token and `mode` make sure that this is the transaction that the settlement is about.
-    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt${referenceCondition(condition)}`,
+    // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
+    // the wallet counts the order if and only if this write expects it.
+    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND ${
+      isWaiting(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
+    }${referenceCondition(condition)}`,
     ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
     ExpressionAttributeValues: {
       ":status": status,

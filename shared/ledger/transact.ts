@@ -13,6 +13,7 @@ import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import type { Table } from "./ledger.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
+import { type Wallet, walletSchema } from "./wallet.ts";
 
 /** The writes of one DynamoDB transaction: all of them are made, or none. */
 export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
@@ -20,7 +21,12 @@ export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 /** Why one attempt at a conditional write failed. */
 export type WriteFailure =
   /** A condition failed; `transaction` is the stored item, if the condition was on a transaction. */
-  | { readonly kind: "condition_failed"; readonly transaction: Transaction | undefined }
+  | {
+      readonly kind: "condition_failed";
+      readonly transaction: Transaction | undefined;
+      /** The stored wallet, if its condition failed and the write asked for it. */
+      readonly wallet?: Wallet;
+    }
   /** Another write held an item: nothing was written, and a retry may succeed. */
   | { readonly kind: "conflict" }
   /** An earlier copy of the same request, under the same token, is still in progress. */
@@ -45,8 +51,10 @@ export const classifyWriteError = (error: unknown): WriteFailure => {
     return { kind: "condition_failed", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
   }
   if (isContention(error)) return { kind: "conflict" };
-  if (reasons.some(({ Code }) => Code === "ConditionalCheckFailed")) {
-    return { kind: "condition_failed", transaction: undefined };
+  const other = reasons.find(({ Code }) => Code === "ConditionalCheckFailed");
+  if (other !== undefined) {
+    const wallet = other.Item && walletSchema.parse(unmarshall(other.Item));
+    return { kind: "condition_failed", transaction: undefined, ...(wallet && { wallet }) };
   }
   if (error instanceof Error && error.name === "TransactionInProgressException") return { kind: "in_progress" };
   return { kind: "indeterminate", error };

@@ -12,7 +12,7 @@ import {
   transactionType,
 } from "../contract/transaction.ts";
 import { koboSchema, nairaFromKobo } from "../platform/money.ts";
-import { OPEN_TRANSACTION, transactionIdOf, transactionPk } from "./schema.ts";
+import { transactionIdOf, transactionPk } from "./schema.ts";
 
 /**
  * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction
@@ -30,6 +30,13 @@ export const failureSchema = z.object({
   fields: z.array(z.string()).optional(),
 });
 export type Failure = z.infer<typeof failureSchema>;
+
+/** What the upstream needs to know of an order besides the transaction's phone number and amount. */
+export const orderToSendSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int() }),
+  z.object({ kind: z.literal("airtime"), network: z.string() }),
+]);
+export type OrderToSend = z.infer<typeof orderToSendSchema>;
 
 /** A transaction's item. It stays below 1 KB, so each write of it costs one unit (two in a transaction of writes). */
 export const transactionSchema = z.object({
@@ -55,12 +62,25 @@ export const transactionSchema = z.object({
   /** What the upstream charged us. */
   upstream_amount_kobo: koboSchema.optional(),
   failure: failureSchema.optional(),
-  /** Only on a live transaction that is `processing`: the key of the index of open transactions. */
-  open: z.literal(OPEN_TRANSACTION).optional(),
+  /** Only on a live transaction that is `processing`: its key in the index of open transactions or waiting orders. */
+  open: z.string().optional(),
+  /**
+   * Only on a waiting order (waiting-order.ts). `table` is the ledger that it waits in: in a restored copy of that
+   * ledger it may have been sent since.
+   */
+  waiting: z.object({ order: orderToSendSchema, table: z.string() }).optional(),
+  /** Random: which claim sent the order last, if it ever waited. */
+  claim: z.string().optional(),
+  /** When the order was claimed last, if it ever waited. */
+  sent_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 export type Transaction = z.infer<typeof transactionSchema>;
+
+/** When the request to the upstream began, or may have begun. */
+export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>
+  sent_at ?? created_at;
 
 /** Unlike a purchase, an identity check has no value once its request has ended without a result. */
 export const isIdentityCheck = ({ type }: Pick<Transaction, "type">): boolean => type !== "data" && type !== "airtime";

@@ -3,7 +3,7 @@ import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { walletPk } from "./schema.ts";
+import { WALLETS_WITH_WAITING_ORDERS, walletPk } from "./schema.ts";
 
 /**
  * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
@@ -15,6 +15,8 @@ export const walletSchema = z.object({
   balance_kobo: koboSchema,
   version: z.int().min(0),
   low_balance_threshold_kobo: koboSchema.optional(),
+  /** How many of the account's orders wait. */
+  waiting_orders: z.int().min(0).optional(),
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;
@@ -35,26 +37,80 @@ export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wal
   return wallet;
 };
 
-const balanceUpdate = (
-  { table, clock }: Ledger,
-  accountId: string,
-  sign: "+" | "-",
-  amount: Kobo,
-  condition: string,
-) => ({
-  Update: {
-    TableName: table,
-    Key: { pk: walletPk(accountId) },
-    UpdateExpression: `SET balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: { ":amount": amount, ":one": 1, ":now": isoTime(clock()) },
-  },
+/** One part of a transaction of writes. A wallet can be in one part only, so its changes are made together. */
+const walletUpdate = <Update extends object>({ table }: Ledger, accountId: string, update: Update) => ({
+  Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
+});
+
+const changedBalance = (sign: "+" | "-"): string =>
+  `balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`;
+
+const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
+  ":amount": amount,
+  ":one": 1,
+  ":now": isoTime(clock()),
 });
 
 /** Takes the amount from the wallet if the balance is sufficient: one part of a transaction of writes. */
 export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
-  balanceUpdate(ledger, accountId, "-", amount, "balance_kobo >= :amount");
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${changedBalance("-")}`,
+    ConditionExpression: "balance_kobo >= :amount",
+    ExpressionAttributeValues: balanceValues(ledger, amount),
+  });
+
+/**
+ * The debit of an order that is sent at once. It fails too if orders of the account wait, because it would overtake
+ * them; the wallet that is returned then tells which.
+ */
+export const walletDebitUnlessWaiting = (ledger: Ledger, accountId: string, amount: Kobo) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${changedBalance("-")}`,
+    ConditionExpression: "balance_kobo >= :amount AND (attribute_not_exists(waiting_orders) OR waiting_orders = :zero)",
+    ExpressionAttributeValues: { ...balanceValues(ledger, amount), ":zero": 0 },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+  });
 
 /** Adds the amount to the wallet: one part of a transaction of writes. */
 export const walletCredit = (ledger: Ledger, accountId: string, amount: Kobo) =>
-  balanceUpdate(ledger, accountId, "+", amount, "attribute_exists(pk)");
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${changedBalance("+")}`,
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeValues: balanceValues(ledger, amount),
+  });
+
+/** Counts a waiting order: one part of a transaction of writes. The wallet is in the index while it has some. */
+export const walletWaitingOrder = (ledger: Ledger, accountId: string) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression:
+      "SET waiting_orders = if_not_exists(waiting_orders, :zero) + :one, #open = :open, created_at = if_not_exists(created_at, :now)",
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeNames: { "#open": "open" },
+    ExpressionAttributeValues: {
+      ":zero": 0,
+      ":one": 1,
+      ":open": WALLETS_WITH_WAITING_ORDERS,
+      ":now": isoTime(ledger.clock()),
+    },
+  });
+
+/** Counts one waiting order less, and refunds its amount if it is given: one part of a transaction of writes. */
+export const walletWaitingOrderEnded = (ledger: Ledger, accountId: string, refund?: Kobo) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET waiting_orders = waiting_orders - :one${refund === undefined ? "" : `, ${changedBalance("+")}`}`,
+    ConditionExpression: "waiting_orders > :zero",
+    ExpressionAttributeValues: {
+      ":zero": 0,
+      ":one": 1,
+      ...(refund !== undefined && balanceValues(ledger, refund)),
+    },
+  });
+
+/** The condition under which a wallet without waiting orders leaves the index. */
+export const walletWithoutWaitingOrders = (ledger: Ledger, accountId: string) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: "REMOVE #open, created_at, waiting_orders",
+    ConditionExpression: "waiting_orders = :zero",
+    ExpressionAttributeNames: { "#open": "open" },
+    ExpressionAttributeValues: { ":zero": 0 },
+  });

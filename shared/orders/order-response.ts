@@ -4,9 +4,11 @@ import { type Failure, referenceOf, type Transaction } from "../ledger/transacti
 import type { PlacedOrder } from "./order.ts";
 
 /** The headers of an order's response. */
-export const orderHeaders = ({ transaction, replayed }: PlacedOrder): Record<string, string> => ({
+export const orderHeaders = ({ transaction, ...placed }: PlacedOrder): Record<string, string> => ({
   [headers.transactionReference]: referenceOf(transaction),
-  ...(replayed && { [headers.idempotentReplayed]: "true" }),
+  ...(placed.replayed && { [headers.idempotentReplayed]: "true" }),
+  ...(!placed.replayed &&
+    placed.estimatedS !== undefined && { [headers.estimatedDelivery]: String(placed.estimatedS) }),
 });
 
 /** The error response of a failed transaction, also when it is replayed. */

@@ -3,18 +3,18 @@ import type { Caller } from "../lambda/api-handler.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RecordItem } from "../ledger/open-transaction.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { Kobo } from "../platform/money.ts";
+import type { OrderGate } from "./order-gate.ts";
 import type { OutcomeQueue } from "./outcome-queue.ts";
-import type { OnOrOff } from "./purchases-switch.ts";
 
 export type OrderDeps = {
   readonly ledger: Ledger;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   readonly outcomeQueue: OutcomeQueue;
-  /** `off` refuses every order before the debit; so does a switch that cannot be read. */
-  readonly purchases: () => Promise<OnOrOff>;
+  /** Purchases that are `off` refuse every order before the debit; so does a switch that cannot be read. */
+  readonly gate: Pick<OrderGate, "purchases">;
 };
 
 /** An order, with the callbacks that price and fulfil it. */
@@ -29,8 +29,24 @@ export type OrderRequest<Priced extends Quote = Quote> = {
   readonly quote: () => Promise<Priced>;
   /** Further items for the debit's write. */
   readonly records?: (transaction: Transaction, keyedHashes: KeyedHashes) => readonly RecordItem[];
-  /** Sends the order upstream: called once, after the debit. */
+  /** Sends the order upstream: called at most once, after the debit. */
   readonly fulfil: (transaction: Transaction, quote: Priced) => Promise<Fulfilment>;
+  /** Absent for an order that never waits: it is sent at once, or refused. */
+  readonly waiting?: Waiting<Priced>;
+};
+
+/** When an order waits for the upstream's rate limit, and how. */
+export type Waiting<Priced extends Quote> = {
+  /** Whether the order has to wait: the limit is known to be spent, or other orders wait. */
+  readonly isNeeded: (quote: Priced) => boolean;
+  readonly wait: (quote: Priced) => Wait;
+};
+
+/** An order that begins to wait (shared/ledger/waiting-order.ts). */
+export type Wait = {
+  readonly order: OrderToSend;
+  /** Seconds until it is sent, about. */
+  readonly estimatedS: number;
 };
 
 export type Quote = {
@@ -40,15 +56,19 @@ export type Quote = {
   readonly phoneNumber?: string;
 };
 
-/** What the upstream's outcome does to the ledger: a settlement now, another one after `afterS`, both, or nothing. */
+/**
+ * What the upstream's outcome does to the ledger: a settlement now, another one after `afterS`, both, or nothing; or the
+ * order must wait, because the upstream's rate limit refused it.
+ */
 export type Fulfilment = {
   readonly settlement?: Settlement;
   readonly later?: { readonly settlement: Settlement; readonly afterS: number };
+  readonly wait?: Wait;
 };
 
 /** The transaction as it is when the response is sent. */
 export type PlacedOrder = { readonly transaction: Transaction } & (
   | { readonly replayed: true }
   /** `isOutcomeSecured`: the settlement is written, or on the outcomes queue. */
-  | { readonly replayed: false; readonly isOutcomeSecured: boolean }
+  | { readonly replayed: false; readonly isOutcomeSecured: boolean; readonly estimatedS?: number }
 );

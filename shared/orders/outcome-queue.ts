@@ -2,6 +2,7 @@ import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
+import { orderToSendSchema } from "../ledger/transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
@@ -18,6 +19,21 @@ const settlementMessage = z.object({
   attempt: z.string(),
   settlement: settlementSchema,
 });
+
+/**
+ * An order that must wait, and whose write got no response. `claim` is the claim under which it was not carried out; a
+ * message that comes late has no effect after another claim.
+ */
+const waitMessage = z.object({
+  kind: z.literal("wait"),
+  mode: modeSchema,
+  transaction: z.string(),
+  attempt: z.string(),
+  account_id: z.string(),
+  claim: z.string().optional(),
+  order: orderToSendSchema,
+});
+export type WaitMessage = z.infer<typeof waitMessage>;
 
 /** An upstream event. Its phone number is an HMAC, and a masked number for operators. */
 const eventMessage = z.object({
@@ -51,7 +67,12 @@ const unreadableMessage = z.object({
 export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 
 /** A message of the outcomes queue. It holds no personal data. */
-export const outcomeMessage = z.discriminatedUnion("kind", [settlementMessage, eventMessage, unreadableMessage]);
+export const outcomeMessage = z.discriminatedUnion("kind", [
+  settlementMessage,
+  waitMessage,
+  eventMessage,
+  unreadableMessage,
+]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;
 

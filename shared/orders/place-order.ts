@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openTransaction } from "../ledger/open-transaction.ts";
+import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
 import { transactionOwner, transactionPk } from "../ledger/schema.ts";
 import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
 import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { type OrderToSend, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { makeOrderWait, type WaitTarget } from "../ledger/waiting-order.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "./order.ts";
+import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait, Waiting } from "./order.ts";
 import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
 
 /**
@@ -35,13 +36,13 @@ export const placeOrder = async <Priced extends Quote>(
 
   const transaction = newTransaction(deps.ledger, keyedHashes, order, quote, fingerprint);
   const records = order.records?.(transaction, keyedHashes) ?? [];
-  const opened = await openTransaction(deps.ledger, transaction, records, deadline);
+  const opened = await openInTurn(deps.ledger, transaction, records, order.waiting, quote, deadline);
   switch (opened.kind) {
-    case "opened":
-      return {
-        ...(await fulfilAndSettle(deps, () => order.fulfil(transaction, quote), transaction, deadline)),
-        replayed: false,
-      };
+    case "opened": {
+      const { wait } = opened;
+      const fulfil = async () => (wait === undefined ? order.fulfil(transaction, quote) : { wait });
+      return { ...(await fulfilAndSettle(deps, fulfil, transaction, deadline)), replayed: false };
+    }
     case "exists":
       return replayOrConflict(opened.transaction, fingerprint);
     case "insufficient_balance":
@@ -62,6 +63,30 @@ export const placeOrder = async <Priced extends Quote>(
   }
 };
 
+/**
+ * Opens the transaction of an order that is sent at once, unless the order has to wait: the upstream's limit is spent,
+ * or orders of its account wait, which it must not overtake.
+ */
+const openInTurn = async <Priced extends Quote>(
+  ledger: Ledger,
+  transaction: Transaction,
+  records: readonly RecordItem[],
+  waiting: Waiting<Priced> | undefined,
+  quote: Priced,
+  deadline: Deadline,
+): Promise<
+  | Exclude<OpenResult, { readonly kind: "opened" | "would_overtake" }>
+  | { readonly kind: "opened"; readonly wait?: Wait }
+> => {
+  if (waiting === undefined) return openTransaction(ledger, transaction, records, deadline);
+  if (!waiting.isNeeded(quote)) {
+    const opened = await openUnlessOvertaking(ledger, transaction, records, deadline);
+    if (opened.kind !== "would_overtake") return opened;
+  }
+  const opened = await openTransaction(ledger, transaction, records, deadline);
+  return opened.kind === "opened" ? { ...opened, wait: waiting.wait(quote) } : opened;
+};
+
 /** Without the reference key no replay is recognised. */
 const hashesFor = async (
   { keyedHashes }: OrderDeps,
@@ -79,11 +104,11 @@ const hashesFor = async (
 const failedBeforeDebit = (cause: unknown): ServiceError => new ServiceError("internal_error", {}, { cause });
 
 const quoteOrRefusal = async <Priced extends Quote>(
-  { purchases }: OrderDeps,
+  { gate }: OrderDeps,
   { quote }: OrderRequest<Priced>,
 ): Promise<Priced | ServiceError> => {
   try {
-    if ((await purchases()) === "off") return new ServiceError("provider_unavailable", { retryAfterS: 300 });
+    if ((await gate.purchases()) === "off") return new ServiceError("provider_unavailable", { retryAfterS: 300 });
   } catch (error) {
     log.alarm("purchases.unreadable", errorFields(error));
     return new ServiceError("provider_unavailable", { retryAfterS: 5 });
@@ -155,15 +180,27 @@ const newTransaction = (
   };
 };
 
-/** Sends the order upstream and settles it. It throws nothing: after the debit no error may be sent. */
-const fulfilAndSettle = async (
-  { ledger, outcomeQueue }: OrderDeps,
+/**
+ * Sends the order upstream and settles it, or makes it wait. It throws nothing: after the debit no error may be sent.
+ */
+export const fulfilAndSettle = async (
+  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
   sendUpstream: () => Promise<Fulfilment>,
   transaction: Transaction,
   deadline: Deadline,
-): Promise<{ readonly transaction: Transaction; readonly isOutcomeSecured: boolean }> => {
+): Promise<{
+  readonly transaction: Transaction;
+  readonly isOutcomeSecured: boolean;
+  readonly estimatedS?: number;
+}> => {
   try {
-    const { settlement, later } = await sendUpstream();
+    const { settlement, later, wait } = await sendUpstream();
+    if (wait !== undefined) {
+      const settled = await waitOrQueue({ ledger, outcomeQueue }, transaction, wait.order, deadline);
+      return settled === undefined
+        ? { transaction, isOutcomeSecured: true, estimatedS: wait.estimatedS }
+        : { transaction: settled, isOutcomeSecured: true };
+    }
     if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
     if (settlement === undefined) return { transaction, isOutcomeSecured: true };
     const result = await settleTransaction(ledger, transaction, settlement, deadline);
@@ -183,6 +220,22 @@ const fulfilAndSettle = async (
   }
 };
 
+/**
+ * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Resolves with the stored
+ * transaction if it is not open any more.
+ */
+export const waitOrQueue = async (
+  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
+  target: WaitTarget,
+  order: OrderToSend,
+  deadline: Deadline,
+): Promise<Transaction | undefined> => {
+  const result = await makeOrderWait(ledger, target, order, deadline);
+  if (result.kind === "not_open") return result.transaction;
+  if (result.kind === "indeterminate") await outcomeQueue.send(waitMessageOf(target, order), 0, deadline);
+  return undefined;
+};
+
 /** A debit in flight has arrived by then. */
 const UNSENT_REFUND_DELAY_S = 60;
 
@@ -198,6 +251,19 @@ const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, dead
     throw new OutcomeUnknown("The refund of an indeterminate debit could not be queued", { cause: error });
   }
 };
+
+export const waitMessageOf = (
+  { pk, mode, attempt, account_id, claim }: WaitTarget,
+  order: OrderToSend,
+): OutcomeMessage => ({
+  kind: "wait",
+  mode,
+  transaction: pk,
+  attempt,
+  account_id,
+  ...(claim !== undefined && { claim }),
+  order,
+});
 
 const messageOf = (transaction: Transaction, settlement: Settlement): OutcomeMessage => ({
   kind: "settlement",

@@ -8,6 +8,9 @@ import type { SecretVariable } from "./secret-table.ts";
  */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
+/** An order that waits for longer is worth nothing to its caller. */
+export const WAITING_MINUTES_MAX = 24 * 60;
+
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
 export const environment = z.object({
   ACCESS_TABLE: z.string().min(1),
@@ -41,6 +44,8 @@ export const environment = z.object({
    * stage that adopts a ledger.
    */
   PURCHASES_INITIALLY: z.enum(["on", "off"]),
+  /** How long an order may wait for the upstream's limit; 0 if no order waits. */
+  WAITING_MINUTES: z.coerce.number().int().min(0).max(WAITING_MINUTES_MAX),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
   /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
@@ -95,6 +100,7 @@ export const functionEnvironments = {
       UPSTREAM_BASE_URL: true,
       AIRTIME_NAIRA_MAX: true,
       PURCHASES_INITIALLY: true,
+      WAITING_MINUTES: true,
       AWS_CALLS: true,
     })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
@@ -110,6 +116,17 @@ export const functionEnvironments = {
     } satisfies SecretIds),
   "refresh-catalog": environment
     .pick({ LEDGER_TABLE: true, CACHE_TABLE: true, DELIVERY_QUEUE_URL: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
+    .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "send-waiting-orders": environment
+    .pick({
+      LEDGER_TABLE: true,
+      CACHE_TABLE: true,
+      OUTCOMES_QUEUE_URL: true,
+      UPSTREAM_BASE_URL: true,
+      PURCHASES_INITIALLY: true,
+      WAITING_MINUTES: true,
+      AWS_CALLS: true,
+    })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),

@@ -54,6 +54,36 @@ export const logEvents = {
     meaning: "Orders are refused (503): purchases have been off for more than an hour.",
     action: "admin purchases show, then admin purchases on, unless a restore is under way.",
   },
+  "order.claim_lookup_failed": {
+    level: "warn",
+    fields: { attempt: "string", ...thrown },
+    meaning: "A waiting order may be claimed or not: the write had no answer, and reading the order failed too.",
+    action: "None: the outcomes queue makes it wait again. Check DynamoDB if it repeats.",
+  },
+  "order.waited_too_long": {
+    level: "alarm",
+    fields: { reference: "string", waited_s: "number" },
+    meaning: "A customer's order was refunded: it waited for the upstream's limit longer than the stage allows.",
+    action: "admin transactions list --waiting. Add an upstream key, or ask the upstream for a higher limit.",
+  },
+  "order.not_sent_after_restore": {
+    level: "alarm",
+    fields: { reference: "string" },
+    meaning: "A restored ledger has an order that waited at the time of the backup: it may have been sent since.",
+    action: "Ask the upstream about the reference, then admin transactions resolve.",
+  },
+  "order.sender_failed": {
+    level: "alarm",
+    fields: { reference: "string", ...thrown },
+    meaning: "A customer waits: an order that waited could not be sent, refunded or made to wait again.",
+    action: "admin transactions show. The next run tries again, unless the order was claimed; then ask the upstream.",
+  },
+  "upstream_pace.not_noted": {
+    level: "warn",
+    fields: thrown,
+    meaning: "The upstream's limit is spent, and the other instances could not be told.",
+    action: "None: each learns it by a refusal, and its orders wait. Check DynamoDB if it repeats.",
+  },
   "debit.lookup_failed": {
     level: "warn",
     fields: { attempt: "string", ...thrown },
@@ -100,7 +130,7 @@ export const logEvents = {
   "upstream.rate_limited": {
     level: "warn",
     fields: { reference: "string", reason: "string" },
-    meaning: "An order failed and was refunded, because the upstream's rate limit was reached.",
+    meaning: "The upstream's rate limit refused an order: it waits, or is refunded where orders do not wait.",
     action: "If it repeats, ask the upstream for more keys or a higher limit.",
   },
   "upstream.account_error": {
@@ -235,6 +265,12 @@ export const logEvents = {
     fields: { accounts: "number", requeued: "number", low_balances: "number" },
     meaning:
       "The run of this minute over accounts with parked deliveries, and over balances that may be low, has ended.",
+    action: "None.",
+  },
+  "send-waiting-orders.ran": {
+    level: "info",
+    fields: { waiting: "number", sent: "number", refunded: "number" },
+    meaning: "The run of this minute over waiting orders has ended.",
     action: "None.",
   },
   "wallet.not_reconciled": {

@@ -11,6 +11,7 @@ export const QUEUE_FUNCTION_TIMEOUT_S = 30;
 export const REFRESH_FUNCTION_TIMEOUT_S = 60;
 export const RECONCILE_FUNCTION_TIMEOUT_S = 300;
 export const REQUEUE_FUNCTION_TIMEOUT_S = 60;
+export const SEND_FUNCTION_TIMEOUT_S = 60;
 
 /** One call of the AWS SDK, which by default has no time-out. */
 export const AWS_ATTEMPTS_MAX = 2;
@@ -70,6 +71,10 @@ export const MASK_PHONES_MS_MAX = 30_000;
 export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
+/** A run claims no waiting order later: what it has claimed is sent and settled before the next run starts. */
+export const SEND_WAITING_MS_MAX = 25_000;
+/** The claim of one waiting order: 3 s of attempts, and the reserve for the queue. */
+export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
 export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;
 /** Reserved for the end of a run. */

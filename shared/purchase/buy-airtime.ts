@@ -6,9 +6,10 @@ import { invalid } from "../lambda/api-request.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../platform/money.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";
-import type { OrderQuote, PurchaseDeps } from "./buy-data.ts";
-import { fulfilPurchase } from "./fulfil-purchase.ts";
+import type { PurchaseDeps } from "./buy-data.ts";
+import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
+import { purchaseWaiting, sendingWith } from "./waiting-purchase.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
 
@@ -19,6 +20,7 @@ export const buyAirtime =
     const { phone_number: phoneNumber, reference } = input;
     const amountKobo = koboFromNaira(input.amount);
     const upstream = deps.upstreams[caller.mode];
+    const waiting = purchaseWaiting(deps, upstream, caller.mode);
     const placed = await placeOrder(
       deps,
       {
@@ -31,11 +33,11 @@ export const buyAirtime =
           const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
           const network = findNetwork(input.network, [...plans.networks.values()]);
           const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
-          await upstream.assertReady(order, deadline);
+          await upstream.assertReady(order, deadline, { mayWait: waiting !== undefined });
           const description = `${network.name} airtime for ${phoneNumber}`;
           return { order, amountKobo, description, network: network.name, phoneNumber };
         },
-        fulfil: (transaction, { order }) => fulfilPurchase(upstream, order, transaction, deadline),
+        ...sendingWith(deps, upstream, waiting, deadline),
       },
       deadline,
     );

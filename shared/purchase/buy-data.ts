@@ -7,23 +7,22 @@ import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { invalid } from "../lambda/api-request.ts";
-import type { OrderDeps, Quote } from "../orders/order.ts";
+import type { OrderDeps } from "../orders/order.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { koboFromNaira } from "../platform/money.ts";
-import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
-import { fulfilPurchase } from "./fulfil-purchase.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
+import { purchaseWaiting, sendingWith, type WaitingDeps } from "./waiting-purchase.ts";
 
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;
 
-export type PurchaseDeps = OrderDeps & {
-  readonly catalog: CatalogMemory;
-  readonly upstreams: Readonly<Record<Mode, Upstream>>;
-};
-
-/** A quote, with the order in the upstream's terms. */
-export type OrderQuote = Quote & { readonly order: UpstreamOrder };
+export type PurchaseDeps = OrderDeps &
+  WaitingDeps & {
+    readonly catalog: CatalogMemory;
+    readonly upstreams: Readonly<Record<Mode, Upstream>>;
+  };
 
 /** POST /vtu/data/purchase. */
 export const buyData =
@@ -31,6 +30,7 @@ export const buyData =
   async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
     const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
     const upstream = deps.upstreams[caller.mode];
+    const waiting = purchaseWaiting(deps, upstream, caller.mode);
     const placed = await placeOrder(
       deps,
       {
@@ -40,10 +40,10 @@ export const buyData =
         fields: [String(networkId), String(planId), phoneNumber],
         quote: async () => {
           const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
-          await upstream.assertReady(quote.order, deadline);
+          await upstream.assertReady(quote.order, deadline, { mayWait: waiting !== undefined });
           return quote;
         },
-        fulfil: (transaction, { order }) => fulfilPurchase(upstream, order, transaction, deadline),
+        ...sendingWith(deps, upstream, waiting, deadline),
       },
       deadline,
     );

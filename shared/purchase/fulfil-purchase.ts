@@ -1,21 +1,38 @@
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import type { Fulfilment } from "../orders/order.ts";
+import type { Fulfilment, Quote, Wait } from "../orders/order.ts";
+import type { OrderGate } from "../orders/order-gate.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { Outcome, Upstream, UpstreamOrder } from "../upstream/upstream.ts";
+import { type Outcome, RATE_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
+
+/** A quote, with the order in the upstream's terms. */
+export type OrderQuote = Quote & { readonly order: UpstreamOrder };
+
+/** How an order is sent, and what happens if the upstream's rate limit refuses it. */
+export type Sending = {
+  readonly upstream: Pick<Upstream, "buy" | "waitS">;
+  readonly gate: Pick<OrderGate, "noteLimitSpent">;
+  /** Absent if the order does not wait: it is refunded. */
+  readonly wait?: (() => Wait) | undefined;
+};
 
 /** Sends a debited order upstream. Resolves with what its outcome does to the ledger. */
 export const fulfilPurchase = async (
-  upstream: Upstream,
+  { upstream, gate, wait }: Sending,
   order: UpstreamOrder,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<Fulfilment> => {
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
-  const settlement = settlementFor(outcome);
   logOutcome(transaction, outcome);
+  const waitS = upstream.waitS("vtu");
+  if (waitS > 0) await gate.noteLimitSpent(waitS);
+  if (wait !== undefined && outcome.kind === "account_error" && outcome.reason === RATE_LIMITED) {
+    return { wait: wait() };
+  }
+  const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
 };

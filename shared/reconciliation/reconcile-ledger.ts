@@ -4,7 +4,7 @@ import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
-import { isIdentityCheck, STUCK_MS, type Transaction } from "../ledger/transaction.ts";
+import { isIdentityCheck, STUCK_MS, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
@@ -32,7 +32,7 @@ export const reconcileLedger = async (
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(nowMs) });
-  const ageMs = ({ created_at }: Transaction): number => nowMs - Date.parse(created_at);
+  const ageMs = (transaction: Transaction): number => nowMs - Date.parse(sentAt(transaction));
   const oldestS = (transactions: readonly Transaction[]): number =>
     transactions.reduce((oldest, transaction) => Math.max(oldest, Math.floor(ageMs(transaction) / 1_000)), 0);
 

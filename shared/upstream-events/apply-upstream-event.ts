@@ -15,7 +15,14 @@ import {
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { isFinalStatus, referenceOf } from "../ledger/transaction.ts";
-import type { EventMessage, OutcomeMessage, SettlementMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
+import { makeOrderWait } from "../ledger/waiting-order.ts";
+import type {
+  EventMessage,
+  OutcomeMessage,
+  SettlementMessage,
+  UnreadableMessage,
+  WaitMessage,
+} from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -38,6 +45,8 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
     switch (message.kind) {
       case "settlement":
         return applySettlement(settleDeps, message, deadline);
+      case "wait":
+        return applyWait(deps, message, deadline);
       case "event":
         return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
@@ -64,6 +73,17 @@ const applySettlement = async (
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
   const isContradicted = alertIfContradicted(result.transaction, message.settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
+};
+
+/** Makes an order wait whose own request, or whose sender, could not write it. */
+const applyWait = async (
+  { ledger }: ApplyDeps,
+  { transaction: pk, order, ...target }: WaitMessage,
+  deadline: Deadline,
+): Promise<MessageResult> => {
+  const { kind } = await makeOrderWait(ledger, { pk, ...target }, order, deadline);
+  if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  return { kind: "done", outcome: kind === "waiting" ? "applied" : "duplicate" };
 };
 
 /**

@@ -1,6 +1,6 @@
 import { openTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import type { EventMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { EventReason } from "./stored-event.ts";
@@ -38,5 +38,5 @@ export const findHeuristicMatch = async (
   return { kind: "found", transaction };
 };
 
-const isTooOld = ({ created_at }: Transaction, { received_at }: EventMessage): boolean =>
-  Date.parse(received_at) - Date.parse(created_at) > MATCH_WINDOW_MS;
+const isTooOld = (transaction: Transaction, { received_at }: EventMessage): boolean =>
+  Date.parse(received_at) - Date.parse(sentAt(transaction)) > MATCH_WINDOW_MS;

@@ -2,7 +2,8 @@ import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
 import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
-import { isFinalStatus, isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
+import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
@@ -13,8 +14,8 @@ export type Decision = Actor & { readonly why: string };
 
 /** For how long an open transaction's request may still be in flight; 0 once the request has recorded an outcome. */
 export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
-  transaction.updated_at === transaction.created_at
-    ? Math.max(0, Date.parse(transaction.created_at) + ORDER_GRACE_MS - nowMs)
+  transaction.updated_at === sentAt(transaction)
+    ? Math.max(0, Date.parse(sentAt(transaction)) + ORDER_GRACE_MS - nowMs)
     : 0;
 
 /**
@@ -31,6 +32,11 @@ export const resolveTransaction = async (
   if (status === "success" && isIdentityCheck(transaction)) {
     throw new OperatorError(
       `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
+    );
+  }
+  if (status === "success" && isWaitingOrder(transaction)) {
+    throw new OperatorError(
+      `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );
   }
   const action = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
@@ -215,6 +221,9 @@ const settle = async (
     throw new OperatorError("The event was matched or discarded meanwhile, or a copy of it was matched elsewhere");
   }
   if (isFinalStatus(result.transaction.status)) throw finalStatusError(result.transaction);
+  if (isWaitingOrder(result.transaction) !== isWaitingOrder(transaction)) {
+    throw new OperatorError(`${referenceOf(transaction)} began to wait or was sent meanwhile: look at it again`);
+  }
   throw new OperatorError(
     `The upstream calls ${referenceOf(transaction)} ${result.transaction.upstream_reference} by now`,
   );

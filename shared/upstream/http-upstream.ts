@@ -40,13 +40,15 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
   const pool = keyPool(liveKey, clock);
   const client = { pool, send: createSend(baseUrl, pool) };
   return {
-    assertReady: async (request, deadline) => {
+    assertReady: async (request, deadline, { mayWait = false } = {}) => {
       const hasKeys = await pool.load();
       const waitS = pool.waitS(groupOf(request));
-      if (waitS > 0) throw unavailable("upstream_limit", waitS);
+      if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
       if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
       if (!hasTime(deadline)) throw unavailable("no_time", 1);
     },
+    waitS: pool.waitS,
+    perMinute: pool.perMinute,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
       return classify(await sendOrder(client, request, deadline), orderFieldsOf(request));
@@ -61,8 +63,7 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
         const { result } = await sendWithPool(client, catalogRequest, deadline);
         const waitMs = Math.max(1, pool.waitS("catalog")) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
-        if (!isLimited || upstreamBudgetMs(deadline) - waitMs < UPSTREAM_MS_MIN) return result;
-        await sleep(waitMs);
+        if (!isLimited || !(await waitInTime(waitMs, deadline))) return result;
       }
     },
   };
@@ -100,6 +101,14 @@ const createSend =
 
 const hasTime = (deadline: Deadline): boolean => upstreamBudgetMs(deadline) >= UPSTREAM_MS_MIN;
 
+/** Waits if a request can still be sent after that; false if there is no time for it. */
+const waitInTime = async (waitMs: number, deadline: Deadline): Promise<boolean> => {
+  if (upstreamBudgetMs(deadline) - waitMs < UPSTREAM_MS_MIN) return false;
+  await sleep(waitMs);
+  // The timer may have been late.
+  return hasTime(deadline);
+};
+
 /**
  * Sends an order or check. It is sent again once at most, and only after a response that certainly refused it because
  * of the key: with another key, or with the same one after the short wait of a 429. An unknown outcome is never sent
@@ -112,8 +121,7 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
   const waitS = retryAfterS(result);
   if (isSentAgain || keyRefusal(result) !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX)
     return result;
-  if (upstreamBudgetMs(deadline) - waitS * 1_000 < UPSTREAM_MS_MIN) return result;
-  await sleep(waitS * 1_000);
+  if (!(await waitInTime(waitS * 1_000, deadline))) return result;
   const key = pool.next(request.group);
   return key === undefined ? result : sendLast(client, request, key, deadline);
 };

@@ -6,8 +6,11 @@ import type { Clock } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
 import { upstreamLimit } from "./rate-limit.ts";
 
-/** How long a rejected key is set aside before one request tries it again. */
-export const SET_ASIDE_MS = 5 * 60_000;
+/**
+ * How long a rejected key is set aside before one request tries it again. Shorter than the 5 minutes of an alarm's
+ * period, so that the alarm lasts for as long as the rejection.
+ */
+export const SET_ASIDE_MS = 4 * 60_000;
 
 /** The lines of the secret: one key each. Spaces and line breaks around a key do not belong to it. */
 export const keyLines = (text: string): readonly string[] =>
@@ -47,10 +50,10 @@ export type KeyPool = {
    * lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
    */
   readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
-  /** Until when every healthy key is spent, in milliseconds since the epoch; undefined while one has budget. */
-  readonly spentUntilMs: (group: RateGroup) => number | undefined;
-  /** The same in seconds from now; 0 while a healthy key has budget. */
+  /** Seconds until the first healthy key has budget again; 0 while one has. */
   readonly waitS: (group: RateGroup) => number;
+  /** Requests that the upstream takes from the healthy keys in a minute. */
+  readonly perMinute: (group: RateGroup) => number;
 };
 
 export type RejectionStatus = 401 | 403;
@@ -106,7 +109,7 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
       setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
     },
-    spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),
     waitS: (group) => limit.waitS(group, healthyKeys(group)),
+    perMinute: (group) => limit.perMinute(group, healthyKeys(group)),
   };
 };

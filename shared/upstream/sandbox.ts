@@ -1,4 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
+import { rateGroups } from "../contract/limits.ts";
 import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
@@ -46,6 +47,8 @@ export const sandboxUpstream: Upstream = {
       throw new ServiceError("provider_unavailable", { retryAfterS: RETRY_AFTER_S });
     }
   },
+  waitS: () => 0,
+  perMinute: (group) => rateGroups[group].requestsPerMinute,
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>
     checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },

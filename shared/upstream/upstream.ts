@@ -1,4 +1,5 @@
 import type { IdentityMode } from "../contract/identity.ts";
+import type { RateGroup } from "../contract/limits.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { Kobo } from "../platform/money.ts";
 
@@ -54,8 +55,19 @@ export type CheckOutcome = UpstreamFacts &
 
 /** Fulfils orders: over HTTP for live keys, by the sandbox for test keys. */
 export type Upstream = {
-  /** Throws a ServiceError if it is known before the debit that the order could not be placed now. */
-  readonly assertReady: (request: UpstreamOrder | IdentityCheck, deadline: Deadline) => Promise<void>;
+  /**
+   * Throws a ServiceError if it is known before the debit that the order could not be placed now. An order that may
+   * wait is not refused for the rate limit.
+   */
+  readonly assertReady: (
+    request: UpstreamOrder | IdentityCheck,
+    deadline: Deadline,
+    options?: { readonly mayWait?: boolean },
+  ) => Promise<void>;
+  /** Seconds until the group's rate limit is free, as far as this process knows; 0 if it is free. */
+  readonly waitS: (group: RateGroup) => number;
+  /** Requests that the upstream takes in a minute. */
+  readonly perMinute: (group: RateGroup) => number;
   /** Places an order once, under our reference. */
   readonly buy: (order: UpstreamOrder, reference: string, deadline: Deadline) => Promise<Outcome>;
   /** Requests a record once, under our reference. */

@@ -53,6 +53,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       },
       upstreamDates: "month-first",
       airtimeMax: 10_000,
+      waiting: { minutes: 0 },
       phoneRetentionDays: 35,
       workers: "off",
       awsCalls: "sdk",

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
@@ -196,10 +196,10 @@ test("purchases off refuses all new orders within 10 seconds, replays are answer
   const off = ["purchases", "off", "--why", "ticket 98"];
   const state = z.looseObject({ since: z.iso.datetime() }).parse(await service.adminJson(off));
   expect(state).toMatchObject({ purchases: "off", why: "ticket 98", changed: true });
-  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(PURCHASES_CACHE_MS + 1_000);
+  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(GATE_CACHE_MS + 1_000);
   expect((await service.buy(testKey, "08031234567")).status).toBe(503);
   // Both functions read the switch, each at its own time.
-  await setTimeout(PURCHASES_CACHE_MS);
+  await setTimeout(GATE_CACHE_MS);
   for (const each of [key, testKey]) {
     const refused = await service.verifyNin(each, { nin: "00000000000" });
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "300"]);

@@ -234,6 +234,23 @@ test("with UPSTREAM_BASE_URL live purchases go to that upstream, and its key is 
   expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_upstream");
 });
 
+test("the simulator accepts each of the upstream keys that the secret holds, and orders are sold with them", async () => {
+  const first = start();
+  await ready(first);
+  await stop(first, "SIGTERM");
+  const path = join(first.folder, "data/secrets.json");
+  const secrets = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...secrets, "upstream-key": "live_one\nlive_two" }));
+  const run = start({ folder: first.folder });
+  const { base_url } = (await ready(run)).upstream;
+  const statuses = ["live_one", "live_two", "live_three"].map(
+    async (key) => (await fetch(`${base_url}/vtu/data`, { headers: { authorization: `Bearer ${key}` } })).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
+  const [, purchase] = await runPrintedCommands(run);
+  expect(purchase.data.transaction.status).toBe("success");
+});
+
 test("the upstream of UPSTREAM_BASE_URL may send unsigned events, and the simulator may not", async () => {
   const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
   cleanups.push(upstream.stop);

@@ -17,7 +17,7 @@ import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
-import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
@@ -268,7 +268,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const switchPurchases = async (purchases: "on" | "off", ...why: readonly string[]): Promise<void> => {
     const done = z.object({ purchases: z.literal(purchases), changed: z.literal(true) });
     await adminJson(done, "purchases", purchases, ...why);
-    advance(PURCHASES_CACHE_MS);
+    advance(GATE_CACHE_MS);
   };
 
   const restoreLedger = async (): Promise<void> => {

@@ -37,6 +37,7 @@ export const functionEnvironment = ({
   AIRTIME_NAIRA_MAX: "50000",
   PHONE_RETENTION_DAYS: "400",
   PURCHASES_INITIALLY: "on",
+  WAITING_MINUTES: "15",
   WORKERS: workers,
   AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.

@@ -5,7 +5,7 @@ import { streams } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
-import { PURCHASES_CACHE_MS } from "../../shared/orders/purchases-switch.ts";
+import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
@@ -418,7 +418,7 @@ export const limits: readonly Limit[] = [
     unit: "read units/s",
     per: "stage",
     capacity: () => PARTITION_READ_UNITS,
-    perPurchase: (invocationS("purchase") * 1_000) / PURCHASES_CACHE_MS,
+    perPurchase: (invocationS("purchase") * 1_000) / GATE_CACHE_MS,
     source: sources.partition,
     assumed: "every instance is busy, and reads the item as often as its cache ends",
     symptom: {
@@ -429,7 +429,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "code",
-      text: "Cache it for longer (`PURCHASES_CACHE_MS`): a switch then takes effect later",
+      text: "Cache it for longer (`GATE_CACHE_MS`): a switch then takes effect later",
       cost: "nothing",
     },
   },

@@ -129,6 +129,7 @@ export const startSystem = async (): Promise<System> => {
     AIRTIME_NAIRA_MAX: "50000",
     PHONE_RETENTION_DAYS: "400",
     PURCHASES_INITIALLY: "on",
+    WAITING_MINUTES: "15",
     WORKERS: "on",
     AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };

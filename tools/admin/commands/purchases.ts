@@ -1,12 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
-import {
-  type OnOrOff,
-  PURCHASES_CACHE_MS,
-  readPurchasesSwitch,
-  writePurchasesSwitch,
-} from "../../../shared/orders/purchases-switch.ts";
+import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
+import { type OnOrOff, readPurchasesSwitch, writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import { type AdminContext, actor, recordAudited } from "../context.ts";
@@ -57,7 +53,7 @@ const switchPurchases = async (context: AdminContext, purchases: OnOrOff, why: s
   const audit = () => recordAudited(context, SERVICE, { action: `purchases ${purchases}`, why });
   const next = { purchases, since: isoTime(context.ledger.clock()), ...actor(context), why };
   const json = { ...purchasesView(next), changed: true };
-  const text = `${purchasesText(next)}\nEvery function follows within ${duration(PURCHASES_CACHE_MS)}.`;
+  const text = `${purchasesText(next)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
   if (purchases === "on") {
     await audit();
     await writePurchasesSwitch(context.purchases, next);

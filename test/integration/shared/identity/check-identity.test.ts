@@ -344,6 +344,8 @@ describe("a live check without a result is refunded", () => {
   const checkUnsettled = async (accountId: string, send: OutcomeQueue["send"]) => {
     const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
+      waitS: () => 0,
+      perMinute: () => 60,
       assertReady: async () => {},
       buy: async () => ({ kind: "delivered" }),
       check: async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
@@ -354,7 +356,7 @@ describe("a live check without a result is refunded", () => {
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       keyedHashes,
       outcomeQueue: { send },
-      purchases: async () => "on",
+      gate: { purchases: async () => "on" },
       upstreams: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",

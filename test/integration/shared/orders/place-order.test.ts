@@ -34,7 +34,7 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
   const outcomeQueue: OrderDeps["outcomeQueue"] = {
     send: async (message, delayS) => void queued.push({ message, delayS }),
   };
-  return { ledger, keyedHashes, outcomeQueue, purchases: async () => "on", queued, ...changes };
+  return { ledger, keyedHashes, outcomeQueue, gate: { purchases: async () => "on" }, queued, ...changes };
 };
 
 /** An order for 500 NGN that is delivered. */
@@ -152,11 +152,11 @@ describe("a reference that was used before", () => {
     const accountId = await ledger.aWallet(1_000);
     const { transaction } = await place(anOrder(accountId));
     expect(await place(anOrder(accountId, { quote: gone }))).toEqual({ transaction, replayed: true });
-    expect(await place(anOrder(accountId), depsWith({ purchases: async () => "off" }))).toEqual({
+    expect(await place(anOrder(accountId), depsWith({ gate: { purchases: async () => "off" } }))).toEqual({
       transaction,
       replayed: true,
     });
-    expect(await place(anOrder(accountId), depsWith({ purchases: unreadable }))).toEqual({
+    expect(await place(anOrder(accountId), depsWith({ gate: { purchases: unreadable } }))).toEqual({
       transaction,
       replayed: true,
     });
@@ -241,7 +241,7 @@ describe("an order that is not sent upstream", () => {
     async (mode) => {
       const accountId = await ledger.aWallet(1_000);
       const order = anOrder(accountId, { caller: { accountId, keyId: "key_1", mode }, fulfil: UNSENT });
-      const refusal = await refusalOf(place(order, depsWith({ purchases: async () => "off" })));
+      const refusal = await refusalOf(place(order, depsWith({ gate: { purchases: async () => "off" } })));
       expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
       expect(await ledger.balanceOf(accountId)).toBe(1_000);
     },
@@ -250,7 +250,9 @@ describe("an order that is not sent upstream", () => {
   test("an order is refused with an alarm, and nothing is debited, if it cannot be known whether purchases are on", async () => {
     const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const accountId = await ledger.aWallet(1_000);
-    const refusal = await refusalOf(place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ purchases: unreadable })));
+    const refusal = await refusalOf(
+      place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ gate: { purchases: unreadable } })),
+    );
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 5 } });
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
     expect(logged.mock.calls.flat().join()).toContain('"event":"purchases.unreadable"');

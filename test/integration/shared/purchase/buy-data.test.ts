@@ -5,6 +5,7 @@ import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
+import { NO_ORDER_WAITS } from "../../../../shared/orders/upstream-pace.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
@@ -267,7 +268,8 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     ledger: { db, table, clock: systemClock },
     keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
     outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
-    purchases: async () => "on",
+    gate: { purchases: async () => "on", pace: () => NO_ORDER_WAITS, noteLimitSpent: async () => {} },
+    waitingMinutes: 15,
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });

@@ -116,7 +116,7 @@ describe("a load on three keys, of which the upstream rejects the second", () =>
     for (const key of KEYS) expect(lines.join()).not.toContain(key);
   });
 
-  test("the rejected key is tried by one order every 5 minutes, which goes through another key", async () => {
+  test("the rejected key is tried by one order every 4 minutes, which goes through another key", async () => {
     const { buy, secretReads } = await aClient({ simulator: { liveKey: [ONE, THREE] } });
     for (let second = 0; second < 11 * 60; second += 2) {
       vi.setSystemTime(NOON_MS + second * 1_000);

@@ -8,11 +8,13 @@ const sandbox = templatesOf("sandbox");
 describe("the egress network", () => {
   const inVpc = service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig !== undefined);
 
-  test("only the four functions that call the upstream or apps are in the VPC", () => {
+  test("only the five functions that call the upstream or apps are in the VPC", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
-        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook"].map((name) => `prod-airtime-${name}`),
+        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-waiting-orders"].map(
+          (name) => `prod-airtime-${name}`,
+        ),
       ),
     );
   });

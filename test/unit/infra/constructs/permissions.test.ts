@@ -26,7 +26,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   purchase: {
     Access: "UpdateItem",
     Ledger: "GetItem PutItem UpdateItem",
-    Cache: "GetItem",
+    Cache: "BatchGetItem GetItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
     ReferenceKey: READ,
@@ -34,7 +34,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "check-identity": {
     Access: "UpdateItem",
     Ledger: "GetItem PutItem UpdateItem",
-    Cache: "GetItem PutItem",
+    Cache: "BatchGetItem GetItem PutItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
     ReferenceKey: READ,
@@ -69,6 +69,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     Ledger: "BatchGetItem GetItem PutItem",
     "Ledger/index/by_open": "Query",
     DeliveryQueue: "SendMessage",
+  },
+  "send-waiting-orders": {
+    Ledger: "BatchGetItem GetItem UpdateItem",
+    "Ledger/index/by_open": "Query",
+    Cache: "BatchGetItem GetItem PutItem UpdateItem",
+    OutcomesQueue: "SendMessage",
+    UpstreamKey: READ,
   },
   "refresh-catalog": {
     Cache: "GetItem PutItem",

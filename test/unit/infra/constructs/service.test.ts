@@ -323,7 +323,7 @@ describe("workers off", () => {
     });
   });
 
-  test("a stage with workers off disables the schedules of reconcile-ledger and requeue-deliveries, and no other", () => {
+  test("a stage with workers off disables all schedules but that of refresh-catalog", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
     const states = off.all("AWS::Events::Rule").map(({ Properties }) => {
       return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
@@ -331,6 +331,7 @@ describe("workers off", () => {
     expect(Object.fromEntries(states)).toEqual({
       "reconcile-ledger": "DISABLED",
       "requeue-deliveries": "DISABLED",
+      "send-waiting-orders": "DISABLED",
       "refresh-catalog": "ENABLED",
     });
   });

@@ -113,6 +113,12 @@ describe("the time of a scheduled run", () => {
     expect(functionSpecs["requeue-deliveries"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });
 
+  test("an order that is claimed last is sent and settled within the run, and the run ends before the next one", () => {
+    const lastMs = budgets.CLAIM_MS_MAX + budgets.UPSTREAM_MS_MAX + budgets.UPSTREAM_RESERVE_MS;
+    expect(budgets.SEND_WAITING_MS_MAX + lastMs).toBeLessThan(functionSpecs["send-waiting-orders"].timeoutS * 1_000);
+    expect(functionSpecs["send-waiting-orders"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
+  });
+
   test("a refund keeps the queue's reserve and has time for attempts", () => {
     expect(budgets.REFUND_MS_MAX - budgets.QUEUE_RESERVE_MS).toBeGreaterThan(budgets.AWS_RESPONSE_MS_MAX);
   });

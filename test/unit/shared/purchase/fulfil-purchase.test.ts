@@ -14,11 +14,18 @@ const FAILED = "delivery_failed";
 /** The fulfilment of an order for 500 NGN whose upstream reports this outcome. */
 const fulfil = (outcome: Outcome, mode: Mode = "live") => {
   const upstream: Upstream = {
+    waitS: () => 0,
+    perMinute: () => 60,
     assertReady: () => Promise.reject(new Error("Not expected after the debit")),
     buy: async () => outcome,
     check: () => Promise.reject(new Error("Not expected for a purchase")),
   };
-  return fulfilPurchase(upstream, order, aTransaction({ mode }), deadlineIn(1_000));
+  return fulfilPurchase(
+    { upstream, gate: { noteLimitSpent: async () => {} } },
+    order,
+    aTransaction({ mode }),
+    deadlineIn(1_000),
+  );
 };
 
 describe("the settlement of a purchase", () => {

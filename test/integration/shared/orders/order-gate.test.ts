@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import {
-  cachedPurchases,
   type PurchasesStore,
   type PurchasesSwitch,
   readPurchasesSwitch,
@@ -30,7 +30,7 @@ afterAll(() => proxy.stop());
 
 const countReads = (fault?: Fault): void => {
   proxy.fault = ({ operation, body }) => {
-    if (operation !== "GetItem") return undefined;
+    if (operation !== "BatchGetItem") return undefined;
     reads += 1;
     // A weak reading may be older than the change.
     expect(body).toContain('"ConsistentRead":true');
@@ -47,8 +47,8 @@ const switched = (purchases: "on" | "off", atMs = nowMs): PurchasesSwitch => ({
 });
 
 test("purchases that were never switched are on, or off where the stage adopts a ledger", async () => {
-  expect(await cachedPurchases(store, clock)()).toBe("on");
-  expect(await cachedPurchases({ ...store, initially: "off" }, clock)()).toBe("off");
+  expect(await orderGate(store, clock).purchases()).toBe("on");
+  expect(await orderGate({ ...store, initially: "off" }, clock).purchases()).toBe("off");
 });
 
 test("what an operator switched holds, also where the stage adopts a ledger", async () => {
@@ -56,7 +56,7 @@ test("what an operator switched holds, also where the stage adopts a ledger", as
   for (const purchases of ["off", "on"] as const) {
     await writePurchasesSwitch(store, switched(purchases));
     expect(await readPurchasesSwitch(store)).toEqual(switched(purchases));
-    expect([await cachedPurchases(store, clock)(), await cachedPurchases(adopting, clock)()]).toEqual([
+    expect([await orderGate(store, clock).purchases(), await orderGate(adopting, clock).purchases()]).toEqual([
       purchases,
       purchases,
     ]);
@@ -64,7 +64,7 @@ test("what an operator switched holds, also where the stage adopts a ledger", as
 });
 
 test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {
-  const purchases = cachedPurchases(store, clock);
+  const { purchases } = orderGate(store, clock);
   expect(await purchases()).toBe("on");
   await writePurchasesSwitch(store, switched("off"));
   nowMs += 9_999;
@@ -74,7 +74,7 @@ test("a change takes effect 10 seconds after the last reading, and until then no
 });
 
 test("the 10 seconds begin before the reading, so that a slow response does not prolong them", async () => {
-  const purchases = cachedPurchases(store, clock);
+  const { purchases } = orderGate(store, clock);
   proxy.fault = () => {
     nowMs = NOON_MS + 4_000;
     return undefined;
@@ -89,7 +89,7 @@ test("the 10 seconds begin before the reading, so that a slow response does not 
 });
 
 test("a switch that cannot be read gives no answer, not even the previous one, once its 10 seconds are over", async () => {
-  const purchases = cachedPurchases(store, clock);
+  const { purchases } = orderGate(store, clock);
   countReads("never_arrives");
   await expect(purchases()).rejects.toThrow();
   countReads();
@@ -103,18 +103,18 @@ test("a switch that cannot be read gives no answer, not even the previous one, o
 
 test("an item that is not a switch is an error, and neither on nor off", async () => {
   await writePurchasesSwitch(store, { ...switched("on"), since: "yesterday" });
-  await expect(cachedPurchases(store, clock)()).rejects.toThrow();
+  await expect(orderGate(store, clock).purchases()).rejects.toThrow();
 });
 
 test("purchases that are off for more than an hour raise an alarm with each reading, others raise none", async () => {
   const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
   const readAfter = async (purchases: "on" | "off", sinceMs: number): Promise<void> => {
     await writePurchasesSwitch(store, switched(purchases, nowMs - sinceMs));
-    await cachedPurchases(store, clock)();
+    await orderGate(store, clock).purchases();
   };
   await readAfter("on", 7_200_000);
   await readAfter("off", 3_600_000);
-  await cachedPurchases({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock)();
+  await orderGate({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock).purchases();
   expect(logged).not.toHaveBeenCalled();
   await readAfter("off", 3_600_001);
   const since = isoTime(nowMs - 3_600_001);

@@ -1,0 +1,30 @@
+import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { orderGate } from "../../shared/orders/order-gate.ts";
+import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { sendWaitingOrders } from "../../shared/purchase/send-waiting-orders.ts";
+import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+
+const env = readEnv(functionEnvironments["send-waiting-orders"]);
+const db = documentClient();
+const cache = { db, table: env.CACHE_TABLE };
+const deps = {
+  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
+  cache,
+  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  gate: orderGate({ ...cache, initially: env.PURCHASES_INITIALLY }, systemClock),
+  catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
+  upstream: httpUpstream({
+    baseUrl: env.UPSTREAM_BASE_URL,
+    liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
+  }),
+  waitingMinutes: env.WAITING_MINUTES,
+};
+
+/** Each minute: sends orders that wait for the upstream's rate limit, and refunds those that waited for too long. */
+export const handler = scheduleHandler("send-waiting-orders.ran", (deadline) => sendWaitingOrders(deps, deadline));

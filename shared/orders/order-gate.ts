@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { getItems } from "../ledger/get-item.ts";
+import { errorFields, log } from "../platform/log.ts";
+import type { Clock } from "../platform/time.ts";
+import { type OnOrOff, PURCHASES_PK, type PurchasesStore, purchasesSwitch } from "./purchases-switch.ts";
+import {
+  NO_ORDER_WAITS,
+  noteLimitSpent,
+  UPSTREAM_PACE_PK,
+  type UpstreamPace,
+  upstreamPaceSchema,
+} from "./upstream-pace.ts";
+
+/** How long an instance of a function relies on one reading: an operator's change takes effect within this time. */
+export const GATE_CACHE_MS = 10_000;
+/** From then on a reading raises an alarm: somebody may have forgotten to switch purchases on again. */
+const STILL_OFF_MS = 60 * 60_000;
+
+/** Whether orders may be placed, and whether they must wait: two items, read together and cached for 10 seconds. */
+export type OrderGate = {
+  /**
+   * Throws if the switch cannot be read when the 10 seconds are over: an older reading could debit a ledger that is
+   * being restored.
+   */
+  readonly purchases: () => Promise<OnOrOff>;
+  /** As it was at the last reading. */
+  readonly pace: () => UpstreamPace;
+  /** Tells the other instances that the upstream's limit is spent for so long. Never rejects. */
+  readonly noteLimitSpent: (waitS: number) => Promise<void>;
+};
+
+const storedItem = z.looseObject({ pk: z.string() });
+
+export const orderGate = (store: PurchasesStore, clock: Clock): OrderGate => {
+  let cached: { readonly purchases: OnOrOff; readonly pace: UpstreamPace; readonly untilMs: number } | undefined;
+  return {
+    purchases: async () => {
+      const nowMs = clock();
+      if (cached !== undefined && nowMs < cached.untilMs) return cached.purchases;
+      const items = await getItems(store, [{ pk: PURCHASES_PK }, { pk: UPSTREAM_PACE_PK }], storedItem);
+      const stored = new Map(items.map((item) => [item.pk, item]));
+      const switchItem = stored.get(PURCHASES_PK);
+      const { purchases, since } =
+        switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);
+      const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
+      // Counted from before the read, so that a slow response does not prolong it.
+      cached = { purchases, pace, untilMs: nowMs + GATE_CACHE_MS };
+      if (purchases === "off" && since !== undefined && nowMs - Date.parse(since) > STILL_OFF_MS) {
+        log.alarm("purchases.still_off", { since });
+      }
+      return purchases;
+    },
+    pace: () => cached?.pace ?? NO_ORDER_WAITS,
+    noteLimitSpent: async (waitS) => {
+      try {
+        await noteLimitSpent(store, clock() + waitS * 1_000);
+      } catch (error) {
+        log.warn("upstream_pace.not_noted", errorFields(error));
+      }
+    },
+  };
+};

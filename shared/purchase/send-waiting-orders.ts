@@ -1,0 +1,243 @@
+import type { CatalogMemory } from "../catalog/catalog-memory.ts";
+import { sellablePlans } from "../catalog/sellable-plans.ts";
+import type { PlanIndex } from "../catalog/snapshot.ts";
+import { ServiceError } from "../contract/errors.ts";
+import type { Ledger, Table } from "../ledger/ledger.ts";
+import { createSequentialSettle, type settleTransaction } from "../ledger/settle-transaction.ts";
+import { type Failure, referenceOf } from "../ledger/transaction.ts";
+import {
+  claimOrder,
+  clearWaitingOrders,
+  type WaitingOrder,
+  type WaitingPage,
+  waitingOrdersPage,
+  walletsWithWaitingOrders,
+} from "../ledger/waiting-order.ts";
+import type { OrderGate } from "../orders/order-gate.ts";
+import type { OutcomeQueue } from "../orders/outcome-queue.ts";
+import { fulfilAndSettle, waitMessageOf } from "../orders/place-order.ts";
+import { writeUpstreamPace } from "../orders/upstream-pace.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type KeyedMutex, keyedMutex } from "../platform/keyed-mutex.ts";
+import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import { sum } from "../platform/sum.ts";
+import { isoTime, sleep } from "../platform/time.ts";
+import { CLAIM_MS_MAX, REFUND_MS_MAX, SCHEDULE_MS, SEND_WAITING_MS_MAX } from "../platform/time-budgets.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { fulfilPurchase } from "./fulfil-purchase.ts";
+import { upstreamOrderOf } from "./waiting-purchase.ts";
+
+export type SenderDeps = {
+  readonly ledger: Ledger;
+  readonly cache: Table;
+  readonly outcomeQueue: OutcomeQueue;
+  readonly gate: OrderGate;
+  readonly catalog: CatalogMemory;
+  readonly upstream: Upstream;
+  readonly waitingMinutes: number;
+};
+
+/** Orders that are sent at once. */
+const CONCURRENT_SENDS = 10;
+const CONCURRENT_READS = 10;
+/** Other orders wait for so long after a run that left some: the next run prolongs it. */
+const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
+/** By then a claim in flight has arrived. */
+const UNSENT_CLAIM_DELAY_S = 60;
+
+/**
+ * Sends waiting orders at the upstream's pace: each account in turn, its oldest order first. An order that has waited
+ * for too long is refunded. While purchases are off nothing is sent and nothing refunded.
+ */
+export const sendWaitingOrders = async (
+  deps: SenderDeps,
+  deadline: Deadline,
+): Promise<LogFields<"send-waiting-orders.ran">> => {
+  const { ledger, gate } = deps;
+  const isOver = deadlineIn(SEND_WAITING_MS_MAX, ledger.clock);
+  if ((await gate.purchases()) === "off") return { waiting: 0, sent: 0, refunded: 0 };
+  const accounts = await accountsWithWaitingOrders(ledger);
+  const waiting = sum(accounts.map(({ count }) => count));
+  const oldest = accounts.flatMap(({ page }) => page.orders.slice(0, 1));
+  putMetrics(
+    { WaitingOrders: waiting, OldestWaitingSeconds: Math.max(0, ...oldest.map(waitedS(ledger))) },
+    ledger.clock(),
+  );
+  if (accounts.length === 0) return { waiting, sent: 0, refunded: 0 };
+
+  await sharePace(deps, waiting);
+  const run: Run = {
+    deps,
+    deadline,
+    plans: await currentPlans(deps),
+    settle: createSequentialSettle(),
+    claimInSequence: keyedMutex(),
+  };
+  const results: TurnResult[] = [];
+  for (const order of accounts.flatMap(({ page }) => page.orders)) {
+    if (isExpired(run, order) && isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
+  }
+  const isReady = await upstreamIsReady(deps, oldest, deadline);
+  const turns = inTurn(ledger, accounts);
+  const sendUntilOver = async (): Promise<void> => {
+    while (isReady && (await isLimitFree(deps.upstream, isOver))) {
+      const turn = await turns.next();
+      if (turn.done || (await gate.purchases()) === "off") return;
+      results.push(await takeTurn(run, turn.value));
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_SENDS }, sendUntilOver));
+  const count = (result: TurnResult): number => results.filter((each) => each === result).length;
+  const [sent, refunded] = [count("sent"), count("refunded")];
+  await sharePace(deps, Math.max(0, waiting - sent - refunded));
+  return { waiting, sent, refunded };
+};
+
+type AccountOrders = { readonly accountId: string; readonly count: number; readonly page: WaitingPage };
+
+const accountsWithWaitingOrders = async (ledger: Ledger): Promise<readonly AccountOrders[]> => {
+  const wallets = await walletsWithWaitingOrders(ledger);
+  const accounts: AccountOrders[] = [];
+  const read = mapInOrder(wallets, CONCURRENT_READS, async ({ account_id: accountId, waiting_orders: count = 0 }) => {
+    if (count === 0) await clearWaitingOrders(ledger, accountId);
+    return { accountId, count, page: await waitingOrdersPage(ledger, accountId) };
+  });
+  for await (const account of read) if (account.count > 0) accounts.push(account);
+  return accounts;
+};
+
+/** One order of each account in turn, oldest first, until there are no more. */
+async function* inTurn(ledger: Ledger, accounts: readonly AccountOrders[]): AsyncGenerator<WaitingOrder, void, void> {
+  let rest = accounts.map(({ accountId, page }) => ({ accountId, orders: [...page.orders], next: page.next }));
+  while (rest.length > 0) {
+    for (const account of rest) {
+      while (account.orders.length === 0 && account.next !== undefined) {
+        const { orders, next } = await waitingOrdersPage(ledger, account.accountId, account.next);
+        account.orders.push(...orders);
+        account.next = next;
+      }
+      const order = account.orders.shift();
+      if (order !== undefined) yield order;
+    }
+    rest = rest.filter(({ orders, next }) => orders.length > 0 || next !== undefined);
+  }
+}
+
+/** Whether orders can be sent at all: without a key each of them would be refunded. */
+const upstreamIsReady = async (
+  { upstream }: SenderDeps,
+  [first]: readonly WaitingOrder[],
+  deadline: Deadline,
+): Promise<boolean> => {
+  if (first === undefined) return true;
+  try {
+    await upstream.assertReady(upstreamOrderOf(first), deadline, { mayWait: true });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+};
+
+/** Waits for the upstream's limit; false if the run is over before it is free. */
+const isLimitFree = async (upstream: Pick<Upstream, "waitS">, isOver: Deadline): Promise<boolean> => {
+  for (;;) {
+    const waitMs = upstream.waitS("vtu") * 1_000;
+    if (isOver.remainingMs() <= waitMs) return false;
+    if (waitMs === 0) return true;
+    await sleep(waitMs);
+  }
+};
+
+/** Tells the functions that place orders how many wait, and until when others must. */
+const sharePace = async ({ cache, ledger, upstream }: SenderDeps, waiting: number): Promise<void> => {
+  const waitMs = waiting > 0 ? NEXT_RUN_MS : upstream.waitS("vtu") * 1_000;
+  try {
+    await writeUpstreamPace(cache, {
+      wait_until: isoTime(ledger.clock() + waitMs),
+      waiting_orders: waiting,
+      per_minute: upstream.perMinute("vtu"),
+    });
+  } catch (error) {
+    log.warn("upstream_pace.not_noted", errorFields(error));
+  }
+};
+
+/** The plans for sale; undefined if they are not known, and the upstream decides. */
+const currentPlans = ({ catalog, ledger }: SenderDeps): Promise<PlanIndex | undefined> =>
+  sellablePlans(catalog, "live", ledger.clock).catch(() => undefined);
+
+type Run = {
+  readonly deps: SenderDeps;
+  readonly deadline: Deadline;
+  readonly plans: PlanIndex | undefined;
+  readonly settle: typeof settleTransaction;
+  /** An account's orders are claimed, and their requests begun, one after the other: they are sent in their order. */
+  readonly claimInSequence: KeyedMutex;
+};
+
+type TurnResult = "sent" | "refunded" | "unchanged";
+
+const waitedS =
+  ({ clock }: Ledger) =>
+  ({ created_at }: WaitingOrder): number =>
+    Math.floor((clock() - Date.parse(created_at)) / 1_000);
+
+const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, order: WaitingOrder): boolean =>
+  waitedS(ledger)(order) > waitingMinutes * 60;
+
+/** Whether the catalog has lost the order's plan since the debit. A changed price is our cost, and raises its alarm. */
+const isWithdrawn = ({ plans }: Run, { waiting: { order } }: WaitingOrder): boolean =>
+  order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
+
+/** Sends one order, or refunds it. Throws nothing: another order must not suffer, and the next run tries again. */
+const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
+  const { ledger } = run.deps;
+  try {
+    if (isExpired(run, order)) {
+      log.alarm("order.waited_too_long", { reference: referenceOf(order), waited_s: waitedS(ledger)(order) });
+      return await refund(run, order, { code: "provider_unavailable" });
+    }
+    if (isWithdrawn(run, order)) return await refund(run, order, { code: "plan_unavailable", fields: ["plan_id"] });
+    return await claimAndSend(run, order);
+  } catch (error) {
+    log.alarm("order.sender_failed", { reference: referenceOf(order), ...errorFields(error) });
+    return "unchanged";
+  }
+};
+
+const refund = async (
+  { deps: { ledger }, settle, deadline }: Run,
+  order: WaitingOrder,
+  failure: Failure,
+): Promise<TurnResult> => {
+  const inTime = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
+  const { kind } = await settle(ledger, order, { status: "failed", failure }, inTime);
+  return kind === "applied" ? "refunded" : "unchanged";
+};
+
+const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
+  const { deps, deadline } = run;
+  const { ledger, outcomeQueue, upstream, gate } = deps;
+  // A promise in an object: the sequence waits for the claim and the beginning of the request, not for its end.
+  const { sending } = await run.claimInSequence(order.account_id, async () => {
+    const claim = await claimOrder(ledger, order, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+    if (claim.kind === "not_claimed") return {};
+    const { claimed } = claim;
+    if (claim.kind === "indeterminate") {
+      await outcomeQueue.send(waitMessageOf(claimed, order.waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
+      return {};
+    }
+    if (order.waiting.table !== ledger.table) {
+      log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
+      return {};
+    }
+    const wait = () => ({ order: order.waiting.order, estimatedS: 0 });
+    const fulfil = () => fulfilPurchase({ upstream, gate, wait }, upstreamOrderOf(order), claimed, deadline);
+    return { sending: fulfilAndSettle(deps, fulfil, claimed, deadline) };
+  });
+  if (sending === undefined) return "unchanged";
+  const { estimatedS } = await sending;
+  return estimatedS === undefined ? "sent" : "unchanged";
+};

@@ -1,0 +1,68 @@
+import type { Mode } from "../contract/transaction.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { OrderToSend } from "../ledger/transaction.ts";
+import type { WaitingOrder } from "../ledger/waiting-order.ts";
+import type { OrderRequest, Waiting } from "../orders/order.ts";
+import type { OrderGate } from "../orders/order-gate.ts";
+import { estimatedDeliveryS } from "../orders/upstream-pace.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
+import { fulfilPurchase, type OrderQuote, type Sending } from "./fulfil-purchase.ts";
+
+export type WaitingDeps = {
+  readonly ledger: Pick<Ledger, "clock">;
+  readonly gate: OrderGate;
+  /** Longest wait of an order; 0 if orders do not wait. */
+  readonly waitingMinutes: number;
+};
+
+/** Live purchases wait, unless the stage says that none does. Test purchases never reach the upstream. */
+export const ordersWait = ({ waitingMinutes }: Pick<WaitingDeps, "waitingMinutes">, mode: Mode): boolean =>
+  mode === "live" && waitingMinutes > 0;
+
+/** How a purchase waits for the upstream's limit; undefined if it does not. */
+export const purchaseWaiting = (
+  deps: WaitingDeps,
+  upstream: Pick<Upstream, "waitS">,
+  mode: Mode,
+): Waiting<OrderQuote> | undefined => {
+  if (!ordersWait(deps, mode)) return undefined;
+  return {
+    isNeeded: () => upstream.waitS("vtu") > 0 || deps.ledger.clock() < Date.parse(deps.gate.pace().wait_until),
+    wait: ({ order }) => ({
+      order: orderToSendOf(order),
+      estimatedS: estimatedDeliveryS(deps.gate.pace(), upstream.waitS("vtu")),
+    }),
+  };
+};
+
+const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
+  order.kind === "data"
+    ? { kind: "data", network_id: order.networkId, plan_id: order.planId }
+    : { kind: "airtime", network: order.network };
+
+/** The order in the upstream's terms: the phone number and the amount are the transaction's. */
+export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: WaitingOrder): UpstreamOrder => {
+  const { phone_number: phoneNumber, amount_kobo: amountKobo } = transaction;
+  if (phoneNumber === undefined) throw new Error("A waiting order has no phone number");
+  return order.kind === "data"
+    ? { kind: "data", networkId: order.network_id, planId: order.plan_id, phoneNumber }
+    : { kind: "airtime", network: order.network, amountKobo, phoneNumber };
+};
+
+/** How a purchase is sent at once, and waits if it must: a part of its order. */
+export const sendingWith = (
+  { gate }: WaitingDeps,
+  upstream: Sending["upstream"],
+  waiting: Waiting<OrderQuote> | undefined,
+  deadline: Deadline,
+): Pick<OrderRequest<OrderQuote>, "fulfil" | "waiting"> => ({
+  fulfil: (transaction, quote) =>
+    fulfilPurchase(
+      { upstream, gate, wait: waiting && (() => waiting.wait(quote)) },
+      quote.order,
+      transaction,
+      deadline,
+    ),
+  ...(waiting && { waiting }),
+});

@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
+import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { findByCallerReference } from "../../../../shared/ledger/find-transactions.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { orderGate } from "../../../../shared/orders/order-gate.ts";
+import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { buyData } from "../../../../shared/purchase/buy-data.ts";
+import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
+import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
+import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { aSimulator, LIVE_KEY, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
+
+/** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
+const key = "k".repeat(32);
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+const MINUTE_MS = 60_000;
+
+let ledger: LedgerAtNoon;
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon();
+});
+
+const aService = async () => {
+  const simulator = await aSimulator();
+  const queued: { message: OutcomeMessage; delayS: number }[] = [];
+  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
+  const store = { ...cache, initially: "on" as const };
+  let plans = [aPlan({ id: 101 })];
+  /** A new instance of each function: nothing is cached in it. */
+  const instance = () => {
+    const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+    const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock: ledger.clock });
+    const common = {
+      ledger,
+      cache,
+      outcomeQueue: { send: async (message: OutcomeMessage, delayS: number) => void queued.push({ message, delayS }) },
+      gate: orderGate(store, ledger.clock),
+      catalog: catalogMemory(
+        { read: async () => snapshotOf(aCatalog(1, { data_plans: plans }), ledger.nowMs) },
+        ledger.clock,
+      ),
+      waitingMinutes: 15,
+    };
+    return {
+      buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
+      send: () => sendWaitingOrders({ ...common, upstream }, deadlineIn(60_000)),
+    };
+  };
+  return {
+    simulator,
+    queued,
+    store,
+    withdrawPlan: () => {
+      plans = [aPlan({ id: 102 })];
+    },
+    /** One order by a new instance of `purchase`, or by this one. */
+    buy: (accountId: string, reference: string, { buy } = instance(), mode: Mode = "live") =>
+      buy({
+        input: { network_id: 1, plan_id: 101, phone_number: SOME_PHONE, reference },
+        caller: { accountId, keyId: "key_1", mode },
+        deadline: deadlineIn(29_000),
+      }),
+    instance,
+    /** One run of the sender by a new instance, so much later. */
+    sendAfter: (ms: number) => {
+      ledger.nowMs += ms;
+      return instance().send();
+    },
+    refuse: (times: number, retryAfterS = 60) =>
+      simulator.state.faults.add({ kind: "rate_limited", times, retry_after_s: retryAfterS, method: "POST" }),
+    transaction: async (accountId: string, reference: string) => {
+      const found = await findByCallerReference(ledger, await keyedHashes(), { accountId, mode: "live" }, reference);
+      if (found === undefined) throw new Error(`There is no ${reference}`);
+      return found;
+    },
+    arrived: () => simulator.state.purchases.map(({ reference }) => reference),
+  };
+};
+
+describe("an order that the upstream's rate limit refuses", () => {
+  test("waits debited and processing, with an estimate, and is delivered once by a later run", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    const response = await service.buy(accountId, "one");
+    expect(response.data?.transaction.status).toBe("processing");
+    expect(response.headers).toMatchObject({ "x-estimated-delivery": "61" });
+    expect(await service.transaction(accountId, "one")).toMatchObject({
+      status: "processing",
+      open: `waiting#${accountId}`,
+    });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+    expect(service.arrived()).toHaveLength(1);
+
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await readWallet(ledger, accountId)).not.toHaveProperty("waiting_orders");
+    expect(service.queued).toEqual([]);
+  });
+
+  test("is not overtaken by the next orders of its account, and they are sent in their order", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    const references = ["one", "two", "three", "four"];
+    for (const reference of references) {
+      await service.buy(accountId, reference);
+      ledger.nowMs += 1;
+    }
+    expect(service.arrived()).toEqual([]);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    const sent = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
+    expect(sent.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
+    expect(service.arrived()).toEqual(sent.map(({ pk }) => `DATA_${pk.slice("transaction#".length)}`));
+  });
+
+  test("waits on after a second refusal, and is refunded after 15 minutes", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(2);
+    await service.buy(accountId, "one");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({
+      status: "failed",
+      failure: { code: "provider_unavailable" },
+    });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+    expect(service.arrived()).toEqual([]);
+  });
+
+  test("is refunded if its plan was withdrawn meanwhile", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    service.withdrawPlan();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "plan_unavailable" } });
+  });
+
+  test("stays as it is while purchases are off", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
+    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    await writePurchasesSwitch(service.store, { purchases: "on", since: isoTime(ledger.nowMs), by: "ada" });
+    expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+  });
+});
+
+test("orders of other accounts wait too once an instance has told that the limit is spent, until nothing waits", async () => {
+  const service = await aService();
+  const [first, second] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+  service.refuse(1);
+  await service.buy(first, "one");
+  const { headers } = await service.buy(second, "two");
+  expect(headers).toHaveProperty("x-estimated-delivery");
+  expect(service.arrived()).toEqual([]);
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+  ledger.nowMs += 1_000;
+  expect((await service.buy(second, "three")).data?.transaction.status).toBe("success");
+});
