@@ -7,6 +7,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache",
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
+  // The examples import the client as an app does.
+  resolve: { alias: { "@airtime-service/client": fileURLToPath(new URL("client/src/index.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/builders/emulators.ts"],

@@ -28,7 +28,7 @@ beforeEach(async () => {
   ledger = await openLedgerAtNoon();
 });
 
-const aService = async () => {
+const aService = async ({ waitingMinutes = 15 } = {}) => {
   const simulator = await aSimulator();
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
@@ -47,7 +47,7 @@ const aService = async () => {
         { read: async () => snapshotOf(aCatalog(1, { data_plans: plans }), ledger.nowMs) },
         ledger.clock,
       ),
-      waitingMinutes: 15,
+      waitingMinutes,
     };
     return {
       buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
@@ -175,4 +175,18 @@ test("orders of other accounts wait too once an instance has told that the limit
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
   ledger.nowMs += 1_000;
   expect((await service.buy(second, "three")).data?.transaction.status).toBe("success");
+});
+
+test("where orders do not wait, a refused order is refunded and the next one is refused before its debit, with Retry-After", async () => {
+  const service = await aService({ waitingMinutes: 0 });
+  const accountId = await ledger.anAccount(1_000);
+  const instance = service.instance();
+  service.refuse(1);
+  await expect(service.buy(accountId, "one", instance)).rejects.toMatchObject({ code: "delivery_failed" });
+  await expect(service.buy(accountId, "two", instance)).rejects.toMatchObject({
+    code: "provider_unavailable",
+    details: { retryAfterS: 60 },
+  });
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
+  await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });

@@ -1,0 +1,198 @@
+import {
+  type ErrorCode,
+  NoAnswerError,
+  type NoAnswerReason,
+  type RateState,
+  type ServiceError,
+  serviceError,
+} from "./errors.ts";
+import { isRecord, withCamelCase } from "./field-names.ts";
+import type { Settings } from "./settings.ts";
+
+/** One request of the interface; `Data` is what the caller gets. */
+export type ServiceRequest<Data> = {
+  /** The operation's name in the OpenAPI document. */
+  readonly operation: string;
+  readonly method: "GET" | "POST";
+  /** Below the base URL. */
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The order's reference; undefined for a read. */
+  readonly reference?: string;
+  /** Undefined if the answer is not one of this operation, for example because a proxy made it. */
+  readonly read: (answer: Received) => Data | undefined;
+  /** True if the answer is true but the same request gets a better one later. */
+  readonly isPreliminary?: (data: Data) => boolean;
+};
+
+/** A 200 or 304 of the service. */
+export type Received = { readonly status: number; readonly headers: Headers; readonly data: unknown };
+
+/** What an attempt met. Only `answered` and `refused` come from the service for certain. */
+export type Met<Data> =
+  | { readonly kind: "answered"; readonly data: Data }
+  | { readonly kind: "refused"; readonly error: ServiceError }
+  | { readonly kind: "no_answer"; readonly error: NoAnswerError; readonly retryAfterS?: number | undefined }
+  | { readonly kind: "aborted"; readonly cause: unknown };
+
+/** What `onAttempt` gets. */
+export type AttemptEvent = {
+  /** The operation's name in the OpenAPI document, such as `buyData`. */
+  readonly operation: string;
+  readonly reference: string | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly durationMs: number;
+  /** `answered`, an error code of the service, or why there was no readable answer. */
+  readonly result: "answered" | "aborted" | ErrorCode | NoAnswerReason;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly rate: RateState | undefined;
+  /** The wait before the next attempt; undefined if this is the last. */
+  readonly retryInMs: number | undefined;
+};
+
+export type Attempt<Data> = { readonly met: Met<Data> } & Pick<AttemptEvent, "status" | "requestId" | "rate">;
+
+/** Sends the request once. It never throws. */
+export const attempt = async <Data>(
+  settings: Settings,
+  request: ServiceRequest<Data>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Attempt<Data>> => {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  // Ends the wait even if a fetch ignores its signal.
+  const interrupted = new Promise<Attempt<Data>>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(noAnswer(request, "timeout", `no answer within ${Math.round(timeoutMs)} ms`));
+      controller.abort();
+    }, timeoutMs);
+    onAbort = () => {
+      resolve({ met: { kind: "aborted", cause: signal?.reason }, ...nothing });
+      controller.abort();
+    };
+    signal?.addEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([exchange(settings, request, controller.signal), interrupted]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) signal?.removeEventListener("abort", onAbort);
+  }
+};
+
+const exchange = async <Data>(
+  settings: Settings,
+  request: ServiceRequest<Data>,
+  signal: AbortSignal,
+): Promise<Attempt<Data>> => {
+  let response: Response | undefined;
+  let body: unknown;
+  try {
+    response = await settings.fetch(settings.baseUrl + request.path, {
+      method: request.method,
+      headers: {
+        authorization: `Bearer ${settings.apiKey}`,
+        accept: "application/json",
+        ...(request.body !== undefined && { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      ...(request.body !== undefined && { body: request.body }),
+      // A redirect would send the key elsewhere, and may turn an order into a GET.
+      redirect: "manual",
+      cache: "no-store",
+      signal,
+    });
+    body = parseJson(await response.text());
+  } catch (cause) {
+    // The headers of an error are enough: its code says what happened.
+    if (!response?.headers.get("x-error-code")) {
+      return noAnswer(request, "network", "the connection failed", response, cause);
+    }
+  }
+  return readAnswer(request, response, body);
+};
+
+const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, body: unknown): Attempt<Data> => {
+  const { status, headers } = response;
+  const seen = seenIn(response);
+  const code = headers.get("x-error-code");
+  const envelope = isRecord(body) ? body : {};
+  if (code) return { met: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
+  if (status === 304 || (status === 200 && envelope.status === true)) {
+    const data = request.read({ status, headers, data: withCamelCase(envelope.data) });
+    if (data !== undefined) return { met: { kind: "answered", data }, ...seen };
+  }
+  return noAnswer(request, "unreadable", `${status} that is not an answer of the service`, response);
+};
+
+const errorFrom = (
+  { reference }: Pick<ServiceRequest<unknown>, "reference">,
+  response: Response,
+  code: string,
+  { message, errors }: Readonly<Record<string, unknown>>,
+): ServiceError => {
+  const { headers } = response;
+  return serviceError({
+    ...seenIn(response),
+    code,
+    message: typeof message === "string" ? message : code,
+    fields: fieldsOf(errors),
+    reference,
+    retryAfterS: wholeNumber(headers.get("retry-after")),
+    transactionReference: headers.get("x-transaction-reference") ?? undefined,
+    replayed: headers.get("idempotent-replayed") === "true",
+  });
+};
+
+const fieldsOf = (errors: unknown): Record<string, string[]> => {
+  const named = withCamelCase(errors);
+  if (!isRecord(named)) return {};
+  return Object.fromEntries(
+    Object.entries(named).map(([field, messages]) => [field, Array.isArray(messages) ? messages.map(String) : []]),
+  );
+};
+
+const noAnswer = (
+  { reference }: Pick<ServiceRequest<unknown>, "reference">,
+  reason: NoAnswerReason,
+  message: string,
+  response?: Response,
+  cause?: unknown,
+): { readonly met: Met<never> } & Seen => {
+  const seen = response ? seenIn(response) : nothing;
+  const retryAfterS = wholeNumber(response?.headers.get("retry-after"));
+  return {
+    met: { kind: "no_answer", error: new NoAnswerError(reason, message, { reference, ...seen }, cause), retryAfterS },
+    ...seen,
+  };
+};
+
+type Seen = Pick<AttemptEvent, "status" | "requestId" | "rate">;
+const nothing = { status: undefined, requestId: undefined, rate: undefined };
+
+const seenIn = ({ status, headers }: Response) => {
+  const limit = wholeNumber(headers.get("x-ratelimit-limit"));
+  const remaining = wholeNumber(headers.get("x-ratelimit-remaining"));
+  return {
+    status,
+    requestId: headers.get("x-request-id") ?? undefined,
+    rate: limit === undefined || remaining === undefined ? undefined : { limit, remaining },
+  };
+};
+
+/** A whole number of at most nine digits in a header. */
+export const wholeNumber = (text: string | null | undefined): number | undefined =>
+  text && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,57 @@
+import type { Catalog as CatalogData } from "./contract-types.ts";
+import { isRecord } from "./field-names.ts";
+import { type CallOptions, send } from "./send.ts";
+import type { Settings } from "./settings.ts";
+
+/** How long a catalog is used before the service is asked again (docs/interface.md 9.4). */
+const FRESH_MS = 3_600_000;
+
+type Kept = { readonly etag: string | null; readonly catalog: CatalogData; readonly freshUntilMs: number };
+
+/** Networks and data plans. */
+export class Catalog {
+  readonly #settings: Settings;
+  #kept: Kept | undefined;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * The networks and data plans. They are kept for an hour; then the service is asked whether they have changed.
+   * `revalidate: true` asks at once.
+   */
+  async get({ revalidate, ...options }: CallOptions & { readonly revalidate?: boolean } = {}): Promise<CatalogData> {
+    const isFresh = this.#kept !== undefined && performance.now() < this.#kept.freshUntilMs;
+    const kept = this.#kept !== undefined && isFresh && !revalidate ? this.#kept : await this.#ask(options);
+    // A copy, because the caller may change it.
+    return structuredClone(kept.catalog);
+  }
+
+  /** The kept catalog is not fresh any more: a plan was refused. */
+  expire(): void {
+    if (this.#kept) this.#kept = { ...this.#kept, freshUntilMs: 0 };
+  }
+
+  async #ask(options: CallOptions): Promise<Kept> {
+    const known = this.#kept;
+    this.#kept = await send(
+      this.#settings,
+      {
+        operation: "listCatalog",
+        method: "GET",
+        path: "/vtu/data",
+        ...(known?.etag && { headers: { "if-none-match": known.etag } }),
+        read: ({ status, headers, data }): Kept | undefined => {
+          const catalog = status === 304 ? known?.catalog : isCatalog(data) ? data : undefined;
+          return catalog && { catalog, etag: headers.get("etag"), freshUntilMs: performance.now() + FRESH_MS };
+        },
+      },
+      options,
+    );
+    return this.#kept;
+  }
+}
+
+const isCatalog = (data: unknown): data is CatalogData =>
+  isRecord(data) && Array.isArray(data.networks) && Array.isArray(data.dataPlans);

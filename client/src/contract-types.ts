@@ -1,0 +1,269 @@
+// Written by npm run openapi from docs/openapi.json, with its field names in camel case.
+export type BvnAdvancedResult = {
+    /** The bank verification number, 11 digits. */
+    bvn: string;
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+    /** Base64, without a `data:` prefix. */
+    photo: string | null;
+    phoneNumber: string | null;
+    email: string | null;
+    title: string | null;
+    maritalStatus: string | null;
+    nationality: string | null;
+    residentialAddress: string | null;
+    stateOfOrigin: string | null;
+    /** Local government area. */
+    lgaOfOrigin: string | null;
+    /** The bank where the BVN was registered. */
+    enrollmentBank: string | null;
+    /** `YYYY-MM-DD`. */
+    registrationDate: string | null;
+    watchListed: boolean | null;
+    [key: string]: unknown;
+};
+export type BvnBasicResult = {
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+    phoneNumber: string | null;
+};
+export type TransactionStatus = "processing" | "success" | "failed";
+export type IdentityTransaction = {
+    /** The operation, for example `NIN Verification`. */
+    title: string;
+    /** NGN, at most 2 decimals. */
+    amount: number;
+    /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
+    reference: string;
+    status: TransactionStatus;
+};
+export type BvnRetrieveResult = {
+    /** The bank verification number, 11 digits. */
+    bvn: string | null;
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+    phoneNumber: string | null;
+};
+export type BvnRetrieval = {
+    transaction: IdentityTransaction;
+    /** Null only while the status is `processing`. */
+    result: BvnRetrieveResult | null;
+};
+export type BvnVerification = {
+    transaction: IdentityTransaction;
+    /** Null only while the status is `processing`. */
+    result: BvnAdvancedResult | BvnBasicResult | null;
+};
+export type Network = {
+    /** `network_id` of a data purchase. */
+    id: number;
+    name: string;
+    /** Lower-case network code: `network` of an airtime purchase. */
+    code: string;
+};
+export type DataPlan = {
+    /** `plan_id` of a data purchase. */
+    id: number;
+    /** The `id` of a network in the catalog. */
+    networkId: number;
+    name: string;
+    /** What a purchase debits from the wallet: NGN, at most 2 decimals. */
+    price: number;
+    /** How long the bundle lasts, as text for people. */
+    validity: string;
+};
+export type Catalog = {
+    networks: Network[];
+    dataPlans: DataPlan[];
+};
+export type NinAdvancedResult = {
+    /** The national identification number, 11 digits. */
+    nin: string;
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+    /** Base64, without a `data:` prefix. */
+    photo: string | null;
+    phoneNumber: string | null;
+    email: string | null;
+    title: string | null;
+    maritalStatus: string | null;
+    nationality: string | null;
+    residentialAddress: string | null;
+    stateOfOrigin: string | null;
+    /** Local government area. */
+    lgaOfOrigin: string | null;
+    [key: string]: unknown;
+};
+export type NinBasicResult = {
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+};
+export type NinRetrieveResult = {
+    /** The national identification number, 11 digits. */
+    nin: string | null;
+    firstName: string | null;
+    lastName: string | null;
+    middleName: string | null;
+    gender: ("M" | "F") | null;
+    /** `YYYY-MM-DD`. */
+    dateOfBirth: string | null;
+    phoneNumber: string | null;
+};
+export type NinRetrieval = {
+    transaction: IdentityTransaction;
+    /** Null only while the status is `processing`. */
+    result: NinRetrieveResult | null;
+};
+export type NinVerification = {
+    transaction: IdentityTransaction;
+    /** Null only while the status is `processing`. */
+    result: NinAdvancedResult | NinBasicResult | null;
+};
+export type PurchasedTransaction = {
+    /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
+    reference: string;
+    status: TransactionStatus;
+    /** NGN, at most 2 decimals. */
+    amount: number;
+    /** The product and the recipient. */
+    description: string;
+};
+export type Purchase = {
+    transaction: PurchasedTransaction;
+};
+export type TransactionType = "data" | "airtime" | "nin_verification" | "bvn_verification" | "nin_retrieval" | "bvn_retrieval";
+export type Transaction = {
+    /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
+    reference: string;
+    status: TransactionStatus;
+    /** NGN, at most 2 decimals. */
+    amount: number;
+    /** The product and the recipient. */
+    description: string;
+    "type": TransactionType;
+    /** The `reference` that the caller sent; null if it sent none. */
+    callerReference: string | null;
+    /** The network's display name; null for identity checks. */
+    network: string | null;
+    /** The recipient's number; null for identity checks. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
+    phoneNumber: string | null;
+    /** Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`. */
+    errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
+    /** Time of creation, in UTC. */
+    createdAt: string;
+    /** Time of the last change, in UTC. */
+    updatedAt: string;
+};
+export type TransactionLookup = {
+    transaction: Transaction;
+};
+export type TransactionPage = {
+    /** Newest first. */
+    transactions: Transaction[];
+    /** The `cursor` of the next page; null on the last page. */
+    nextCursor: string | null;
+};
+export type TransactionUpdated = {
+    event: "transaction.updated";
+    data: {
+        /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
+        reference: string;
+        status: "success" | "failed";
+        /** NGN, at most 2 decimals. */
+        amount: number;
+        "type": TransactionType;
+        /** The network's display name; empty for identity checks. */
+        network: string;
+        /** The recipient's number; empty for identity checks. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
+        phoneNumber: string;
+        /** Time of creation, in UTC. */
+        createdAt: string;
+    };
+};
+export type Wallet = {
+    wallet: {
+        currency: "NGN";
+        /** NGN, at most 2 decimals. */
+        balance: number;
+        /** NGN. Balances below this value count as low. Set by the operator; null if it is not set. */
+        lowBalanceThreshold: number | null;
+        /** Time of the last change, in UTC. */
+        updatedAt: string;
+    };
+};
+export type WebhookTest = {
+    event: "webhook.test";
+    data: {
+        accountId: string;
+        /** Time of creation, in UTC. */
+        createdAt: string;
+    };
+};
+export type PhoneNumber = string;
+export type Reference = string;
+export type AirtimePurchaseRequest = {
+    /** The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`. */
+    network: string;
+    phoneNumber: PhoneNumber;
+    /** NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment. */
+    amount: number;
+    reference?: Reference;
+};
+export type BvnVerifyRequest = {
+    /** The bank verification number, 11 digits. */
+    bvn: string;
+    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
+    mode?: "basic" | "advanced";
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
+};
+export type DataPurchaseRequest = {
+    /** The `id` of a network in the catalog. */
+    networkId: number;
+    /** The `id` of a plan in the catalog. The plan must belong to the network. */
+    planId: number;
+    phoneNumber: PhoneNumber;
+    reference?: Reference;
+};
+export type NinVerifyRequest = {
+    /** The national identification number, 11 digits. */
+    nin: string;
+    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
+    mode?: "basic" | "advanced";
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
+};
+export type RetrieveRequest = {
+    phoneNumber: PhoneNumber;
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
+};

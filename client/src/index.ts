@@ -1,0 +1,56 @@
+export type { AttemptEvent } from "./attempt.ts";
+export {
+  AirtimeClient,
+  type AirtimeOrder,
+  type BvnVerification,
+  type CheckMode,
+  type DataOrder,
+  type NinVerification,
+  type Retrieval,
+} from "./client.ts";
+export type {
+  BvnAdvancedResult,
+  BvnBasicResult,
+  BvnRetrieveResult,
+  Catalog,
+  DataPlan,
+  Network,
+  NinAdvancedResult,
+  NinBasicResult,
+  NinRetrieveResult,
+  Transaction,
+  TransactionStatus,
+  TransactionType,
+  TransactionUpdated,
+  WebhookTest,
+} from "./contract-types.ts";
+export {
+  AbortedError,
+  AirtimeError,
+  AuthenticationError,
+  DeliveryFailedError,
+  type ErrorCode,
+  InsufficientBalanceError,
+  InternalError,
+  InvalidRequestError,
+  NoAnswerError,
+  type NoAnswerReason,
+  NotFoundError,
+  OutcomeUnknownError,
+  PermissionError,
+  PlanUnavailableError,
+  ProviderTimeoutError,
+  RateLimitedError,
+  type RateState,
+  RecordNotFoundError,
+  ReferenceReusedError,
+  ServiceError,
+  UnavailableError,
+  WaitTimeoutError,
+  WebhookVerificationError,
+} from "./errors.ts";
+export type { Check, Order, OrderOptions } from "./order.ts";
+export type { CallOptions } from "./send.ts";
+export type { ClientOptions } from "./settings.ts";
+export type { FinalTransaction, TransactionFilter, Transactions } from "./transactions.ts";
+export { type OtherEvent, verifyWebhook, type WebhookEvent, type WebhookHeaders } from "./webhooks.ts";

@@ -1,0 +1,117 @@
+import { type Received, type ServiceRequest, wholeNumber } from "./attempt.ts";
+import type { IdentityTransaction, PurchasedTransaction } from "./contract-types.ts";
+import { isRecord, withSnakeCase } from "./field-names.ts";
+import { type CallOptions, send } from "./send.ts";
+import type { Settings } from "./settings.ts";
+
+/** Options of an order: a purchase or an identity check. */
+export type OrderOptions = CallOptions & {
+  /**
+   * Your own id of the order. Save it with your order before this call, and use it again for the same order. Without
+   * one the client makes one, which is lost if the process ends: then the order cannot be repeated safely.
+   */
+  readonly reference?: string;
+  /**
+   * True if an earlier call may have sent this order already, for example before a restart. Then a refusal that says
+   * nothing about that call throws an `OutcomeUnknownError`.
+   */
+  readonly repeated?: boolean;
+};
+
+type Placed = {
+  /** The order's own reference: the caller's, or the one that the client made. */
+  readonly callerReference: string;
+  /** True if an earlier request with this reference made the transaction. */
+  readonly replayed: boolean;
+};
+
+/** A purchase as the service knows it. `processing`: wait for it, and never order again. */
+export type Order = Readonly<PurchasedTransaction> &
+  Placed & {
+    /** While the order waits: the estimated seconds until its delivery, if the service names them. */
+    readonly estimatedDeliveryS?: number;
+  };
+
+/** An identity check. `result` is null only while the status is `processing`. */
+export type Check<Result> = Readonly<IdentityTransaction> & Placed & { readonly result: Readonly<Result> | null };
+
+type OrderRoute = { readonly operation: string; readonly path: string };
+
+export const purchase = (settings: Settings, route: OrderRoute, body: object, options: OrderOptions): Promise<Order> =>
+  placeOrder(settings, route, body, options, ({ data, headers }, placed): Order | undefined => {
+    if (!isRecord(data) || !isTransaction<PurchasedTransaction>(data.transaction)) return undefined;
+    const estimatedDeliveryS = wholeNumber(headers.get("x-estimated-delivery"));
+    return { ...data.transaction, ...placed, ...(estimatedDeliveryS !== undefined && { estimatedDeliveryS }) };
+  });
+
+/**
+ * A check whose first request is still in flight is answered without its result, which only the same request can get,
+ * within 10 minutes: a lookup does not show it (docs/interface.md 7.D8, 12.D11). So it is sent again.
+ */
+export const check = <Result extends object>(
+  settings: Settings,
+  route: OrderRoute,
+  body: object,
+  options: OrderOptions,
+): Promise<Check<Result>> =>
+  placeOrder(
+    settings,
+    route,
+    body,
+    options,
+    ({ data }, placed): Check<Result> | undefined =>
+      isRecord(data) && isTransaction<IdentityTransaction>(data.transaction) && isResult<Result>(data.result)
+        ? { ...data.transaction, ...placed, result: data.result }
+        : undefined,
+    ({ status, result }) => status === "processing" && result === null,
+  );
+
+const placeOrder = <Data>(
+  settings: Settings,
+  { operation, path }: OrderRoute,
+  body: object,
+  options: OrderOptions,
+  read: (answer: Received, placed: Placed) => Data | undefined,
+  isPreliminary?: (data: Data) => boolean,
+): Promise<Data> => {
+  if ("reference" in body) throw new TypeError("Pass the reference in the second argument: { reference }");
+  const reference = referenceFrom(options);
+  const request: ServiceRequest<Data> = {
+    operation,
+    method: "POST",
+    path,
+    body: JSON.stringify({ ...withSnakeCase(body), reference }),
+    reference,
+    read: (answer) =>
+      read(answer, {
+        callerReference: reference,
+        replayed: answer.headers.get("idempotent-replayed") === "true",
+      }),
+    ...(isPreliminary && { isPreliminary }),
+  };
+  return send(settings, request, options, options.repeated);
+};
+
+/** Only what decides the order is checked, because fields of an answer may be added later. */
+const isTransaction = <Transaction extends PurchasedTransaction | IdentityTransaction>(
+  value: unknown,
+): value is Transaction => isRecord(value) && typeof value.reference === "string" && typeof value.status === "string";
+
+const isResult = <Result extends object>(value: unknown): value is Result | null => value === null || isRecord(value);
+
+/** A reference that is given but has no value must not silently become another order. */
+const referenceFrom = (options: OrderOptions): string => {
+  if (!("reference" in options)) {
+    if (options.repeated) throw new TypeError("A repeated order needs its reference");
+    return newReference();
+  }
+  const { reference } = options;
+  if (typeof reference !== "string" || !/^[\w.:-]{1,100}$/.test(reference)) {
+    throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -");
+  }
+  return reference;
+};
+
+/** 128 random bits. It has no digits, so it cannot contain the order's phone number, which the service refuses. */
+const newReference = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => "abcdefghijklmnop"[byte % 16]).join("");

@@ -1,0 +1,93 @@
+import { type Attempt, type AttemptEvent, attempt, type ServiceRequest } from "./attempt.ts";
+import { parseMs, type Settings } from "./settings.ts";
+import { sleep } from "./sleep.ts";
+import { abortError, judge, type Verdict } from "./verdict.ts";
+
+/** Options of every call. */
+export type CallOptions = {
+  /** The deadline of the call with all its attempts and waits, instead of the client's. */
+  readonly timeoutMs?: number;
+  /** Ends the call early. If the order may have been placed by then, the call throws an `OutcomeUnknownError`. */
+  readonly signal?: AbortSignal;
+};
+
+const FIRST_BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 8_000;
+/** A retry with less time would hardly be answered, and could make a known outcome unknown. */
+const RETRY_MS_MIN = 1_000;
+
+/**
+ * Sends the request until an answer decides the call, with the same bytes, and so the same reference, in every attempt.
+ * `sentBefore`: an earlier call may have placed the order.
+ */
+export const send = async <Data>(
+  settings: Settings,
+  request: ServiceRequest<Data>,
+  { timeoutMs = settings.timeoutMs, signal }: CallOptions,
+  sentBefore = false,
+): Promise<Data> => {
+  const { reference } = request;
+  const deadline = performance.now() + parseMs("timeoutMs", timeoutMs);
+  let mayExist = sentBefore;
+  let preliminary: { readonly data: Data } | undefined;
+
+  for (let number = 1; ; number += 1) {
+    if (signal?.aborted) throw abortError(reference, mayExist, signal.reason);
+    const startedAt = performance.now();
+    const leftMs = number === 1 ? timeoutMs : Math.max(deadline - startedAt, RETRY_MS_MIN);
+    const tried = await attempt(settings, request, Math.min(settings.attemptTimeoutMs, leftMs), signal);
+    const endedAt = performance.now();
+
+    const { met } = tried;
+    const isPreliminary = met.kind === "answered" && request.isPreliminary?.(met.data) === true;
+    const verdict = judge(met, isPreliminary, {
+      reference,
+      mayExist,
+      backoffMs: backoffMs(number),
+      waitMsMax: deadline - endedAt - RETRY_MS_MIN,
+    });
+    report(settings, request, number, endedAt - startedAt, tried, verdict);
+
+    if (met.kind === "answered") {
+      if (verdict.kind === "return") return met.data;
+      preliminary = met;
+    }
+    if (verdict.kind === "throw") {
+      // The deadline came while a better answer was sought.
+      if (preliminary && met.kind === "no_answer") return preliminary.data;
+      throw verdict.error;
+    }
+    if (verdict.kind === "retry") {
+      mayExist = verdict.mayExist;
+      await sleep(verdict.waitMs, signal);
+    }
+  }
+};
+
+/** Half of it is random, so that clients do not retry together. */
+const backoffMs = (number: number): number =>
+  Math.min(FIRST_BACKOFF_MS * 2 ** (number - 1), BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
+
+const report = (
+  { onAttempt }: Settings,
+  { operation, reference }: Pick<ServiceRequest<unknown>, "operation" | "reference">,
+  number: number,
+  durationMs: number,
+  { met, status, requestId, rate }: Attempt<unknown>,
+  verdict: Verdict,
+): void => {
+  if (onAttempt === undefined) return;
+  const event: AttemptEvent = {
+    operation,
+    reference,
+    attempt: number,
+    durationMs: Math.round(durationMs),
+    result: met.kind === "refused" ? met.error.code : met.kind === "no_answer" ? met.error.reason : met.kind,
+    status,
+    requestId,
+    rate,
+    retryInMs: verdict.kind === "retry" ? Math.round(verdict.waitMs) : undefined,
+  };
+  // A log that fails, at once or later, must not change what the call reports about an order.
+  (async () => onAttempt(event))().catch(() => {});
+};

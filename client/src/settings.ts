@@ -1,0 +1,54 @@
+import type { AttemptEvent } from "./attempt.ts";
+
+/** What a client is made from. */
+export type ClientOptions = {
+  /** The service's base URL, which ends with `/v1`. It is `https`, except on this machine. */
+  readonly baseUrl: string;
+  /** `live_...` places real orders, `test_...` simulated ones. */
+  readonly apiKey: string;
+  /** The deadline of a call with all its attempts and waits. Default 90,000. */
+  readonly timeoutMs?: number;
+  /** The longest one attempt may take. Default 35,000; the service answers within 30,000. */
+  readonly attemptTimeoutMs?: number;
+  /** Used instead of the global `fetch`. It must not retry or follow redirects. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Called after each attempt, for logs and metrics. It gets neither keys nor personal data; what it throws is ignored. */
+  readonly onAttempt?: (event: AttemptEvent) => void;
+};
+
+export type Settings = Required<Omit<ClientOptions, "onAttempt">> & Pick<ClientOptions, "onAttempt">;
+
+/** A new minute of the rate limit (60 s) and one attempt (30 s). */
+const TIMEOUT_MS = 90_000;
+/** Longer than the service takes to answer: its functions end after 29 s. */
+const ATTEMPT_TIMEOUT_MS = 35_000;
+/** The longest delay that `setTimeout` keeps. */
+const TIMER_MS_MAX = 2_147_483_647;
+
+/** Throws a `TypeError` for a setting that cannot work. Its message never has the key. */
+export const parseSettings = (options: ClientOptions): Settings => {
+  const baseUrl = String(options.baseUrl).replace(/\/+$/, "");
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url?.pathname.endsWith("/v1")) throw new TypeError("baseUrl must be a URL that ends with /v1");
+  if (url.protocol !== "https:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+    throw new TypeError("baseUrl must be https, because requests carry the API key");
+  }
+  // A stray line break would make fetch throw an error that shows the key.
+  if (!/^(live|test)_[\w-]+$/.test(options.apiKey)) {
+    throw new TypeError("apiKey must be a key of the service: live_... or test_...");
+  }
+  return {
+    baseUrl,
+    apiKey: options.apiKey,
+    timeoutMs: parseMs("timeoutMs", options.timeoutMs ?? TIMEOUT_MS),
+    attemptTimeoutMs: parseMs("attemptTimeoutMs", options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS),
+    // Looked up at each call, and called as a function, as some runtimes require.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    onAttempt: options.onAttempt,
+  };
+};
+
+export const parseMs = (name: string, ms: number): number => {
+  if (!(ms > 0 && ms <= TIMER_MS_MAX)) throw new TypeError(`${name} must be a number of milliseconds above 0`);
+  return ms;
+};

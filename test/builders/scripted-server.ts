@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll } from "vitest";
+
+/** What the server does with one request. */
+export type Step = (response: ServerResponse, request: IncomingMessage) => void;
+
+export type ReceivedRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+};
+
+/** Stopped after the importing file, because its tests run at the same time. */
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A server that answers each request by the next step of its script, and the rest by the last one. */
+export const startScriptedServer = async (...script: readonly Step[]) => {
+  const received: ReceivedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const step = script[Math.min(received.length, script.length - 1)];
+    const { method = "", url = "", headers } = request;
+    received.push({ method, path: url, headers, body: await text(request) });
+    step?.(response, request);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  servers.push(server);
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, received };
+};
+
+/** An answer of the service. */
+export const answers = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step => {
+  const common = { "content-type": "application/json", "x-request-id": "req-1" };
+  const rate = { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" };
+  return (response) => response.writeHead(status, { ...common, ...rate, ...headers }).end(JSON.stringify(body));
+};
+
+/** A success of the service. */
+export const succeeds = (data: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
+  answers(200, { status: true, message: "Done", data }, headers);
+
+/** An error of the service. */
+export const refuses = (
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+  errors?: Readonly<Record<string, readonly string[]>>,
+): Step =>
+  answers(status, { status: false, message: `Refused: ${code}`, errors }, { "x-error-code": code, ...headers });
+
+/** An answer of something between client and service. */
+export const proxyAnswers =
+  (status: number, headers: Readonly<Record<string, string>> = {}): Step =>
+  (response) =>
+    response.writeHead(status, { "content-type": "text/html", ...headers }).end("<h1>Bad gateway</h1>");
+
+/** Closes the connection without an answer. */
+export const drops: Step = (response) => void response.destroy();
+
+/** Sends the head and a part of the body, and closes the connection. */
+export const breaksOff: Step = (response) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "500" });
+  response.write('{"status":true,"data":{"transaction":{"refer', () => response.destroy());
+};
+
+/** A complete 200 whose JSON is cut off. */
+export const truncates: Step = (response) =>
+  void response.writeHead(200, { "content-type": "application/json" }).end('{"status":true,"data":{"transac');
+
+/** Never answers. */
+export const hangs: Step = () => {};

@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { sleep } from "../../../shared/platform/time.ts";
+import { seeded } from "../../builders/seeded.ts";
+
+type Forwarded = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+
+/** How long a request may be on its way after its client has gone. */
+const LATE_MS_MAX = 3_000;
+const DELAY_MS_MAX = 1_000;
+
+/** What the proxy does with a request, and how often among 100. The rest is passed on as it is. */
+const faults = {
+  request_dropped: 5,
+  request_late: 4,
+  answer_dropped: 6,
+  answer_truncated: 3,
+  answer_replaced_by_502: 4,
+  refused_with_500: 3,
+  refused_with_502: 3,
+  refused_with_429: 4,
+  delayed: 5,
+  duplicated: 5,
+} as const;
+type Fault = keyof typeof faults;
+
+export type FaultyProxy = {
+  readonly baseUrl: string;
+  readonly counts: ReadonlyMap<Fault | "passed" | "unreachable", number>;
+  readonly stop: () => void;
+};
+
+/** A proxy that loses, delays, repeats and replaces requests and answers. */
+export const startFaultyProxy = async (port: number, seed: number): Promise<FaultyProxy> => {
+  const random = seeded(seed);
+  const counts = new Map<Fault | "passed" | "unreachable", number>();
+  const count = (name: Fault | "passed" | "unreachable"): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+
+  const chooseFault = (): Fault | undefined => {
+    let left = random() * 100;
+    for (const [fault, share] of Object.entries(faults)) {
+      left -= share;
+      if (left < 0 && isFault(fault)) return fault;
+    }
+    return undefined;
+  };
+
+  const server = createServer(async (request, response) => {
+    const { method, url: path, headers } = request;
+    const body = await buffer(request).catch(() => undefined);
+    if (body === undefined) return;
+    const forward = (): Promise<Forwarded> =>
+      new Promise((resolve, reject) => {
+        const outgoing = httpRequest({ host: "127.0.0.1", port, method, path, headers }, (incoming) => {
+          buffer(incoming).then(
+            (received) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: received }),
+            reject,
+          );
+        });
+        outgoing.once("error", reject).end(body);
+      });
+    const fault = chooseFault();
+    count(fault ?? "passed");
+    try {
+      await serve(fault, forward, response, random);
+    } catch {
+      count("unreachable");
+      badGateway(response);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const ownPort = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    baseUrl: `http://127.0.0.1:${ownPort}/v1`,
+    counts,
+    stop: () => server.close().closeAllConnections(),
+  };
+};
+
+const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);
+
+const serve = async (
+  fault: Fault | undefined,
+  forward: () => Promise<Forwarded>,
+  response: ServerResponse,
+  random: () => number,
+): Promise<void> => {
+  switch (fault) {
+    case "request_dropped":
+      response.destroy();
+      return;
+    case "request_late":
+      response.destroy();
+      await sleep(random() * LATE_MS_MAX);
+      await forward();
+      return;
+    case "answer_dropped":
+      await forward();
+      response.destroy();
+      return;
+    case "answer_truncated": {
+      const { status, headers, body } = await forward();
+      const { "content-length": _length, "transfer-encoding": _encoding, ...kept } = headers;
+      response.writeHead(status, kept).end(body.subarray(0, body.length / 2));
+      return;
+    }
+    case "answer_replaced_by_502":
+      await forward();
+      badGateway(response);
+      return;
+    case "refused_with_502":
+      badGateway(response);
+      return;
+    case "refused_with_500":
+      response.writeHead(500, { "content-type": "application/json" }).end('{"message":"Internal Server Error"}');
+      return;
+    case "refused_with_429":
+      response.writeHead(429, { "retry-after": "1" }).end("Too many requests");
+      return;
+    case "duplicated": {
+      const [first] = await Promise.all([forward(), forward()]);
+      pass(first, response);
+      return;
+    }
+    case "delayed":
+      await sleep(random() * DELAY_MS_MAX);
+  }
+  pass(await forward(), response);
+};
+
+const pass = ({ status, headers, body }: Forwarded, response: ServerResponse): void =>
+  void response.writeHead(status, headers).end(body);
+
+const badGateway = (response: ServerResponse): void => {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(502, { "content-type": "text/html" }).end("<html><h1>502 Bad Gateway</h1></html>");
+};

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import * as z from "zod";
+import { sleep } from "../../../shared/platform/time.ts";
+import { type AdminContext, openAdminContext } from "../../../tools/admin/context.ts";
+import { setEnvironment } from "../../../tools/local/local-aws.ts";
+import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
+import { until } from "../../builders/until.ts";
+
+const NO_LIMIT = 1_000_000_000;
+const START_MS_MAX = 20_000;
+
+const serviceFile = z.object({
+  base_url: z.string(),
+  upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
+});
+
+export type KillableService = {
+  readonly baseUrl: string;
+  readonly port: number;
+  /** In this process, so that it survives the kills. */
+  readonly simulator: Simulator;
+  /** The operator's access to the process that runs now. */
+  readonly admin: () => Promise<AdminContext>;
+  /** kill -9. */
+  readonly kill: () => Promise<void>;
+  /** Starts the service again at the same address with the same data. */
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** `npm start` with a simulator outside its process, to be killed and started again. */
+export const startKillableService = async (folder: string): Promise<KillableService> => {
+  const port = await freePort();
+  const path = join(folder, "service.json");
+  const liveKey = `live_${randomBytes(32).toString("base64url")}`;
+  const simulator = await startSimulator({ liveKey, limits: { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT } });
+  let kill = async (): Promise<void> => {};
+  let opened: AdminContext | undefined;
+
+  const start = async (): Promise<void> => {
+    rmSync(path, { force: true });
+    const child = spawn(process.execPath, ["tools/local/start.ts"], {
+      stdio: "ignore",
+      env: {
+        ...process.env,
+        PORT: String(port),
+        DATA_DIR: join(folder, "data"),
+        SERVICE_FILE: path,
+        UPSTREAM_BASE_URL: simulator.baseUrl,
+        UPSTREAM_LIVE_KEY: liveKey,
+      },
+    });
+    const ended = once(child, "exit");
+    const killAtExit = (): void => void child.kill("SIGKILL");
+    process.once("exit", killAtExit);
+    kill = async () => {
+      opened?.close();
+      opened = undefined;
+      child.kill("SIGKILL");
+      await ended;
+      process.off("exit", killAtExit);
+      // Its database ends right after it.
+      await sleep(200);
+    };
+    await until("the service has started", () => existsSync(path), { timeoutMs: START_MS_MAX, everyMs: 50 });
+    const { webhook_url: url, webhook_secret: secret } = details().upstream;
+    simulator.state.webhook = { url, secret };
+  };
+  const details = () => serviceFile.parse(JSON.parse(readFileSync(path, "utf8")));
+
+  await start();
+  return {
+    baseUrl: details().base_url,
+    port,
+    simulator,
+    admin: async () => {
+      if (opened !== undefined) return opened;
+      const restore = setEnvironment({ SERVICE_FILE: path });
+      opened = await openAdminContext({ by: "client test" });
+      restore();
+      return opened;
+    },
+    kill: () => kill(),
+    start,
+    stop: async () => {
+      await kill();
+      await simulator.stop();
+    },
+  };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+};

@@ -1,0 +1,374 @@
+import { describe, expect, test } from "vitest";
+import {
+  AbortedError,
+  AirtimeClient,
+  type AttemptEvent,
+  type ClientOptions,
+  DeliveryFailedError,
+  InsufficientBalanceError,
+  InvalidRequestError,
+  NoAnswerError,
+  OutcomeUnknownError,
+  PermissionError,
+  RateLimitedError,
+  ReferenceReusedError,
+  ServiceError,
+  UnavailableError,
+} from "../../../../client/src/index.ts";
+import {
+  answers,
+  breaksOff,
+  drops,
+  hangs,
+  proxyAnswers,
+  refuses,
+  type Step,
+  startScriptedServer,
+  succeeds,
+  truncates,
+} from "../../../builders/scripted-server.ts";
+
+const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
+const transaction = { reference: "DATA_1", status: "success", amount: 500, description: "MTN 1GB for 08031234567" };
+const delivered = succeeds({ transaction }, { "idempotent-replayed": "true", "x-transaction-reference": "DATA_1" });
+const refunded = { "x-transaction-reference": "DATA_1", "idempotent-replayed": "true" };
+
+/** A client of a server with this script, and what both saw. */
+const scripted = async (script: readonly Step[], options: Partial<ClientOptions> = {}) => {
+  const { baseUrl, received } = await startScriptedServer(...script);
+  const events: AttemptEvent[] = [];
+  const onAttempt = (event: AttemptEvent): void => void events.push(event);
+  const client = new AirtimeClient({ baseUrl, apiKey: "live_key", timeoutMs: 8_000, onAttempt, ...options });
+  const sent = (): unknown[] => received.map(({ body }) => JSON.parse(body));
+  return { client, received, events, sent };
+};
+const buy = (client: AirtimeClient, options = {}) => client.data.purchase(order, { reference: "order-1", ...options });
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe.concurrent("an order whose first attempt has an unknown outcome", { timeout: 30_000 }, () => {
+  const unknowns: readonly (readonly [string, Step])[] = [
+    ["a dropped connection", drops],
+    ["an answer that breaks off", breaksOff],
+    ["a 200 with truncated JSON", truncates],
+    ["a 200 that is not an answer of the service", answers(200, { status: true, message: "", data: {} })],
+    ["a 502 with HTML", proxyAnswers(502)],
+    ["a 500 without a code", answers(500, { message: "Internal Server Error" })],
+    ["a 429 without a code", proxyAnswers(429)],
+    ["a 503 without a code", proxyAnswers(503)],
+  ];
+  test.each(unknowns)("is sent again with the same bytes after %s, and the replay is its answer", async (_, first) => {
+    const { client, received } = await scripted([first, delivered]);
+    await expect(buy(client)).resolves.toEqual({ ...transaction, callerReference: "order-1", replayed: true });
+    expect(received.map(({ body }) => body)).toEqual([received[0]?.body, received[0]?.body]);
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({
+      network_id: 1,
+      plan_id: 101,
+      phone_number: "08031234567",
+      reference: "order-1",
+    });
+  });
+
+  test("is sent again after an attempt without an answer in time", async () => {
+    const { client, events } = await scripted([hangs, delivered], { attemptTimeoutMs: 200 });
+    await expect(buy(client)).resolves.toMatchObject({ status: "success" });
+    expect(events.map(({ result }) => result)).toEqual(["timeout", "answered"]);
+  });
+
+  const undecided: readonly (readonly [string, Step, typeof ServiceError])[] = [
+    ["401 invalid_api_key", refuses(401, "invalid_api_key"), ServiceError],
+    ["403 ip_not_whitelisted", refuses(403, "ip_not_whitelisted"), PermissionError],
+    ["400 insufficient_balance", refuses(400, "insufficient_balance"), InsufficientBalanceError],
+    ["422 validation_failed without a transaction", refuses(422, "validation_failed"), InvalidRequestError],
+    ["422 plan_unavailable", refuses(422, "plan_unavailable"), ServiceError],
+    ["429 with a long Retry-After", refuses(429, "rate_limited", { "retry-after": "60" }), RateLimitedError],
+    ["503 with a long Retry-After", refuses(503, "provider_unavailable", { "retry-after": "300" }), UnavailableError],
+  ];
+  test.each(undecided)("stays unknown when its retry is refused with %s", async (_, refusal, cause) => {
+    const { client, received } = await scripted([drops, refusal]);
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({
+      reference: "order-1",
+      message: expect.stringContaining('await client.transactions.get("order-1")'),
+      requestId: "req-1",
+      rate: { limit: 60, remaining: 59 },
+    });
+    expect(Object(error).cause).toBeInstanceOf(cause);
+    expect(received).toHaveLength(2);
+  });
+
+  test("has failed when the replay reports the error of the first attempt", async () => {
+    const { client } = await scripted([drops, refuses(502, "delivery_failed", refunded)]);
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(DeliveryFailedError);
+    expect(error).toMatchObject({
+      code: "delivery_failed",
+      status: 502,
+      reference: "order-1",
+      transactionReference: "DATA_1",
+      replayed: true,
+    });
+  });
+
+  test("was never placed when its reference belongs to another order", async () => {
+    const fields = { reference: ["Was used for a different request: choose another"] };
+    const { client } = await scripted([drops, refuses(422, "reference_reused", {}, fields)]);
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(ReferenceReusedError);
+    expect(error).toMatchObject({ fields, reference: "order-1", transactionReference: undefined });
+  });
+
+  test("stays unknown at the deadline, with the last attempt as its cause", async () => {
+    const { client, received } = await scripted([proxyAnswers(502)], { timeoutMs: 2_500 });
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(Object(error).cause).toMatchObject({ name: "NoAnswerError", reason: "unreadable", status: 502 });
+    expect(received.length).toBeGreaterThan(1);
+  });
+
+  test.each([301, 302, 307, 308])("stays unknown after a %i, which is not followed", async (status) => {
+    const { client, received } = await scripted([proxyAnswers(status, { location: "/v1/elsewhere" })]);
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(Object(error).cause).toMatchObject({ status });
+    expect(received).toHaveLength(1);
+  });
+
+  test("stays unknown after a 404 that is not the service's, because only X-Error-Code is a promise", async () => {
+    const { client, received } = await scripted([proxyAnswers(404)]);
+    expect(await errorOf(buy(client))).toBeInstanceOf(OutcomeUnknownError);
+    expect(received).toHaveLength(1);
+  });
+
+  test("stays unknown when the caller aborts during the attempt or the wait after it", async () => {
+    const during = new AbortController();
+    const hanging = await scripted([hangs]);
+    setTimeout(() => during.abort(new Error("gone")), 200);
+    const one = await errorOf(buy(hanging.client, { signal: during.signal }));
+    expect(one).toMatchObject({ name: "OutcomeUnknownError", reference: "order-1", cause: { message: "gone" } });
+    expect(hanging.events.map(({ result }) => result)).toEqual(["aborted"]);
+
+    const waiting = new AbortController();
+    const dropping = await scripted([drops], { onAttempt: () => setTimeout(() => waiting.abort(), 10) });
+    expect(await errorOf(buy(dropping.client, { signal: waiting.signal }))).toBeInstanceOf(OutcomeUnknownError);
+    expect(dropping.received).toHaveLength(1);
+  });
+
+  test("throws an error that has the reference which the client made", async () => {
+    const { client, sent } = await scripted([drops], { timeoutMs: 1_000 });
+    const error = await errorOf(client.airtime.purchase({ network: "mtn", phoneNumber: "08031234567", amount: 100 }));
+    expect(sent()).toEqual([
+      { network: "mtn", phone_number: "08031234567", amount: 100, reference: Object(error).reference },
+    ]);
+    expect(Object(error).reference).toMatch(/^[a-p]{32}$/);
+  });
+});
+
+describe.concurrent("an order that was certainly not placed", { timeout: 30_000 }, () => {
+  test("throws the refusal of its first attempt", async () => {
+    const { client, received } = await scripted([
+      refuses(422, "validation_failed", {}, { phone_number: ["Must be an 11-digit Nigerian mobile number"] }),
+    ]);
+    const error = await errorOf(buy(client));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error).toMatchObject({
+      code: "validation_failed",
+      fields: { phoneNumber: ["Must be an 11-digit Nigerian mobile number"] },
+      reference: "order-1",
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test.each([
+    ["429", refuses(429, "rate_limited", { "retry-after": "1" })],
+    ["503", refuses(503, "provider_unavailable", { "retry-after": "1" })],
+    ["500 internal_error", refuses(500, "internal_error")],
+  ])("is sent again with the same reference after a %s, once it may pass", async (_, refusal) => {
+    const { client, received } = await scripted([refusal, delivered]);
+    await expect(buy(client)).resolves.toMatchObject({ status: "success" });
+    expect(received[1]?.body).toBe(received[0]?.body);
+  });
+
+  test("waits as long as Retry-After says", async () => {
+    const { client, events } = await scripted([refuses(429, "rate_limited", { "retry-after": "2" }), delivered]);
+    const startedAt = performance.now();
+    await buy(client);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(2_000);
+    expect(events[0]?.retryInMs).toBeGreaterThanOrEqual(2_000);
+  });
+
+  test("throws the refusal at once if Retry-After is after the deadline", async () => {
+    const { client, received } = await scripted([refuses(429, "rate_limited", { "retry-after": "60" })]);
+    await expect(buy(client)).rejects.toMatchObject({
+      name: "RateLimitedError",
+      retryAfterS: 60,
+      reference: "order-1",
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test("throws an AbortedError if the caller aborted before the first attempt, or after a refusal", async () => {
+    const early = await scripted([delivered]);
+    const aborted = await errorOf(buy(early.client, { signal: AbortSignal.abort() }));
+    expect(aborted).toBeInstanceOf(AbortedError);
+    expect(aborted).toMatchObject({ reference: "order-1" });
+    expect(early.received).toHaveLength(0);
+
+    const controller = new AbortController();
+    const refused = await scripted([refuses(429, "rate_limited", { "retry-after": "5" })], {
+      onAttempt: () => setTimeout(() => controller.abort(), 10),
+    });
+    expect(await errorOf(buy(refused.client, { signal: controller.signal }))).toBeInstanceOf(AbortedError);
+  });
+
+  test("throws a plain ServiceError for a code that this release does not know", async () => {
+    const { client } = await scripted([refuses(409, "a_later_code")]);
+    await expect(buy(client)).rejects.toMatchObject({ name: "ServiceError", code: "a_later_code", status: 409 });
+  });
+
+  test("throws the refusal even if its body breaks off, because the header says it", async () => {
+    const { client } = await scripted([
+      (response) => {
+        response.writeHead(400, { "x-error-code": "insufficient_balance", "content-length": "100" });
+        response.write('{"sta', () => response.destroy());
+      },
+    ]);
+    await expect(buy(client)).rejects.toMatchObject({ name: "InsufficientBalanceError" });
+  });
+});
+
+describe.concurrent("an order", { timeout: 30_000 }, () => {
+  test("that is processing is an answer, and is not sent again", async () => {
+    const processing = { ...transaction, status: "processing" };
+    const { client, received } = await scripted([
+      succeeds({ transaction: processing }, { "x-estimated-delivery": "90" }),
+    ]);
+    await expect(buy(client)).resolves.toEqual({
+      ...processing,
+      callerReference: "order-1",
+      replayed: false,
+      estimatedDeliveryS: 90,
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test("that an earlier call may have sent stays unknown when it is refused without its transaction", async () => {
+    const { client } = await scripted([refuses(403, "account_restricted")]);
+    expect(await errorOf(buy(client, { repeated: true }))).toBeInstanceOf(OutcomeUnknownError);
+    expect(await errorOf(buy(client))).toBeInstanceOf(PermissionError);
+  });
+
+  test("is not sent if its reference has no value, or is among the order's fields", async () => {
+    const { client, received } = await scripted([delivered]);
+    for (const reference of [undefined, null, "", "a b", "x".repeat(101), 17]) {
+      await expect(buy(client, { reference })).rejects.toThrow("reference must be");
+    }
+    const body: typeof order & { reference: string } = { ...order, reference: "order-1" };
+    await expect(client.data.purchase(body)).rejects.toThrow("second argument");
+    await expect(client.data.purchase(order, { repeated: true })).rejects.toThrow("needs its reference");
+    expect(received).toHaveLength(0);
+  });
+
+  test("ends at its deadline even if fetch ignores its signal", async () => {
+    const { client } = await scripted([], { fetch: () => new Promise(() => {}), timeoutMs: 300 });
+    const error = await errorOf(buy(client));
+    expect(error).toMatchObject({ name: "OutcomeUnknownError", cause: { reason: "timeout" } });
+  });
+
+  test("is not changed by a hook that throws or rejects", async () => {
+    const throwing = await scripted([delivered], {
+      onAttempt: () => {
+        throw new Error("log");
+      },
+    });
+    await expect(buy(throwing.client)).resolves.toMatchObject({ status: "success" });
+    const rejecting = await scripted([delivered], { onAttempt: async () => Promise.reject(new Error("log")) });
+    await expect(buy(rejecting.client)).resolves.toMatchObject({ status: "success" });
+  });
+
+  test("shows its hook and its errors neither the key nor the phone number", async () => {
+    const { client, events } = await scripted([drops, refuses(403, "account_restricted")]);
+    const error = await errorOf(buy(client));
+    const { inspect } = await import("node:util");
+    const shown = inspect([events, error, client], { depth: 10, showHidden: true });
+    expect(shown).toContain("order-1");
+    expect(shown).not.toContain("live_key");
+    expect(shown).not.toContain("8031234567");
+  });
+});
+
+describe.concurrent("an identity check", { timeout: 30_000 }, () => {
+  const check = { nin: "00000000000", isConsent: true } as const;
+  const reported = { title: "NIN Verification", amount: 150, reference: "VERIFY_1", status: "success" };
+  const person = { first_name: "ADAEZE", date_of_birth: "1971-04-27" };
+  const found = succeeds({ transaction: reported, result: person }, { "idempotent-replayed": "true" });
+  const inFlight = succeeds({ transaction: { ...reported, status: "processing" }, result: null });
+
+  test("whose first request is in flight is sent again until its result is there", async () => {
+    const { client, received } = await scripted([drops, inFlight, inFlight, found]);
+    await expect(client.nin.verify(check, { reference: "check-1" })).resolves.toEqual({
+      ...reported,
+      callerReference: "check-1",
+      replayed: true,
+      result: { firstName: "ADAEZE", dateOfBirth: "1971-04-27" },
+    });
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test("that is still in flight at the deadline is answered as processing without a result", async () => {
+    const { client } = await scripted([inFlight, drops], { timeoutMs: 2_500 });
+    const answer = await client.nin.verify(check, { reference: "check-1" });
+    expect(answer).toMatchObject({ status: "processing", result: null });
+  });
+
+  test("that is processing stays unknown when its retry is refused, and has failed when the replay says so", async () => {
+    const refused = await scripted([inFlight, refuses(401, "invalid_api_key")]);
+    expect(await errorOf(refused.client.nin.verify(check))).toBeInstanceOf(OutcomeUnknownError);
+    const failed = await scripted([inFlight, refuses(504, "provider_timeout", refunded)]);
+    await expect(failed.client.nin.verify(check)).rejects.toMatchObject({ name: "ProviderTimeoutError" });
+  });
+
+  test("whose result is no longer kept names the transaction that was charged", async () => {
+    const { client } = await scripted([drops, refuses(422, "reference_reused", { "x-transaction-reference": "V_1" })]);
+    const error = await errorOf(client.nin.verify(check, { reference: "check-1" }));
+    expect(error).toMatchObject({ name: "ReferenceReusedError", transactionReference: "V_1" });
+  });
+});
+
+describe.concurrent("a read", { timeout: 30_000 }, () => {
+  const wallet = {
+    currency: "NGN",
+    balance: 99_500,
+    low_balance_threshold: null,
+    updated_at: "2026-11-21T09:30:01.200Z",
+  };
+
+  test("is tried again until the deadline, and then throws a NoAnswerError", async () => {
+    const passing = await scripted([proxyAnswers(502), succeeds({ wallet })]);
+    await expect(passing.client.wallet.get()).resolves.toEqual({
+      currency: "NGN",
+      balance: 99_500,
+      lowBalanceThreshold: null,
+      updatedAt: "2026-11-21T09:30:01.200Z",
+    });
+    const { client } = await scripted([drops], { timeoutMs: 1_500 });
+    await expect(client.wallet.get()).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  test("that is aborted throws an AbortedError", async () => {
+    const { client } = await scripted([hangs]);
+    await expect(client.wallet.get({ signal: AbortSignal.timeout(100) })).rejects.toBeInstanceOf(AbortedError);
+  });
+});
+
+test("a client refuses a base URL without /v1 or https, and a key of another form, without showing the key", () => {
+  const make = (baseUrl: string, apiKey: string) => () => new AirtimeClient({ baseUrl, apiKey });
+  expect(make("https://example.com", "live_key")).toThrow("ends with /v1");
+  expect(make("http://example.com/v1", "live_key")).toThrow("must be https");
+  expect(make("https://example.com/v1/", "live_key")).not.toThrow();
+  expect(make("https://example.com/v1", "live_key\n")).toThrow(/^apiKey must be a key of the service: live_\.\.\. or/);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import {
+  AirtimeClient,
+  type ClientOptions,
+  NotFoundError,
+  PermissionError,
+  PlanUnavailableError,
+  WaitTimeoutError,
+} from "../../../../client/src/index.ts";
+import {
+  answers,
+  drops,
+  refuses,
+  type Step,
+  startScriptedServer,
+  succeeds,
+} from "../../../builders/scripted-server.ts";
+
+const scripted = async (script: readonly Step[], options: Partial<ClientOptions> = {}) => {
+  const { baseUrl, received } = await startScriptedServer(...script);
+  return { client: new AirtimeClient({ baseUrl, apiKey: "test_key", timeoutMs: 8_000, ...options }), received };
+};
+const view = (status: string, reference = "DATA_1") => ({
+  reference,
+  status,
+  amount: 500,
+  caller_reference: "order-1",
+});
+const found = (status: string): Step => succeeds({ transaction: view(status) });
+const notFound = refuses(404, "not_found");
+
+describe.concurrent("transactions", { timeout: 30_000 }, () => {
+  test("are looked up by a reference that is encoded in the path", async () => {
+    const { client, received } = await scripted([found("success")]);
+    await expect(client.transactions.get("a/b?c")).resolves.toMatchObject({ callerReference: "order-1" });
+    expect(received[0]).toMatchObject({
+      path: "/v1/transactions/a%2Fb%3Fc",
+      headers: { authorization: "Bearer test_key" },
+    });
+    await expect(client.transactions.get("")).rejects.toThrow("reference must be a text");
+  });
+
+  test("that are unknown throw a NotFoundError", async () => {
+    const { client } = await scripted([notFound]);
+    await expect(client.transactions.get("order-1")).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  test("are waited for until their status is final, through a 404, a lost answer and a rate limit", async () => {
+    const limited = refuses(429, "rate_limited", { "retry-after": "1" });
+    const { client } = await scripted([notFound, drops, limited, found("processing"), found("failed")]);
+    await expect(client.transactions.wait("order-1", { timeoutMs: 20_000 })).resolves.toMatchObject({
+      status: "failed",
+    });
+  });
+
+  test("that are not final in time throw a WaitTimeoutError, which has the transaction", async () => {
+    const { client } = await scripted([found("processing")]);
+    const waiting = client.transactions.wait("order-1", { timeoutMs: 1_500 });
+    await expect(waiting).rejects.toBeInstanceOf(WaitTimeoutError);
+    await expect(waiting).rejects.toMatchObject({ reference: "order-1", transaction: { status: "processing" } });
+
+    const unseen = await scripted([notFound]);
+    await expect(unseen.client.transactions.wait("order-1", { timeoutMs: 1_500 })).rejects.toMatchObject({
+      name: "WaitTimeoutError",
+      transaction: undefined,
+      message: expect.stringContaining("same reference"),
+    });
+    const silent = await scripted([drops]);
+    await expect(silent.client.transactions.wait("order-1", { timeoutMs: 1_500 })).rejects.toMatchObject({
+      name: "WaitTimeoutError",
+      cause: { name: "NoAnswerError" },
+    });
+  });
+
+  test("are not waited for with a key that is refused, or after the caller aborted", async () => {
+    const refused = await scripted([refuses(403, "account_restricted")]);
+    await expect(refused.client.transactions.wait("order-1")).rejects.toBeInstanceOf(PermissionError);
+    const { client } = await scripted([found("processing")]);
+    const waiting = client.transactions.wait("order-1", { signal: AbortSignal.timeout(300) });
+    await expect(waiting).rejects.toMatchObject({ name: "AbortedError" });
+  });
+
+  test("are listed page after page, also after an empty one", async () => {
+    const { client, received } = await scripted([
+      succeeds({ transactions: [view("success", "A"), view("success", "B")], next_cursor: "c1" }),
+      succeeds({ transactions: [], next_cursor: "c2" }),
+      succeeds({ transactions: [view("success", "C")], next_cursor: null }),
+    ]);
+    const references: string[] = [];
+    const filter = { status: "success", from: new Date(0), to: "2026-11-21T09:30:00+01:00" } as const;
+    for await (const { reference } of client.transactions.list(filter)) references.push(reference);
+    expect(references).toEqual(["A", "B", "C"]);
+    const queries = received.map(({ path }) => Object.fromEntries(new URL(path, "http://localhost").searchParams));
+    const sent = { status: "success", from: "1970-01-01T00:00:00.000Z", to: "2026-11-21T09:30:00+01:00" };
+    expect(queries).toEqual([sent, { ...sent, cursor: "c1" }, { ...sent, cursor: "c2" }]);
+  });
+});
+
+describe.concurrent("the catalog", { timeout: 30_000 }, () => {
+  const body = {
+    networks: [{ id: 1, name: "MTN", code: "mtn" }],
+    data_plans: [{ id: 101, network_id: 1, price: 500 }],
+  };
+  const catalog = { networks: body.networks, dataPlans: [{ id: 101, networkId: 1, price: 500 }] };
+  const fresh = succeeds(body, { etag: '"v1"' });
+  const unchanged: Step = (response) => void response.writeHead(304, { etag: '"v1"' }).end();
+
+  test("is kept, and asked for with its ETag when it is revalidated", async () => {
+    const { client, received } = await scripted([fresh, unchanged]);
+    const first = await client.catalog.get();
+    expect(first).toEqual(catalog);
+    first.networks.pop();
+    await expect(client.catalog.get()).resolves.toEqual(catalog);
+    expect(received).toHaveLength(1);
+    await expect(client.catalog.get({ revalidate: true })).resolves.toEqual(catalog);
+    expect(received[1]?.headers["if-none-match"]).toBe('"v1"');
+  });
+
+  test("is revalidated after a plan of it was refused", async () => {
+    const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), unchanged]);
+    await client.catalog.get();
+    const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
+    await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(PlanUnavailableError);
+    await client.catalog.get();
+    expect(received).toHaveLength(3);
+  });
+
+  test("is not taken from a 304 that nobody asked for", async () => {
+    const { client } = await scripted([answers(304, ""), fresh]);
+    await expect(client.catalog.get()).rejects.toMatchObject({ name: "NoAnswerError", status: 304 });
+  });
+});

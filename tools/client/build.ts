@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const clientFolder = join(root, "client");
+
+/** The oldest runtime of `engines` in client/package.json. */
+const TARGET = "node20";
+
+/**
+ * Builds the package into a folder: its files as they are published. Its modules are one file for each module system;
+ * the types are beside them, once for each, because TypeScript takes a file's module system from its package.json.
+ */
+export const buildClient = async (folder: string): Promise<void> => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["package.json", "README.md", "CHANGELOG.md"])
+    cpSync(join(clientFolder, name), join(folder, name));
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  await Promise.all([buildFormat(folder, "esm"), buildFormat(folder, "cjs")]);
+  writeFileSync(join(folder, "dist/cjs/package.json"), '{ "type": "commonjs" }\n');
+};
+
+const buildFormat = async (folder: string, format: "esm" | "cjs"): Promise<void> => {
+  const outdir = join(folder, "dist", format);
+  await build({
+    entryPoints: [join(clientFolder, "src/index.ts")],
+    outfile: join(outdir, "index.js"),
+    bundle: true,
+    format,
+    // Nothing of a platform but what all of them have.
+    platform: "neutral",
+    target: TARGET,
+    minifySyntax: true,
+    minifyWhitespace: true,
+    logLevel: "error",
+  });
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", clientFolder, "--outDir", outdir]);
+};
+
+/** Packs the folder and returns the path of the package file. */
+export const packClient = async (folder: string, destination: string): Promise<string> => {
+  mkdirSync(destination, { recursive: true });
+  const { stdout } = await run("npm", ["pack", folder, "--pack-destination", destination, "--silent"], { cwd: root });
+  return join(destination, stdout.trim());
+};
