@@ -88,6 +88,50 @@ export type Catalog = {
     networks: Network[];
     dataPlans: DataPlan[];
 };
+export type ChangedPlan = {
+    id: number;
+    /** The `id` of a network in the catalog. */
+    networkId: number;
+    name: string;
+    /** What a purchase debits from the wallet: NGN, at most 2 decimals. */
+    price: number;
+    /** The network's display name. */
+    network: string;
+};
+export type RepricedPlan = {
+    id: number;
+    /** The `id` of a network in the catalog. */
+    networkId: number;
+    name: string;
+    /** What a purchase debits from the wallet: NGN, at most 2 decimals. */
+    price: number;
+    /** The network's display name. */
+    network: string;
+    /** The price before: NGN, at most 2 decimals. */
+    previousPrice: number;
+};
+export type CatalogUpdated = {
+    event: "catalog.updated";
+    data: {
+        /** When it was noticed, in UTC. */
+        at: string;
+        plansAdded: ChangedPlan[];
+        plansRemoved: ChangedPlan[];
+        plansRepriced: RepricedPlan[];
+        networksAdded: Network[];
+        networksRemoved: Network[];
+        /** How many entries each list would have if it were not cut. */
+        counts: {
+            plansAdded: number;
+            plansRemoved: number;
+            plansRepriced: number;
+            networksAdded: number;
+            networksRemoved: number;
+        };
+        /** The lists are cut: read the catalog. */
+        truncated: boolean;
+    };
+};
 export type NinAdvancedResult = {
     /** The national identification number, 11 digits. */
     nin: string;
@@ -211,9 +255,23 @@ export type Wallet = {
         updatedAt: string;
     };
 };
+export type WalletLow = {
+    event: "wallet.low";
+    data: {
+        /** The account whose endpoint this is. */
+        accountId: string;
+        /** NGN, at most 2 decimals. */
+        balance: number;
+        /** NGN. The balance is below it. */
+        threshold: number;
+        /** When it was noticed, in UTC. */
+        at: string;
+    };
+};
 export type WebhookTest = {
     event: "webhook.test";
     data: {
+        /** The account whose endpoint this is. */
         accountId: string;
         /** Time of creation, in UTC. */
         createdAt: string;

@@ -1,4 +1,4 @@
-import type { TransactionUpdated, WebhookTest } from "./contract-types.ts";
+import type { CatalogUpdated, TransactionUpdated, WalletLow, WebhookTest } from "./contract-types.ts";
 import { WebhookVerificationError } from "./errors.ts";
 import { isRecord, withCamelCase } from "./field-names.ts";
 
@@ -19,8 +19,10 @@ type Delivery = {
 /** An event that this release of the client does not know: `name` says which. Answer 2xx. */
 export type OtherEvent = { readonly event: "other"; readonly data: Readonly<Record<string, unknown>> };
 
+type KnownEvent = TransactionUpdated | WalletLow | CatalogUpdated | WebhookTest;
+
 /** A verified event. The names of its fields are in camel case. */
-export type WebhookEvent = Delivery & (TransactionUpdated | WebhookTest | OtherEvent);
+export type WebhookEvent = Delivery & (KnownEvent | OtherEvent);
 
 /** How far a timestamp may be from now, as Standard Webhooks recommends. */
 const TOLERANCE_S = 300;
@@ -98,8 +100,14 @@ const parseBody = (bytes: Uint8Array): ReceivedEvent => {
 const isEvent = (body: unknown): body is ReceivedEvent =>
   isRecord(body) && typeof body.event === "string" && isRecord(body.data);
 
-const isKnown = (body: object & { event: string }): body is TransactionUpdated | WebhookTest =>
-  body.event === "transaction.updated" || body.event === "webhook.test";
+const knownEvents: readonly string[] = [
+  "transaction.updated",
+  "wallet.low",
+  "catalog.updated",
+  "webhook.test",
+] satisfies KnownEvent["event"][];
+
+const isKnown = (body: object & { event: string }): body is KnownEvent => knownEvents.includes(body.event);
 
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 

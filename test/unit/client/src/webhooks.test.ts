@@ -70,10 +70,10 @@ describe("verifyWebhook", () => {
   });
 
   test("passes events that it does not know, by their name", async () => {
-    const text = JSON.stringify({ event: "wallet.low", data: { low_balance_threshold: 5_000 } });
+    const text = JSON.stringify({ event: "wallet.closed", data: { low_balance_threshold: 5_000 } });
     await expect(verifyWebhook(signed(text), text, secret)).resolves.toMatchObject({
       event: "other",
-      name: "wallet.low",
+      name: "wallet.closed",
       data: { lowBalanceThreshold: 5_000 },
     });
     const operators = JSON.stringify({ event: "webhook.test", data: { account_id: "acc_1", created_at: "" } });
@@ -81,6 +81,20 @@ describe("verifyWebhook", () => {
       event: "webhook.test",
       data: { accountId: "acc_1" },
     });
+  });
+
+  test("returns the events that an account asked for with the types of their fields", async () => {
+    const low = JSON.stringify({
+      event: "wallet.low",
+      data: { account_id: "acc_1", balance: 4_500, threshold: 5_000 },
+    });
+    const changed = JSON.stringify({ event: "catalog.updated", data: { plans_repriced: [{ previous_price: 500 }] } });
+    const events = await Promise.all([low, changed].map((text) => verifyWebhook(signed(text), text, secret)));
+    for (const event of events) {
+      if (event.event === "wallet.low") expect(event.data.threshold).toBe(5_000);
+      else if (event.event === "catalog.updated") expect(event.data.plansRepriced[0]?.previousPrice).toBe(500);
+      else throw new Error(`${event.name} is not known`);
+    }
   });
 
   test.each([299, -299])("accepts a timestamp %i s ago", async (ageS) => {
