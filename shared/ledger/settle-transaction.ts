@@ -30,7 +30,10 @@ export type Settlement = z.infer<typeof settlementSchema>;
 
 export type SettlementResult =
   | { readonly kind: "applied" }
-  /** Nothing was written: this is the stored transaction, which has a final status or is another request's. */
+  /**
+   * Nothing was written: this is the stored transaction, which has a final status, is another request's, or for
+   * `settleAsRead` began or ceased to wait.
+   */
   | { readonly kind: "already_settled"; readonly transaction: Transaction }
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
@@ -49,35 +52,50 @@ export const settleTransaction = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const writes = settlementWrites(ledger, target, settlement, "any");
-  const result = await writeUntilDeadline(ledger, target, writes, deadline);
-  if (result.kind !== "condition_failed") return result;
+  const result = await settleAsRead(ledger, target, settlement, deadline);
+  if (result.kind !== "already_settled") return result;
   const { transaction } = result;
-  if (transaction === undefined) return { kind: "indeterminate" };
   const hasMoved =
     isFinalStatus(settlement.status) &&
     !isFinalStatus(transaction.status) &&
     transaction.attempt === target.attempt &&
     transaction.mode === target.mode &&
     isWaiting(transaction) !== isWaiting(target);
-  if (!hasMoved) return { kind: "already_settled", transaction };
+  if (!hasMoved) return result;
   return settleBudgetMs(deadline) > 0
     ? settleTransaction(ledger, transaction, settlement, deadline)
     : { kind: "indeterminate" };
+};
+
+/**
+ * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of waiting
+ * orders refunds by it: an order that ceased to wait may be on its way upstream.
+ */
+export const settleAsRead = async (
+  ledger: Ledger,
+  target: SettleTarget,
+  settlement: Settlement,
+  deadline: Deadline,
+): Promise<SettlementResult> => {
+  const writes = settlementWrites(ledger, target, settlement, "any");
+  const result = await writeUntilDeadline(ledger, target, writes, deadline);
+  if (result.kind !== "condition_failed") return result;
+  const { transaction } = result;
+  return transaction === undefined ? { kind: "indeterminate" } : { kind: "already_settled", transaction };
 };
 
 /** Whether the order waits to be sent (waiting-order.ts). */
 const isWaiting = ({ waiting }: Pick<Transaction, "waiting">): boolean => waiting !== undefined;
 
 /**
- * `settleTransaction` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds
- * the wallet: the others would be cancelled, and charged for.
+ * `settle` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet:
+ * the others would be cancelled, and charged for.
  */
-export const createSequentialSettle = (): typeof settleTransaction => {
+export const createSequentialSettle = (settle = settleTransaction): typeof settleTransaction => {
   const inSequence = keyedMutex();
   return (ledger, target, settlement, deadline) => {
-    const settle = () => settleTransaction(ledger, target, settlement, deadline);
-    return refunds(target, settlement) ? inSequence(target.account_id, settle) : settle();
+    const settleNow = () => settle(ledger, target, settlement, deadline);
+    return refunds(target, settlement) ? inSequence(target.account_id, settleNow) : settleNow();
   };
 };
 

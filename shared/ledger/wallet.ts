@@ -114,3 +114,28 @@ export const walletWithoutWaitingOrders = (ledger: Ledger, accountId: string) =>
     ExpressionAttributeNames: { "#open": "open" },
     ExpressionAttributeValues: { ":zero": 0 },
   });
+
+/**
+ * Sets the balance and the number of waiting orders, if nobody has changed either since the wallet was read: one part of
+ * a transaction of writes. Only a carry-over corrects a wallet.
+ */
+export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waitingOrders: number) =>
+  walletUpdate(ledger, read.account_id, {
+    UpdateExpression: `SET balance_kobo = :balance, version = version + :one, updated_at = :now${
+      waitingOrders > 0
+        ? ", waiting_orders = :waiting, #open = :open, created_at = if_not_exists(created_at, :now)"
+        : " REMOVE waiting_orders, #open, created_at"
+    }`,
+    ConditionExpression: `version = :read AND ${
+      read.waiting_orders === undefined ? "attribute_not_exists(waiting_orders)" : "waiting_orders = :counted"
+    }`,
+    ExpressionAttributeNames: { "#open": "open" },
+    ExpressionAttributeValues: {
+      ":balance": balanceKobo,
+      ":one": 1,
+      ":now": isoTime(ledger.clock()),
+      ":read": read.version,
+      ...(read.waiting_orders !== undefined && { ":counted": read.waiting_orders }),
+      ...(waitingOrders > 0 && { ":waiting": waitingOrders, ":open": WALLETS_WITH_WAITING_ORDERS }),
+    },
+  });

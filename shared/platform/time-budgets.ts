@@ -75,6 +75,8 @@ export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 export const SEND_WAITING_MS_MAX = 25_000;
 /** The claim of one waiting order: 3 s of attempts, and the reserve for the queue. */
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
+/** From its claim on, a waiting order has as long as a request: after the grace period an operator may resolve it. */
+export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
 /** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
 export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;
 /** Reserved for the end of a run. */

@@ -3,7 +3,7 @@ import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
-import { createSequentialSettle, type settleTransaction } from "../ledger/settle-transaction.ts";
+import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf } from "../ledger/transaction.ts";
 import {
   claimOrder,
@@ -23,7 +23,13 @@ import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
-import { CLAIM_MS_MAX, REFUND_MS_MAX, SCHEDULE_MS, SEND_WAITING_MS_MAX } from "../platform/time-budgets.ts";
+import {
+  CLAIM_MS_MAX,
+  CLAIMED_ORDER_MS_MAX,
+  REFUND_MS_MAX,
+  SCHEDULE_MS,
+  SEND_WAITING_MS_MAX,
+} from "../platform/time-budgets.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { fulfilPurchase } from "./fulfil-purchase.ts";
 import { upstreamOrderOf } from "./waiting-purchase.ts";
@@ -71,12 +77,13 @@ export const sendWaitingOrders = async (
     deps,
     deadline,
     plans: await currentPlans(deps),
-    settle: createSequentialSettle(),
+    refund: createSequentialSettle(settleAsRead),
     claimInSequence: keyedMutex(),
   };
   const results: TurnResult[] = [];
-  for (const order of accounts.flatMap(({ page }) => page.orders)) {
-    if (isExpired(run, order) && isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
+  const expired = new Set(accounts.flatMap(({ page }) => page.orders).filter((order) => isExpired(run, order)));
+  for (const order of expired) {
+    if (isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
   }
   const isReady = await upstreamIsReady(deps, oldest, deadline);
   const turns = inTurn(ledger, accounts);
@@ -84,7 +91,7 @@ export const sendWaitingOrders = async (
     while (isReady && (await isLimitFree(deps.upstream, isOver))) {
       const turn = await turns.next();
       if (turn.done || (await gate.purchases()) === "off") return;
-      results.push(await takeTurn(run, turn.value));
+      if (!expired.has(turn.value)) results.push(await takeTurn(run, turn.value));
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_SENDS }, sendUntilOver));
@@ -172,7 +179,7 @@ type Run = {
   readonly deps: SenderDeps;
   readonly deadline: Deadline;
   readonly plans: PlanIndex | undefined;
-  readonly settle: typeof settleTransaction;
+  readonly refund: typeof settleAsRead;
   /** An account's orders are claimed, and their requests begun, one after the other: they are sent in their order. */
   readonly claimInSequence: KeyedMutex;
 };
@@ -191,10 +198,16 @@ const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, order: WaitingOrde
 const isWithdrawn = ({ plans }: Run, { waiting: { order } }: WaitingOrder): boolean =>
   order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
 
+/** Whether this ledger is a restored copy of the one that the order waits in. */
+const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: WaitingOrder): boolean =>
+  table !== ledger.table;
+
 /** Sends one order, or refunds it. Throws nothing: another order must not suffer, and the next run tries again. */
 const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
   try {
+    // It may have been sent since the copy was made: it must not be refunded either.
+    if (isOfAnotherLedger(run, order)) return await claimAndSend(run, order);
     if (isExpired(run, order)) {
       log.alarm("order.waited_too_long", { reference: referenceOf(order), waited_s: waitedS(ledger)(order) });
       return await refund(run, order, { code: "provider_unavailable" });
@@ -208,7 +221,7 @@ const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
 };
 
 const refund = async (
-  { deps: { ledger }, settle, deadline }: Run,
+  { deps: { ledger }, refund: settle, deadline }: Run,
   order: WaitingOrder,
   failure: Failure,
 ): Promise<TurnResult> => {
@@ -218,10 +231,11 @@ const refund = async (
 };
 
 const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
-  const { deps, deadline } = run;
+  const { deps } = run;
   const { ledger, outcomeQueue, upstream, gate } = deps;
   // A promise in an object: the sequence waits for the claim and the beginning of the request, not for its end.
   const { sending } = await run.claimInSequence(order.account_id, async () => {
+    const deadline = earlierDeadline(run.deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
     const claim = await claimOrder(ledger, order, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
     if (claim.kind === "not_claimed") return {};
     const { claimed } = claim;
@@ -229,7 +243,7 @@ const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> 
       await outcomeQueue.send(waitMessageOf(claimed, order.waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
       return {};
     }
-    if (order.waiting.table !== ledger.table) {
+    if (isOfAnotherLedger(run, order)) {
       log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
       return {};
     }

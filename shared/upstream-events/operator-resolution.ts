@@ -68,7 +68,10 @@ export const matchEvent = async (
   }
   // An event under our own reference does not say what the upstream calls the order.
   const hasOwnReference = event.reference === referenceOf(transaction);
-  if (!hasOwnReference) assertUpstreamReference(transaction, event);
+  if (!hasOwnReference) {
+    assertUpstreamReference(transaction, event);
+    assertSent(transaction);
+  }
   const differences = differencesOf(event, transaction);
   if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
     assertNoDifferences(transaction, differences);
@@ -180,6 +183,12 @@ const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transac
   throw new OperatorError(
     `The upstream calls ${referenceOf(transaction)} ${upstream_reference}, and the event is about ${event.reference}`,
   );
+};
+
+/** Only an event under our own reference can be about an order that was not sent from this ledger. */
+const assertSent = (transaction: Transaction): void => {
+  if (!isWaitingOrder(transaction)) return;
+  throw new OperatorError(`${referenceOf(transaction)} waits and was not sent: the event is about another order`);
 };
 
 const assertOpenEvent = (event: StoredEvent): void => {

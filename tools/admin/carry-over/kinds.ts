@@ -233,12 +233,13 @@ export const kindOf = (pk: string): ItemKind | undefined => {
   return kind && kinds[kind];
 };
 
-/** A change of an account's balance, in signed kobo. */
+/** A change of an account's balance, in signed kobo, and whether it is a waiting order's. */
 export type BalanceChange = {
   readonly accountId: string;
   readonly at: string;
   readonly kobo: number;
   readonly isOpen: boolean;
+  readonly isWaiting: boolean;
 };
 
 const transactionFields = transactionSchema.pick({
@@ -246,12 +247,13 @@ const transactionFields = transactionSchema.pick({
   status: true,
   amount_kobo: true,
   created_at: true,
+  waiting: true,
 });
 const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
-  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at",
+  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, waiting",
   ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
 };
 
@@ -260,14 +262,15 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {
     const { account_id, amount_kobo, created_at } = entryFields.parse(item);
-    return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
+    return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false, isWaiting: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
-  const { account_id, amount_kobo, status, created_at } = transactionFields.parse(item);
+  const { account_id, amount_kobo, status, created_at, waiting } = transactionFields.parse(item);
   return {
     accountId: account_id,
     at: created_at,
     kobo: signedKobo({ status, amount_kobo }),
     isOpen: status === "processing",
+    isWaiting: waiting !== undefined,
   };
 };

@@ -5,8 +5,7 @@ import { getItems } from "../../../shared/ledger/get-item.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
-import { type Wallet, walletSchema } from "../../../shared/ledger/wallet.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
+import { type Wallet, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
@@ -24,11 +23,13 @@ type Sums = {
   /** Of the ledger changes that the account's checkpoint covers. */
   covered_kobo: number;
   hasCoveredOpen: boolean;
+  waitingOrders: number;
 };
+const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, waitingOrders: 0 };
 
 /**
- * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`. Reads the table itself
- * with strong reads, because its indexes lag behind the items just copied.
+ * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; and every count of
+ * waiting orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
   ledger: Ledger,
@@ -63,7 +64,7 @@ export const recomputeWallets = async (
 
   const results: WalletResult[] = [];
   for (const account_id of new Set([...accountIds, ...sums.keys(), ...options.plannedChanges.keys()])) {
-    const sum = sums.get(account_id) ?? { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false };
+    const sum = sums.get(account_id) ?? NO_ITEMS;
     const afterKobo = sum.total_kobo + (options.audit ? 0 : (options.plannedChanges.get(account_id) ?? 0));
     const wallet = wallets.get(account_id);
     const known = { account_id, before_kobo: wallet?.balance_kobo, after_kobo: afterKobo };
@@ -79,7 +80,7 @@ export const recomputeWallets = async (
       const result = await correct(
         ledger,
         wallet,
-        afterKobo,
+        { balanceKobo: afterKobo, waitingOrders: sum.waitingOrders },
         isCheckpointRight ? undefined : checkpoint,
         options.audit,
       );
@@ -90,42 +91,41 @@ export const recomputeWallets = async (
 };
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
-  const { accountId, at, kobo, isOpen } = change;
-  const sum = sums.get(accountId) ?? { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false };
+  const { accountId, at, kobo, isOpen, isWaiting } = change;
+  const sum = sums.get(accountId) ?? { ...NO_ITEMS };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
+  if (isWaiting) sum.waitingOrders += 1;
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
   sum.hasCoveredOpen ||= isOpen;
 };
 
-/** Corrects the balance if it is wrong, and deletes a checkpoint that the carried items have made wrong. */
+/**
+ * Corrects the balance and the count of waiting orders if they are wrong, and deletes a checkpoint that the carried
+ * items have made wrong.
+ */
 const correct = async (
-  { db, table, clock }: Ledger,
+  ledger: Ledger,
   wallet: Wallet,
-  balanceKobo: number,
+  { balanceKobo, waitingOrders }: { readonly balanceKobo: number; readonly waitingOrders: number },
   wrongCheckpoint: Checkpoint | undefined,
   audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
 ): Promise<WalletResult["result"]> => {
-  const isRight = wallet.balance_kobo === balanceKobo;
-  if (audit === undefined || (isRight && wrongCheckpoint === undefined)) return isRight ? "right" : "corrected";
-  const details = { before_kobo: wallet.balance_kobo, after_kobo: balanceKobo };
+  const isBalanceRight = wallet.balance_kobo === balanceKobo;
+  if (audit === undefined) return isBalanceRight ? "right" : "corrected";
+  const isCountRight = (wallet.waiting_orders ?? 0) === waitingOrders;
+  const isRight = isBalanceRight && isCountRight;
+  if (isRight && wrongCheckpoint === undefined) return "right";
+  const { db, table } = ledger;
+  const details = {
+    before_kobo: wallet.balance_kobo,
+    after_kobo: balanceKobo,
+    ...(!isCountRight && { before_waiting_orders: wallet.waiting_orders ?? 0, after_waiting_orders: waitingOrders }),
+  };
   try {
     await transactWithRetry({ db }, [
-      {
-        Update: {
-          TableName: table,
-          Key: { pk: wallet.pk },
-          UpdateExpression: "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
-          ConditionExpression: "version = :read",
-          ExpressionAttributeValues: {
-            ":balance": balanceKobo,
-            ":one": 1,
-            ":now": isoTime(clock()),
-            ":read": wallet.version,
-          },
-        },
-      },
+      walletCorrection(ledger, wallet, balanceKobo, waitingOrders),
       ...(wrongCheckpoint ? [{ Delete: { TableName: table, Key: { pk: wrongCheckpoint.pk } } }] : []),
       ...(isRight ? [] : [auditPut(table, audit(wallet.account_id, details))]),
     ]);

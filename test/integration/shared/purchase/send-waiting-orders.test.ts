@@ -1,8 +1,10 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
-import { findByCallerReference } from "../../../../shared/ledger/find-transactions.ts";
+import { findByCallerReference, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { type ClaimedOrder, claimOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
@@ -14,7 +16,9 @@ import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
+import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { aSimulator, LIVE_KEY, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
 
@@ -34,17 +38,33 @@ const aService = async ({ waitingMinutes = 15 } = {}) => {
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
   const store = { ...cache, initially: "on" as const };
   let plans = [aPlan({ id: 101 })];
+  /** Called by a run once it has read the waiting orders. */
+  let beforeTurns = async (): Promise<void> => {};
+  /** How long each order had when it was sent. */
+  const remainingMs: number[] = [];
   /** A new instance of each function: nothing is cached in it. */
-  const instance = () => {
+  const instance = (inLedger: Ledger = ledger) => {
     const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
-    const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock: ledger.clock });
+    const client = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock: ledger.clock });
+    const upstream: Upstream = {
+      ...client,
+      buy: (order, reference, deadline) => {
+        remainingMs.push(deadline.remainingMs());
+        return client.buy(order, reference, deadline);
+      },
+    };
     const common = {
-      ledger,
+      ledger: inLedger,
       cache,
       outcomeQueue: { send: async (message: OutcomeMessage, delayS: number) => void queued.push({ message, delayS }) },
       gate: orderGate(store, ledger.clock),
       catalog: catalogMemory(
-        { read: async () => snapshotOf(aCatalog(1, { data_plans: plans }), ledger.nowMs) },
+        {
+          read: async () => {
+            await beforeTurns();
+            return snapshotOf(aCatalog(1, { data_plans: plans }), ledger.nowMs);
+          },
+        },
         ledger.clock,
       ),
       waitingMinutes,
@@ -58,6 +78,13 @@ const aService = async ({ waitingMinutes = 15 } = {}) => {
     simulator,
     queued,
     store,
+    remainingMs,
+    duringTheNextRun: (act: () => Promise<void>) => {
+      beforeTurns = async () => {
+        beforeTurns = async () => {};
+        await act();
+      };
+    },
     withdrawPlan: () => {
       plans = [aPlan({ id: 102 })];
     },
@@ -70,9 +97,9 @@ const aService = async ({ waitingMinutes = 15 } = {}) => {
       }),
     instance,
     /** One run of the sender by a new instance, so much later. */
-    sendAfter: (ms: number) => {
+    sendAfter: (ms: number, inLedger: Ledger = ledger) => {
       ledger.nowMs += ms;
-      return instance().send();
+      return instance(inLedger).send();
     },
     refuse: (times: number, retryAfterS = 60) =>
       simulator.state.faults.add({ kind: "rate_limited", times, retry_after_s: retryAfterS, method: "POST" }),
@@ -189,4 +216,97 @@ test("where orders do not wait, a refused order is refunded and the next one is 
   });
   expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
+});
+
+/** Another run claims the order: it is about to send it. */
+const claim = async (service: Awaited<ReturnType<typeof aService>>, accountId: string): Promise<ClaimedOrder> => {
+  const order = await service.transaction(accountId, "one");
+  if (!isWaitingOrder(order)) throw new Error("The order does not wait");
+  const result = await claimOrder(ledger, order, deadlineIn(20_000));
+  if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
+  return result.claimed;
+};
+
+describe("an order that another run claims meanwhile", () => {
+  test.each([
+    ["has waited for too long", 16 * MINUTE_MS, () => {}],
+    [
+      "has lost its plan",
+      MINUTE_MS,
+      (service: Awaited<ReturnType<typeof aService>>) => {
+        service.withdrawPlan();
+      },
+    ],
+  ])(
+    "is not refunded by a run that finds that it %s, because it may be on its way upstream",
+    async (_name, ms, prepare) => {
+      const service = await aService();
+      const accountId = await ledger.anAccount(1_000);
+      service.refuse(1);
+      await service.buy(accountId, "one");
+      prepare(service);
+      let claimed: ClaimedOrder | undefined;
+      service.duringTheNextRun(async () => {
+        claimed = await claim(service, accountId);
+      });
+      expect(await service.sendAfter(ms)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+      expect(await service.transaction(accountId, "one")).toMatchObject({
+        status: "processing",
+        claim: claimed?.claim,
+      });
+      expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+    },
+  );
+
+  test("is sent by one of two simultaneous runs", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    for (const reference of ["one", "two", "three"]) await service.buy(accountId, reference);
+    const runs = await Promise.all([service.sendAfter(MINUTE_MS), service.sendAfter(0)]);
+    expect(runs.reduce((total, { sent }) => total + sent, 0)).toBe(3);
+    expect(new Set(service.arrived()).size).toBe(3);
+    expect(service.arrived()).toHaveLength(3);
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 0 });
+  });
+});
+
+test("an order of another ledger than this one is neither sent nor refunded, however long it waits: it may have been sent since the copy", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(accountId, "one");
+  const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
+  service.withdrawPlan();
+  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  expect(await service.sendAfter(20 * MINUTE_MS, restored)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+  expect(logged.mock.calls.flat().join()).toContain("order.not_sent_after_restore");
+  const { pk } = await service.transaction(accountId, "one");
+  const unknown = await readTransaction(restored, pk);
+  expect(unknown).toMatchObject({ status: "processing", open: "live" });
+  expect(unknown).not.toHaveProperty("waiting");
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+  expect(service.arrived()).toEqual([]);
+});
+
+test("a waiting order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(accountId, "one");
+  await service.sendAfter(MINUTE_MS);
+  expect(service.remainingMs).toHaveLength(2);
+  for (const ms of service.remainingMs) expect(ms).toBeLessThanOrEqual(29_000);
+});
+
+test("an order that waited for too long is refunded once, with one alarm", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(accountId, "one");
+  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+  const alarms = logged.mock.calls.map(String).filter((line) => line.includes("order.waited_too_long"));
+  expect(alarms).toHaveLength(1);
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
 });

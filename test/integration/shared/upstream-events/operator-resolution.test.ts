@@ -4,6 +4,8 @@ import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { claimOrder, isWaitingOrder, makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
@@ -50,6 +52,16 @@ const anEvent = async (
   return stored;
 };
 
+/** An order of 500 NGN that the upstream's limit refused. */
+const aWaitingOrder = async () => {
+  const order = await operator.anOrder();
+  const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  await makeOrderWait(operator.ledgerAt(), order.transaction, toSend, deadlineIn(9_000));
+  const transaction = await order.stored();
+  if (transaction === undefined || !isWaitingOrder(transaction)) throw new Error("The order does not wait");
+  return { ...order, transaction };
+};
+
 const refusals = (results: readonly PromiseSettledResult<unknown>[]): unknown[] =>
   results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
 
@@ -94,6 +106,36 @@ describe("resolveTransaction", () => {
     expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toEqual([]);
   });
 
+  test("a waiting order can only be resolved as failed, which refunds it and ends its wait", async () => {
+    const order = await aWaitingOrder();
+    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(
+      /waits and was not sent: it can only be resolved as failed/,
+    );
+    await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    expect(await order.balance()).toBe(1_000);
+    expect(await order.stored()).toMatchObject({ status: "failed" });
+    expect(await order.stored()).not.toHaveProperty("waiting");
+    expect(await readWallet(operator.ledgerAt(), order.accountId)).toMatchObject({ waiting_orders: 0 });
+    expect(await order.isReconciled()).toBe(true);
+  });
+
+  test("a waiting order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
+    const order = await aWaitingOrder();
+    expect(await claimOrder(operator.ledgerAt(), order.transaction, deadlineIn(9_000))).toMatchObject({
+      kind: "claimed",
+    });
+    await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
+      /began to wait or was sent meanwhile/,
+    );
+    const claimed = await order.stored();
+    if (claimed === undefined) throw new Error("The order is gone");
+    await expect(resolveTransaction(operator.ledgerAt(NOON_MS + 31_000), claimed, "failed", decision)).rejects.toThrow(
+      /in flight: try again in 1 s/,
+    );
+    expect(await order.balance()).toBe(500);
+    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toEqual([]);
+  });
+
   test("an order whose request may be in flight is not resolved at 31 s, and is at 32 s", async () => {
     const at = isoTime(NOON_MS);
     const order = await operator.anOrder({ created_at: at, updated_at: at });
@@ -129,6 +171,19 @@ describe("resolveTransaction", () => {
 });
 
 describe("matchEvent", () => {
+  test("an event under the upstream's reference is not matched to a waiting order, and one under its own is", async () => {
+    const order = await aWaitingOrder();
+    const match = async (event: ReadableEvent) => matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+    await expect(match(await anEvent("success"))).rejects.toThrow(/waits and was not sent/);
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+    await match(await anEvent("success", referenceOf(order.transaction)));
+    expect(await order.stored()).toMatchObject({ status: "success" });
+    expect(await readWallet(operator.ledgerAt(), order.accountId)).toMatchObject({
+      balance_kobo: 500_00,
+      waiting_orders: 0,
+    });
+  });
+
   test("a match settles the order with the event's status, reference and amount, and closes the event", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
     await matchEvent(operator.ledgerAt(), event, order.transaction, decision);

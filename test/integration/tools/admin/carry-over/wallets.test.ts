@@ -1,11 +1,13 @@
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
+import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
+import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
+import { makeOrderWait, walletsWithWaitingOrders } from "../../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../../shared/platform/money.ts";
@@ -45,7 +47,8 @@ const fund = (ledger: Ledger, fundingId: string, naira: number) =>
   fundWallet(ledger, { accountId, fundingId, amountKobo: koboFromNaira(naira) });
 const deleteItem = (pk: string) => restored.db.send(new DeleteCommand({ TableName: restored.table, Key: { pk } }));
 const logProgress = (): void => {};
-const audit = (subject: string) => auditEntry({ subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
+const audit = (subject: string, details: AuditEntry["details"]) =>
+  auditEntry({ subject, by: "ada", action: "ledger carry-over", details }, NOON_MS);
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
 
@@ -127,4 +130,33 @@ test("recomputing balances reports an account without a wallet", async () => {
   await deleteItem(walletPk(accountId));
   expect(await recompute()).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
   expect(await recompute([])).toMatchObject([{ account_id: accountId, result: "no_wallet" }]);
+});
+
+const makeWait = async (transaction: Transaction): Promise<void> => {
+  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  expect(await makeOrderWait(old, transaction, order, deadlineIn(20_000))).toEqual({ kind: "waiting" });
+};
+
+test("recomputed wallets count the waiting orders that were carried over, so that the sender finds them", async () => {
+  await restore();
+  await makeWait(await old.anOpenTransaction(accountId));
+  await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
+  expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_500_00 }]);
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
+  expect((await walletsWithWaitingOrders(restored)).map(({ account_id }) => account_id)).toEqual([accountId]);
+  expect(await recompute()).toMatchObject([{ result: "right" }]);
+});
+
+test("recomputed wallets no longer count a waiting order that has a final status in the old ledger", async () => {
+  const transaction = await old.anOpenTransaction(accountId);
+  await makeWait(transaction);
+  await restore();
+  await settleTransaction(old, transaction, { status: "success" }, deadlineIn(20_000));
+  await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
+  expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
+  expect((await readAudit(restored, accountId)).map(({ details }) => details)).toEqual([
+    { before_kobo: 4_500_00, after_kobo: 4_500_00, before_waiting_orders: 1, after_waiting_orders: 0 },
+  ]);
+  expect(await readWallet(restored, accountId)).not.toHaveProperty("waiting_orders");
+  expect(await walletsWithWaitingOrders(restored)).toEqual([]);
 });
