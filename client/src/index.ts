@@ -13,6 +13,7 @@ export type {
   BvnBasicResult,
   BvnRetrieveResult,
   Catalog,
+  CatalogUpdated,
   DataPlan,
   Network,
   NinAdvancedResult,
@@ -22,6 +23,7 @@ export type {
   TransactionStatus,
   TransactionType,
   TransactionUpdated,
+  WalletLow,
   WebhookTest,
 } from "./contract-types.ts";
 export {

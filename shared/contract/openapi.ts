@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { errorCodes, errors } from "./errors.ts";
 import { rateGroups } from "./limits.ts";
 import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResponses } from "./openapi-responses.ts";
+import { samplesOf } from "./openapi-samples.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
 import { webhooks } from "./openapi-webhooks.ts";
 import { appRoutes, isOrder, type Route } from "./routes.ts";
@@ -53,6 +54,8 @@ const info = {
     "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with the status `processing`, never an error. Its final status comes as a `transaction.updated` webhook, and can be looked up.",
     "",
     "**Idempotency.** An order with a `reference` (or `Idempotency-Key`) can be sent again safely: it gets the same transaction, with `Idempotent-Replayed: true`, and is not charged again. Another order with that `reference` is 422 `reference_reused`. A failed transaction has used its `reference` up: another attempt needs a new one. 503 `provider_unavailable` made no transaction and did not use the `reference`: send the same request again after `Retry-After` seconds.",
+    "",
+    "**Client.** In TypeScript and JavaScript, `@airtime-service/client` repeats orders safely, waits for them and verifies webhooks. Its calls are shown with each operation; `client` is `new AirtimeClient({ baseUrl, apiKey })`.",
     "",
     "**Versions.** v1 only grows: ignore fields that you do not know.",
     "",
@@ -106,7 +109,7 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   return {
     operationId,
     summary: route.summary,
-    ...descriptionOf(route),
+    ...descriptionOf(operationId, route),
     tags: [route.group],
     ...(route.document && { security: [] }),
     ...(all.length > 0 && { parameters: all }),
@@ -120,10 +123,12 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   };
 };
 
-const descriptionOf = ({ description, permission }: Route) => {
+const descriptionOf = (operationId: string, route: Route) => {
+  const { description, permission } = route;
   const sentences = [description, permission && `Needs a key with the permission \`${permission}\`.`];
   const text = sentences.filter((sentence) => sentence !== undefined).join(" ");
-  return text === "" ? {} : { description: text };
+  const parts = [text, samplesOf(operationId, route)].filter((part) => part !== "");
+  return parts.length === 0 ? {} : { description: parts.join("\n\n") };
 };
 
 /** The fields of a GET, in its path or its query. */

@@ -1,0 +1,58 @@
+import type { Route, RouteName } from "./routes.ts";
+
+/** The method of the TypeScript client (client/README.md) for each operation. */
+const clientMethods: Partial<Record<RouteName, string>> = {
+  listCatalog: "catalog.get",
+  buyData: "data.purchase",
+  buyAirtime: "airtime.purchase",
+  verifyNin: "nin.verify",
+  retrieveNin: "nin.retrieve",
+  verifyBvn: "bvn.verify",
+  retrieveBvn: "bvn.retrieve",
+  getWallet: "wallet.get",
+  getTransaction: "transactions.get",
+  listTransactions: "transactions.list",
+};
+
+/** An operation's example as a call with curl and with the client, in Markdown; "" for a public document. */
+export const samplesOf = (operationId: string, route: Route): string => {
+  const method = Object.entries(clientMethods).find(([name]) => name === operationId)?.[1];
+  return method === undefined
+    ? ""
+    : `\`\`\`sh\n${curlCall(route)}\n\`\`\`\n\n\`\`\`ts\n${clientCall(method, route)}\n\`\`\``;
+};
+
+const curlCall = ({ method, path, example }: Route): string => {
+  const fields = Object.entries(Object(example.input));
+  const isInPath = (name: string): boolean => path.includes(`{${name}}`);
+  const filled = fields.reduce(
+    (url, [name, value]) => url.replace(`{${name}}`, String(value)),
+    path.slice("/v1".length),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of method === "GET" ? fields : []) if (!isInPath(name)) query.set(name, String(value));
+  return [
+    `curl "$BASE_URL${filled}${query.size > 0 ? `?${query}` : ""}" -H "Authorization: Bearer $API_KEY"`,
+    ...(method === "POST" ? [`-H 'Content-Type: application/json' -d '${JSON.stringify(example.input)}'`] : []),
+  ].join(" \\\n  ");
+};
+
+const clientCall = (name: string, { method, path, example }: Route): string => {
+  const { reference, ...fields }: { readonly reference?: unknown } = Object(example.input);
+  if (path.includes("{reference}")) return `await client.${name}(${JSON.stringify(reference)});`;
+  const body = Object.keys(fields).length > 0 ? objectLiteral(fields) : "";
+  if (method === "POST") return `await client.${name}(\n  ${body},\n  ${objectLiteral({ reference })},\n);`;
+  // A list is read page by page, as the loop goes on.
+  return name === "transactions.list"
+    ? `for await (const transaction of client.${name}(${body})) console.log(transaction);`
+    : `await client.${name}(${body});`;
+};
+
+/** `{ networkId: 1 }` for `{ network_id: 1 }`: the client's field names are in camel case. */
+const objectLiteral = (fields: Readonly<Record<string, unknown>>): string =>
+  `{ ${Object.entries(fields)
+    .map(
+      ([name, value]) =>
+        `${name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}: ${JSON.stringify(value)}`,
+    )
+    .join(", ")} }`;
