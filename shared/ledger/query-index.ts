@@ -93,7 +93,7 @@ export async function* ownedKeyBatches(
 export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: OPEN_TRANSACTION }, range);
 
-/** The keys of the wallets that have waiting orders, those that are in the index for the longest first. */
+/** The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first. */
 export const walletsWithWaitingOrdersKeys = (table: Table): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: WALLETS_WITH_WAITING_ORDERS }, ALL_TIMES);
 

@@ -16,7 +16,7 @@ import {
   type Wallet,
   walletSchema,
   walletWaitingOrder,
-  walletWaitingOrderEnded,
+  walletWaitingOrderClaimed,
   walletWithoutWaitingOrders,
 } from "./wallet.ts";
 
@@ -98,7 +98,7 @@ export const claimOrder = async (ledger: Ledger, order: WaitingOrder, deadline: 
   const result = await writeInTime(
     ledger,
     order,
-    [{ Update: claimUpdate(ledger, order, claimed) }, walletWaitingOrderEnded(ledger, order.account_id)],
+    [{ Update: claimUpdate(ledger, order, claimed) }, walletWaitingOrderClaimed(ledger, order.account_id)],
     deadline,
   );
   if (result.kind === "written") return { kind: "claimed", claimed };
@@ -150,7 +150,7 @@ const writeInTime = (
     about: { attempt },
   });
 
-/** The wallets whose waiting orders the index lists, those that are in it for the longest first. */
+/** The wallets whose waiting orders the index lists, the one whose last turn was the longest ago first. */
 export const walletsWithWaitingOrders = async (ledger: Ledger): Promise<readonly Wallet[]> =>
   getItems(ledger, await walletsWithWaitingOrdersKeys(ledger), walletSchema);
 

@@ -94,6 +94,17 @@ export const walletWaitingOrder = (ledger: Ledger, accountId: string) =>
     },
   });
 
+/**
+ * Counts one waiting order less, because it is sent now: one part of a transaction of writes. In the index the account
+ * moves behind the others that have waiting orders, so that the next turn is theirs.
+ */
+export const walletWaitingOrderClaimed = (ledger: Ledger, accountId: string) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: "SET waiting_orders = waiting_orders - :one, created_at = :now",
+    ConditionExpression: "waiting_orders > :zero",
+    ExpressionAttributeValues: { ":zero": 0, ":one": 1, ":now": isoTime(ledger.clock()) },
+  });
+
 /** Counts one waiting order less, and refunds its amount if it is given: one part of a transaction of writes. */
 export const walletWaitingOrderEnded = (ledger: Ledger, accountId: string, refund?: Kobo) =>
   walletUpdate(ledger, accountId, {

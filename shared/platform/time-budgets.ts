@@ -71,8 +71,8 @@ export const MASK_PHONES_MS_MAX = 30_000;
 export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
-/** A run claims no waiting order later: what it has claimed is sent and settled before the next run starts. */
-export const SEND_WAITING_MS_MAX = 25_000;
+/** A run claims no waiting order with less time: what it has claimed is sent and settled before the next run starts. */
+export const SEND_WAITING_RESERVE_MS = 35_000;
 /** The claim of one waiting order: 3 s of attempts, and the reserve for the queue. */
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** From its claim on, a waiting order has as long as a request: after the grace period an operator may resolve it. */

@@ -28,7 +28,7 @@ import {
   CLAIMED_ORDER_MS_MAX,
   REFUND_MS_MAX,
   SCHEDULE_MS,
-  SEND_WAITING_MS_MAX,
+  SEND_WAITING_RESERVE_MS,
 } from "../platform/time-budgets.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { fulfilPurchase } from "./fulfil-purchase.ts";
@@ -44,7 +44,7 @@ export type SenderDeps = {
   readonly waitingMinutes: number;
 };
 
-/** Orders that are sent at once. */
+/** Orders that are sent at once, at most. */
 const CONCURRENT_SENDS = 10;
 const CONCURRENT_READS = 10;
 /** Other orders wait for so long after a run that left some: the next run prolongs it. */
@@ -53,15 +53,16 @@ const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
 const UNSENT_CLAIM_DELAY_S = 60;
 
 /**
- * Sends waiting orders at the upstream's pace: each account in turn, its oldest order first. An order that has waited
- * for too long is refunded. While purchases are off nothing is sent and nothing refunded.
+ * Sends waiting orders at the upstream's pace: each account in turn, its oldest order first; a run begins with the
+ * account whose last turn was the longest ago. An order that has waited for too long is refunded. While purchases are
+ * off nothing is sent and nothing refunded.
  */
 export const sendWaitingOrders = async (
   deps: SenderDeps,
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
-  const isOver = deadlineIn(SEND_WAITING_MS_MAX, ledger.clock);
+  const isOver: Deadline = { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS };
   if ((await gate.purchases()) === "off") return { waiting: 0, sent: 0, refunded: 0 };
   const accounts = await accountsWithWaitingOrders(ledger);
   const waiting = sum(accounts.map(({ count }) => count));
@@ -79,26 +80,55 @@ export const sendWaitingOrders = async (
     plans: await currentPlans(deps),
     refund: createSequentialSettle(settleAsRead),
     claimInSequence: keyedMutex(),
+    heldAccounts: new Set(),
+    hadTurn: new Set(),
   };
   const results: TurnResult[] = [];
-  const expired = new Set(accounts.flatMap(({ page }) => page.orders).filter((order) => isExpired(run, order)));
-  for (const order of expired) {
-    if (isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
+  for (const order of accounts.flatMap(({ page }) => page.orders)) {
+    if (isExpired(run, order) && isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
   }
-  const isReady = await upstreamIsReady(deps, oldest, deadline);
-  const turns = inTurn(ledger, accounts);
-  const sendUntilOver = async (): Promise<void> => {
-    while (isReady && (await isLimitFree(deps.upstream, isOver))) {
-      const turn = await turns.next();
-      if (turn.done || (await gate.purchases()) === "off") return;
-      if (!expired.has(turn.value)) results.push(await takeTurn(run, turn.value));
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_SENDS }, sendUntilOver));
+  if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts, isOver)));
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   const [sent, refunded] = [count("sent"), count("refunded")];
   await sharePace(deps, Math.max(0, waiting - sent - refunded));
   return { waiting, sent, refunded };
+};
+
+/** Takes turns until no order waits, purchases are switched off, or the run is over. */
+const sendInTurn = async (
+  run: Run,
+  accounts: readonly AccountOrders[],
+  isOver: Deadline,
+): Promise<readonly TurnResult[]> => {
+  const { ledger, gate, upstream } = run.deps;
+  const turns = inTurn(ledger, accounts);
+  const results: TurnResult[] = [];
+  const underWay = new Set<Promise<void>>();
+  const begin = (order: WaitingOrder): void => {
+    const turn = takeTurn(run, order).then((result) => {
+      underWay.delete(turn);
+      results.push(result);
+    });
+    underWay.add(turn);
+  };
+  /** Not more at once than the upstream still takes: the rest would be refused. */
+  const maySend = async (): Promise<boolean> => {
+    while (await isLimitFree(upstream, isOver)) {
+      if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, upstream.requestsLeft("vtu")))) return true;
+      await Promise.race(underWay);
+    }
+    return false;
+  };
+  try {
+    while (await maySend()) {
+      const turn = await turns.next();
+      if (turn.done || (await gate.purchases()) === "off") break;
+      begin(turn.value);
+    }
+  } finally {
+    await Promise.all(underWay);
+  }
+  return results;
 };
 
 type AccountOrders = { readonly accountId: string; readonly count: number; readonly page: WaitingPage };
@@ -182,6 +212,10 @@ type Run = {
   readonly refund: typeof settleAsRead;
   /** An account's orders are claimed, and their requests begun, one after the other: they are sent in their order. */
   readonly claimInSequence: KeyedMutex;
+  /** Accounts with an order that could not be sent: their later orders would overtake it. */
+  readonly heldAccounts: Set<string>;
+  /** The keys of the orders that had their turn. */
+  readonly hadTurn: Set<string>;
 };
 
 type TurnResult = "sent" | "refunded" | "unchanged";
@@ -205,6 +239,8 @@ const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: Wa
 /** Sends one order, or refunds it. Throws nothing: another order must not suffer, and the next run tries again. */
 const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
+  if (run.hadTurn.has(order.pk)) return "unchanged";
+  run.hadTurn.add(order.pk);
   try {
     // It may have been sent since the copy was made: it must not be refunded either.
     if (isOfAnotherLedger(run, order)) return await claimAndSend(run, order);
@@ -231,12 +267,15 @@ const refund = async (
 };
 
 const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
-  const { deps } = run;
+  const { deps, heldAccounts } = run;
   const { ledger, outcomeQueue, upstream, gate } = deps;
+  const { account_id: accountId } = order;
   // A promise in an object: the sequence waits for the claim and the beginning of the request, not for its end.
-  const { sending } = await run.claimInSequence(order.account_id, async () => {
+  const { sending } = await run.claimInSequence(accountId, async () => {
+    if (heldAccounts.has(accountId)) return {};
     const deadline = earlierDeadline(run.deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
     const claim = await claimOrder(ledger, order, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+    if (claim.kind !== "claimed") heldAccounts.add(accountId);
     if (claim.kind === "not_claimed") return {};
     const { claimed } = claim;
     if (claim.kind === "indeterminate") {
@@ -253,5 +292,7 @@ const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> 
   });
   if (sending === undefined) return "unchanged";
   const { estimatedS } = await sending;
-  return estimatedS === undefined ? "sent" : "unchanged";
+  if (estimatedS === undefined) return "sent";
+  heldAccounts.add(accountId);
+  return "unchanged";
 };

@@ -48,6 +48,7 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
       if (!hasTime(deadline)) throw unavailable("no_time", 1);
     },
     waitS: pool.waitS,
+    requestsLeft: pool.requestsLeft,
     perMinute: pool.perMinute,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);

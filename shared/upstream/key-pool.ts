@@ -52,6 +52,8 @@ export type KeyPool = {
   readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
   /** Seconds until the first healthy key has budget again; 0 while one has. */
   readonly waitS: (group: RateGroup) => number;
+  /** Requests that the upstream still takes from the healthy keys, as far as this process knows. */
+  readonly requestsLeft: (group: RateGroup) => number;
   /** Requests that the upstream takes from the healthy keys in a minute. */
   readonly perMinute: (group: RateGroup) => number;
 };
@@ -110,6 +112,7 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
     },
     waitS: (group) => limit.waitS(group, healthyKeys(group)),
+    requestsLeft: (group) => limit.requestsLeft(group, healthyKeys(group)),
     perMinute: (group) => limit.perMinute(group, healthyKeys(group)),
   };
 };

@@ -1,4 +1,5 @@
 import { type RateGroup, rateGroups } from "../contract/limits.ts";
+import { sum } from "../platform/sum.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
 
@@ -12,11 +13,18 @@ export type UpstreamLimit = {
   readonly spentUntilMs: (group: RateGroup, keys: readonly string[]) => number | undefined;
   /** The same in seconds from now; 0 if one may be used now. */
   readonly waitS: (group: RateGroup, keys: readonly string[]) => number;
+  /**
+   * Requests that the upstream still takes from the keys, as it said last. A key whose number is not known, as in a new
+   * minute, counts as one request: its response tells.
+   */
+  readonly requestsLeft: (group: RateGroup, keys: readonly string[]) => number;
   /** Requests that the upstream takes from the keys in a minute. */
   readonly perMinute: (group: RateGroup, keys: readonly string[]) => number;
 };
 
 const RETRY_AFTER_S_MAX = 3_600;
+/** A response that later ones overtook states at most so many requests more than they. A new minute states more. */
+const OVERTAKEN_MAX = 10;
 
 /** The response's `Retry-After` in seconds, if it is a plain number. */
 export const retryAfterS = (result: ExchangeResult): number | undefined => {
@@ -24,10 +32,14 @@ export const retryAfterS = (result: ExchangeResult): number | undefined => {
   return text !== undefined && /^\d{1,5}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
 };
 
-/** Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over. */
+/**
+ * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over; and
+ * how many requests are left until then.
+ */
 export const upstreamLimit = (clock: Clock): UpstreamLimit => {
   const freeAtMs = new Map<string, number>();
   const limits = new Map<RateGroup, number>();
+  const left = new Map<string, number>();
   const spentUntilMs: UpstreamLimit["spentUntilMs"] = (group, keys) => {
     const firstMs = Math.min(...keys.map((key) => freeAtMs.get(`${group} ${key}`) ?? 0));
     return keys.length > 0 && firstMs > clock() ? firstMs : undefined;
@@ -37,12 +49,23 @@ export const upstreamLimit = (clock: Clock): UpstreamLimit => {
       if (result.kind !== "answered") return;
       const limit = result.headers["x-ratelimit-limit"];
       if (limit !== undefined && /^[1-9]\d{0,5}$/.test(limit)) limits.set(group, Number(limit));
-      const isExhausted = result.status === 429 || result.headers["x-ratelimit-remaining"] === "0";
-      if (!isExhausted) return;
-      const waitS = retryAfterS(result) ?? secondsToNextMinute(clock());
-      freeAtMs.set(`${group} ${key}`, clock() + waitS * 1_000);
+      const id = `${group} ${key}`;
+      const remaining = result.headers["x-ratelimit-remaining"];
+      if (result.status === 429 || remaining === "0") {
+        const waitS = retryAfterS(result) ?? secondsToNextMinute(clock());
+        freeAtMs.set(id, clock() + waitS * 1_000);
+        left.delete(id);
+      } else if (remaining !== undefined && /^[1-9]\d{0,5}$/.test(remaining)) {
+        const known = left.get(id) ?? 0;
+        const isNewMinute = Number(remaining) > known + OVERTAKEN_MAX;
+        left.set(id, known === 0 || isNewMinute ? Number(remaining) : Math.min(known, Number(remaining)));
+      }
     },
     spentUntilMs,
+    requestsLeft: (group, keys) =>
+      sum(
+        keys.filter((key) => spentUntilMs(group, [key]) === undefined).map((key) => left.get(`${group} ${key}`) ?? 1),
+      ),
     waitS: (group, keys) => {
       const nowMs = clock();
       return Math.ceil(((spentUntilMs(group, keys) ?? nowMs) - nowMs) / 1_000);

@@ -48,6 +48,7 @@ export const sandboxUpstream: Upstream = {
     }
   },
   waitS: () => 0,
+  requestsLeft: (group) => rateGroups[group].requestsPerMinute,
   perMinute: (group) => rateGroups[group].requestsPerMinute,
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>

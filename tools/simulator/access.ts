@@ -9,7 +9,7 @@ export type RateLimits = Readonly<Record<RateGroup, number>>;
 /** Requests per minute and key. Source: docs/interface.md 6.1. */
 export const documentedLimits: RateLimits = { vtu: 60, identity: 30, catalog: 120 };
 
-const WINDOW_MS = 60_000;
+export const WINDOW_MS = 60_000;
 const BEARER = /^Bearer +(\S+)$/i;
 
 /** The key of a request, from either header; the recommended one has precedence. Source: docs/interface.md 2.3. */
@@ -41,8 +41,16 @@ export const authorize = (
   if (!account.whitelist.includes(address)) throw new HttpError(403, `The IP address ${address} is not whitelisted.`);
 };
 
-/** `retryAfterS` is present once the limit is exceeded. */
-export type Rate = { readonly limit: number; readonly remaining: number; readonly retryAfterS?: number };
+/**
+ * `retryAfterS` is present once the limit is exceeded. If a window is no minute, the request that exhausts it gets it
+ * too: callers would wait for the end of their clock's minute.
+ */
+export type Rate = {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly isExceeded: boolean;
+  readonly retryAfterS?: number;
+};
 
 /** The headers of every response. Source: docs/interface.md 6.3, 6.4. */
 export const rateHeaders = (rate: Rate): Headers => {
@@ -50,23 +58,34 @@ export const rateHeaders = (rate: Rate): Headers => {
   return rate.retryAfterS === undefined ? headers : { ...headers, "Retry-After": String(rate.retryAfterS) };
 };
 
-/** Counts requests per key and group; a window of one minute begins with its first request. */
+/** Counts requests per key and group; a window, by default of one minute, begins with its first request. */
 export class RateCounters {
   readonly #windows = new Map<string, { startMs: number; count: number }>();
+  readonly #windowMs: number;
+  /** Requests that exceeded the limit, since the start or a reset. */
+  refused = 0;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
 
   count(key: string, group: RateGroup, limit: number): Rate {
     const nowMs = Date.now();
     const id = `${group} ${key}`;
     const current = this.#windows.get(id);
-    const isOpen = current !== undefined && nowMs < current.startMs + WINDOW_MS;
+    const isOpen = current !== undefined && nowMs < current.startMs + this.#windowMs;
     const window = isOpen ? current : { startMs: nowMs, count: 0 };
     window.count += 1;
     this.#windows.set(id, window);
-    if (window.count <= limit) return { limit, remaining: limit - window.count };
-    return { limit, remaining: 0, retryAfterS: Math.ceil((window.startMs + WINDOW_MS - nowMs) / 1_000) };
+    const isExceeded = window.count > limit;
+    if (isExceeded) this.refused += 1;
+    const rate = { limit, remaining: Math.max(0, limit - window.count), isExceeded };
+    if (!isExceeded && (this.#windowMs === WINDOW_MS || rate.remaining > 0)) return rate;
+    return { ...rate, retryAfterS: Math.ceil((window.startMs + this.#windowMs - nowMs) / 1_000) };
   }
 
   clear(): void {
     this.#windows.clear();
+    this.refused = 0;
   }
 }

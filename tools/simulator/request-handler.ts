@@ -90,7 +90,7 @@ const processRequest = (state: SimulatorState, exchange: HttpExchange, body: Req
     const restricted = state.restricted || state.restrictedKeys.has(caller.key);
     authorize(request.socket.remoteAddress ?? "", { restricted, whitelist: state.whitelist });
     rate = state.rates.count(caller.key, route.group, rate.limit);
-    if (rate.retryAfterS !== undefined) throw new HttpError(429, "Too many requests.");
+    if (rate.isExceeded) throw new HttpError(429, "Too many requests.");
     const isJson = JSON_TYPE.test(request.headers["content-type"] ?? "");
     // Only purchases require a content type (docs/interface.md 4.1, 16.D8).
     if (route.group === "vtu" && !isJson) throw new HttpError(400, "The Content-Type must be application/json.");
@@ -105,7 +105,7 @@ const processRequest = (state: SimulatorState, exchange: HttpExchange, body: Req
 /** The rate of a request that is not counted: without a valid key or route, or intercepted by a fault. */
 const uncountedRate = (state: SimulatorState, exchange: HttpExchange): Rate => {
   const limit = state.limits[routeOf(exchange)?.group ?? "catalog"];
-  return { limit, remaining: limit };
+  return { limit, remaining: limit, isExceeded: false };
 };
 
 const routeOf = ({ method, path }: HttpExchange) =>

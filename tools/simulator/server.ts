@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { documentedLimits, type RateLimits } from "./access.ts";
+import { documentedLimits, type RateLimits, WINDOW_MS } from "./access.ts";
 import { CONTROL_PREFIX, handleRequest, VERSION_PREFIX } from "./request-handler.ts";
 import { SimulatorState, type Webhook } from "./state.ts";
 
@@ -21,6 +21,8 @@ export type SimulatorOptions = {
   /** How long a delayed order takes to settle. */
   readonly delayedOutcomeMs?: number;
   readonly limits?: Partial<RateLimits>;
+  /** The time in which the limits hold, by default a minute. */
+  readonly windowMs?: number;
 };
 
 /** `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in the same process. */
@@ -44,6 +46,7 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
     stallMs: options.stallMs ?? STALL_MS,
     delayedOutcomeMs: options.delayedOutcomeMs ?? DELAYED_OUTCOME_MS,
     limits: { ...documentedLimits, ...options.limits },
+    windowMs: options.windowMs ?? WINDOW_MS,
   });
   const server = createServer((request, response) => void handleRequest(state, request, response));
   await new Promise<void>((resolve, reject) => {

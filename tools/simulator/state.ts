@@ -57,6 +57,7 @@ export type SimulatorSettings = {
   readonly stallMs: number;
   readonly delayedOutcomeMs: number;
   readonly limits: RateLimits;
+  readonly windowMs: number;
 };
 
 type NewOrder = Omit<Order, "upstreamReference" | "status" | "at"> & { readonly prefix: string };
@@ -67,7 +68,7 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 export class SimulatorState {
   readonly settings: SimulatorSettings;
   readonly faults = new FaultPlan();
-  readonly rates = new RateCounters();
+  readonly rates: RateCounters;
   readonly timers = new Timers();
   /** Aborted when the simulator stops, so a receiver that does not respond cannot delay it. */
   readonly stopping = new AbortController();
@@ -87,6 +88,7 @@ export class SimulatorState {
 
   constructor(settings: SimulatorSettings) {
     this.settings = settings;
+    this.rates = new RateCounters(settings.windowMs);
     this.webhook = settings.webhook;
     this.limits = settings.limits;
     this.balanceKobo = settings.startBalanceKobo;

@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { findByCallerReference, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { type ClaimedOrder, claimOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
@@ -149,7 +150,7 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
     const sent = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
     expect(sent.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
-    expect(service.arrived()).toEqual(sent.map(({ pk }) => `DATA_${pk.slice("transaction#".length)}`));
+    expect(service.arrived()).toEqual(sent.map(referenceOf));
   });
 
   test("waits on after a second refusal, and is refunded after 15 minutes", async () => {
@@ -166,6 +167,26 @@ describe("an order that the upstream's rate limit refuses", () => {
     });
     expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
     expect(service.arrived()).toEqual([]);
+  });
+
+  test("is not overtaken by the next orders of its account, even if the limit is free again within the same run", async () => {
+    const service = await aService();
+    const [accountId, other] = [await ledger.anAccount(5_000), await ledger.anAccount(5_000)];
+    service.refuse(1);
+    for (const reference of ["one", "two"]) {
+      await service.buy(accountId, reference);
+      ledger.nowMs += 1;
+    }
+    await service.buy(other, "three");
+    // The request and its one repetition.
+    service.refuse(2, 0);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
+    expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
+    expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    const [, ...own] = service.arrived();
+    const sent = await Promise.all(["one", "two"].map((reference) => service.transaction(accountId, reference)));
+    expect(own).toEqual(sent.map(referenceOf));
   });
 
   test("is refunded if its plan was withdrawn meanwhile", async () => {
@@ -309,4 +330,31 @@ test("an order that waited for too long is refunded once, with one alarm", async
   const alarms = logged.mock.calls.map(String).filter((line) => line.includes("order.waited_too_long"));
   expect(alarms).toHaveLength(1);
   expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+});
+
+test("of 100 accounts with 3 waiting orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
+  const service = await aService();
+  const accountIds: string[] = [];
+  while (accountIds.length < 100) accountIds.push(await ledger.anAccount(1_500));
+  service.refuse(1);
+  const instance = service.instance();
+  for (const reference of ["one", "two", "three"]) {
+    for (const accountId of accountIds) await service.buy(accountId, reference, instance);
+    ledger.nowMs += 1;
+  }
+  const turns = async () =>
+    Promise.all(accountIds.map(async (accountId) => 3 - ((await readWallet(ledger, accountId)).waiting_orders ?? 0)));
+  const ticking = setInterval(() => {
+    ledger.nowMs += 1;
+  }, 1);
+  onTestFinished(() => clearInterval(ticking));
+  for (const sent of [60, 120, 180, 240, 300]) {
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 360 - sent, sent: 60, refunded: 0 });
+    const had = await turns();
+    expect(Math.max(...had) - Math.min(...had)).toBeLessThanOrEqual(1);
+    expect(service.arrived()).toHaveLength(sent);
+    expect(service.simulator.state.rates.refused).toBe(0);
+    // The simulator's minutes are those of this machine.
+    service.simulator.state.rates.clear();
+  }
 });

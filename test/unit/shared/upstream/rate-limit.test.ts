@@ -18,6 +18,7 @@ const limitAt = (startMs: number) => {
   return {
     record: (group: RateGroup, result: ExchangeResult, key = "one") => limit.record(group, result, key),
     waitS: (group: RateGroup, keys: readonly string[] = ["one"]) => limit.waitS(group, keys),
+    left: (keys: readonly string[] = ["one"]) => limit.requestsLeft("vtu", keys),
     spentUntilMs: (keys: readonly string[]) => limit.spentUntilMs("vtu", keys),
     pass: (ms: number) => {
       nowMs += ms;
@@ -76,6 +77,44 @@ test("an exhausted catalog group does not delay purchases, nor the reverse", () 
   const { record, waitS } = limitAt(NOON_MS);
   record("catalog", answered(429, { "retry-after": "30" }));
   expect([waitS("catalog"), waitS("vtu"), waitS("identity")]).toEqual([30, 0, 0]);
+});
+
+describe("the requests that are left", () => {
+  const remaining = (count: number) => answered(200, { "x-ratelimit-remaining": String(count) });
+
+  test("are as many as the last response said, and one as long as none said so", () => {
+    const { record, left } = limitAt(NOON_MS);
+    expect(left()).toBe(1);
+    record("vtu", answered(500));
+    expect(left()).toBe(1);
+    record("vtu", remaining(59));
+    expect(left()).toBe(59);
+  });
+
+  test("are not more again after a response that later ones overtook", () => {
+    const { record, left } = limitAt(NOON_MS);
+    for (const count of [5, 3, 4]) record("vtu", remaining(count));
+    expect(left()).toBe(3);
+  });
+
+  test("are more again in a new minute, whether the last one was exhausted or not", () => {
+    const { record, left, pass } = limitAt(NOON_MS);
+    for (const count of [3, 59]) record("vtu", remaining(count));
+    expect(left()).toBe(59);
+    record("vtu", remaining(0));
+    expect(left()).toBe(0);
+    pass(60_000);
+    expect(left()).toBe(1);
+    record("vtu", remaining(58));
+    expect(left()).toBe(58);
+  });
+
+  test("are those of all keys that are not exhausted", () => {
+    const { record, left } = limitAt(NOON_MS);
+    record("vtu", remaining(7), "one");
+    record("vtu", answered(429), "two");
+    expect(left(["one", "two", "three"])).toBe(8);
+  });
 });
 
 describe("several keys", () => {
