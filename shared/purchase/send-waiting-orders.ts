@@ -45,7 +45,7 @@ export type SenderDeps = {
 };
 
 /** Orders that are sent at once, at most. */
-const CONCURRENT_SENDS = 10;
+export const CONCURRENT_SENDS = 10;
 const CONCURRENT_READS = 10;
 /** Other orders wait for so long after a run that left some: the next run prolongs it. */
 const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;

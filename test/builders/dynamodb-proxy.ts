@@ -31,6 +31,8 @@ export type Fault =
 export type DynamoDbProxy = {
   readonly endpoint: string;
   readonly calls: SeenCall[];
+  /** Whether `calls` has the reads of the order gate too, which are no part of a request. */
+  countsGateReads: boolean;
   /** Asked for each call; undefined lets it pass. */
   fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
   /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
@@ -71,6 +73,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   const proxy: DynamoDbProxy = {
     endpoint: `http://127.0.0.1:${port}`,
     calls: [],
+    countsGateReads: false,
     fault: () => undefined,
     strict: undefined,
     beStrict: (settings, seed) => {
@@ -104,7 +107,8 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     const answer: StrictAnswer = strict
       ? await strict.handle(operation, asked)
       : { ...(await forward(emulator, incoming, asked)), lost: false, delayMs: 0 };
-    if (!isStream && !isSwitchRead(operation, sent)) record(proxy.calls, operation, sent, answer.body);
+    if (!isStream && (proxy.countsGateReads || !isGateRead(operation, sent)))
+      record(proxy.calls, operation, sent, answer.body);
     if (fault === "arrives_late") return;
     if (fault === "answer_lost") return void outgoing.destroy();
     if (answer.lost) return void outgoing.destroy();
@@ -115,9 +119,9 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   return proxy;
 };
 
-/** An instance reads the purchases switch every 10 seconds: like the stream's reads, it is no part of a request. */
-const isSwitchRead = (operation: string, body: string): boolean =>
-  operation === "GetItem" && body.includes('"purchases"');
+/** An instance reads the order gate every 10 seconds: like the stream's reads, it is no part of a request. */
+export const isGateRead = (operation: string, body: string): boolean =>
+  operation === "BatchGetItem" && body.includes('"purchases"');
 
 const readAll = async (stream: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];

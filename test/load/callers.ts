@@ -50,6 +50,7 @@ export const createCallers = (
   client: Client,
   accounts: readonly LoadAccount[],
   addFault: (fault: Fault) => void,
+  faultOf: (index: number) => UpstreamFault | undefined = upstreamFaultOf,
 ): Callers => {
   const random = seeded(REPLAY_SEED);
   const placed: PlacedOrder[] = [];
@@ -76,7 +77,7 @@ export const createCallers = (
   const place: Callers["place"] = async (index) => {
     const account = accounts[index % accounts.length];
     if (account === undefined) throw new Error("There are no accounts");
-    const upstreamFault = upstreamFaultOf(index);
+    const upstreamFault = faultOf(index);
     if (upstreamFault !== undefined && "fault" in upstreamFault) addFault(upstreamFault.fault);
     const order: PlacedOrder = { account, ...orderOf(index, upstreamFault), answers: [] };
     placed.push(order);

@@ -15,8 +15,8 @@ import { type AdminContext, openAdminContext } from "../../tools/admin/context.t
 import { externalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";
 import { readJsonFile } from "../../tools/local/json-file.ts";
 import { localClient, setEnvironment } from "../../tools/local/local-aws.ts";
-import { type Simulator, startSimulator } from "../../tools/simulator/server.ts";
-import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { emulatorClientAt } from "../builders/emulator-client.ts";
 import { until } from "../builders/until.ts";
 import type { StrictDynamoDb } from "../strict/dynamodb.ts";
@@ -25,7 +25,7 @@ import type { StrictSettings } from "../strict/settings.ts";
 const NO_LIMIT = 1_000_000_000;
 const START_MS_MAX = 20_000;
 /** The last line of the start. */
-const STARTED = "Ctrl-C stops the service.\n";
+export const STARTED = "Ctrl-C stops the service.\n";
 
 const serviceFile = z.object({
   base_url: z.string(),
@@ -41,6 +41,8 @@ export type ServiceProcess = {
   readonly simulator: Simulator;
   /** The admin commands' access to tables, queues and secrets. It bypasses the strict layer. */
   readonly admin: AdminContext;
+  /** What stands between the service and its tables, if anything does. */
+  readonly proxy: DynamoDbProxy | undefined;
   /** The strict layer in front of the service's tables, if any. */
   readonly strict: StrictDynamoDb | undefined;
   readonly newAccount: (options: {
@@ -48,7 +50,9 @@ export type ServiceProcess = {
     readonly keys: number;
     readonly mode?: Mode;
   }) => Promise<LoadAccount>;
-  /** The lines of standard output and error since the start. */
+  /** Kills the service as `kill -9` does, and starts it again at the same address with the same data. */
+  readonly killAndRestart: () => Promise<void>;
+  /** The lines of standard output and error since each start. */
   readonly logLines: () => readonly string[];
   readonly peakMemoryMb: () => number;
   readonly stop: () => Promise<void>;
@@ -62,46 +66,63 @@ export const startServiceProcess = async (
   options: {
     readonly dynamodbEndpoint?: string;
     readonly stallMs?: number;
+    /** What is run instead of `npm start`. */
+    readonly script?: string;
+    /** The simulator has no limits, unless they are given. */
+    readonly simulator?: Pick<SimulatorOptions, "windowMs"> & { readonly ordersPerWindow: number };
+    /** Counts the service's calls of its tables. */
+    readonly countsCalls?: boolean;
     /** The strict layer's behaviour once the service has started. */
     readonly strict?: { readonly settings: StrictSettings; readonly seed: number };
   } = {},
 ): Promise<ServiceProcess> => {
-  const { dynamodbEndpoint, stallMs, strict } = options;
+  const { dynamodbEndpoint, stallMs, strict, countsCalls, script = "tools/local/start.ts" } = options;
+  const { ordersPerWindow = NO_LIMIT, ...simulated } = options.simulator ?? {};
   const folder = mkdtempSync(join(tmpdir(), "load-test-"));
-  const paths = { service: join(folder, "service.json"), log: join(folder, "log") };
+  const serviceFilePath = join(folder, "service.json");
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
-  const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
+  const limits = { vtu: ordersPerWindow, identity: NO_LIMIT, catalog: NO_LIMIT };
   const delayedOutcomeMs = 1_000;
-  const simulator = await startSimulator({ liveKey, limits, delayedOutcomeMs, ...(stallMs && { stallMs }) });
+  const simulator = await startSimulator({
+    ...{ liveKey, limits, delayedOutcomeMs, ...simulated },
+    ...(stallMs && { stallMs }),
+  });
 
   const dynamodb = dynamodbEndpoint
     ? externalDynamoDb(dynamodbEndpoint)
     : await startDynoxide({ pidFile: join(folder, "dynoxide.pid"), logFile: join(folder, "dynoxide.log") });
-  const proxy = strict && (await startDynamoDbProxy(dynamodb.endpoint));
-  const log = openSync(paths.log, "w");
-  const child = spawn(process.execPath, ["tools/local/start.ts"], {
-    stdio: ["ignore", log, log],
-    env: {
-      ...process.env,
-      PORT: "0",
-      DATA_DIR: join(folder, "data"),
-      SERVICE_FILE: paths.service,
-      UPSTREAM_BASE_URL: simulator.baseUrl,
-      UPSTREAM_LIVE_KEY: liveKey,
-      DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint,
-    },
-  });
-  closeSync(log);
-  const ended = once(child, "exit");
-  const killAtExit = (): void => void child.kill("SIGKILL");
+  const proxy = strict || countsCalls ? await startDynamoDbProxy(dynamodb.endpoint) : undefined;
+  const logPaths: string[] = [];
+  const start = async (port: string) => {
+    const logPath = join(folder, `log-${logPaths.length}`);
+    logPaths.push(logPath);
+    const log = openSync(logPath, "w");
+    const child = spawn(process.execPath, [script], {
+      stdio: ["ignore", log, log],
+      env: {
+        ...process.env,
+        PORT: port,
+        DATA_DIR: join(folder, "data"),
+        SERVICE_FILE: serviceFilePath,
+        UPSTREAM_BASE_URL: simulator.baseUrl,
+        UPSTREAM_LIVE_KEY: liveKey,
+        DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint,
+      },
+    });
+    closeSync(log);
+    const started = { child, ended: once(child, "exit") };
+    const waiting = { timeoutMs: START_MS_MAX, everyMs: 50 };
+    await until("the service has started", () => readFileSync(logPath, "utf8").includes(STARTED), waiting);
+    return started;
+  };
+  let running = await start("0");
+  const killAtExit = (): void => void running.child.kill("SIGKILL");
   process.once("exit", killAtExit);
-  const waiting = { timeoutMs: START_MS_MAX, everyMs: 50 };
-  await until("the service has started", () => readFileSync(paths.log, "utf8").includes(STARTED), waiting);
-  const details = readJsonFile(paths.service, serviceFile);
+  const details = readJsonFile(serviceFilePath, serviceFile);
   if (details === undefined) throw new Error("The service ended while it started");
   simulator.state.webhook = { url: details.upstream.webhook_url, secret: details.upstream.webhook_secret };
 
-  const restore = setEnvironment({ SERVICE_FILE: paths.service });
+  const restore = setEnvironment({ SERVICE_FILE: serviceFilePath });
   const admin = withoutTimeouts(await openAdminContext({ by: "load test" }), dynamodb.endpoint);
   restore();
 
@@ -109,6 +130,7 @@ export const startServiceProcess = async (
     baseUrl: details.base_url,
     simulator,
     admin,
+    proxy,
     strict: strict && proxy?.beStrict(strict.settings, strict.seed),
     newAccount: async ({ naira, keys, mode = "live" }) => {
       const { account_id: accountId } = await createAccount(admin.accounts, { name: "load", whitelist: ["127.0.0.1"] });
@@ -121,15 +143,24 @@ export const startServiceProcess = async (
       }
       return { accountId, keys: made };
     },
-    logLines: () => (readFileSync(paths.log, "utf8").split(STARTED)[1] ?? "").split("\n").filter((line) => line !== ""),
+    killAndRestart: async () => {
+      running.child.kill("SIGKILL");
+      await running.ended;
+      running = await start(new URL(details.base_url).port);
+    },
+    logLines: () =>
+      logPaths
+        .flatMap((path) => (readFileSync(path, "utf8").split(STARTED)[1] ?? "").split("\n"))
+        .filter((line) => line !== ""),
     peakMemoryMb: () => {
-      const [, kilobytes = "0"] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
+      const [, kilobytes = "0"] =
+        /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${running.child.pid}/status`, "utf8")) ?? [];
       return Math.round(Number(kilobytes) / 1_024);
     },
     stop: async () => {
       admin.close();
-      child.kill("SIGTERM");
-      await ended;
+      running.child.kill("SIGTERM");
+      await running.ended;
       process.off("exit", killAtExit);
       await simulator.stop();
       await proxy?.stop();

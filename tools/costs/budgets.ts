@@ -45,6 +45,30 @@ export const budgets = {
     log: oneLine,
     responseBytes: 700,
   },
+  /** The most that it costs: no other order is in the runs that send it and take its account out of the index. */
+  waitingPurchase: {
+    title: "live purchase that waits",
+    invocations: [
+      { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "TransactWriteItems"] },
+      {
+        function: "send-waiting-orders",
+        calls: [
+          ...["Query", "BatchGetItem", "Query", "BatchGetItem", "PutItem"],
+          ...["TransactWriteItems", "UpdateItem", "PutItem"],
+        ],
+        waitsFor: "upstream",
+      },
+      // The next run takes the account out of the index.
+      { function: "send-waiting-orders", calls: ["Query", "BatchGetItem", "UpdateItem", "Query"] },
+    ],
+    writeUnits: { tables: 17, indexes: 12 },
+    readUnits: 5,
+    log: {
+      events: ["request.answered", "metrics", "send-waiting-orders.ran", "metrics", "send-waiting-orders.ran"],
+      bytes: 1_100,
+    },
+    responseBytes: 700,
+  },
   replay: {
     title: "replay of a purchase",
     invocations: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],
@@ -136,13 +160,17 @@ export const budgets = {
     invocations: [
       { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
       { function: "requeue-deliveries", calls: ["Query", "Query"] },
+      { function: "send-waiting-orders", calls: ["BatchGetItem", "Query"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: noWrites,
-    readUnits: 4,
+    readUnits: 6.5,
     log: {
-      events: ["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran", "refresh-catalog.ran"],
-      bytes: 700,
+      events: [
+        ...["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran"],
+        ...["metrics", "send-waiting-orders.ran", "refresh-catalog.ran"],
+      ],
+      bytes: 1_100,
     },
   },
 } as const satisfies Record<string, Budget>;

@@ -10,8 +10,8 @@ const MEMORY_MB = "512";
 type InvocationContext = Omit<Context, "done" | "fail" | "succeed">;
 type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
 
-/** Runs one function with an event, as Lambda does. */
-export type Invoke = (functionName: string, event: unknown) => Promise<unknown>;
+/** Runs one function with an event, as Lambda does. `timeoutMs`: another time-out than its own. */
+export type Invoke = (functionName: string, event: unknown, timeoutMs?: number) => Promise<unknown>;
 
 /** The function ran out of time. */
 export class FunctionTimedOut extends Error {
@@ -39,10 +39,9 @@ export const loadFunctions = async (names: Iterable<string>, folder: URL): Promi
 /** Invokes handlers with a Lambda context and a time-out, by default the one that the function has on AWS. */
 export const invokeWith =
   (handlers: ReadonlyMap<string, Handler>, timeoutMsOverride?: number): Invoke =>
-  async (functionName, event) => {
+  async (functionName, event, timeoutMs = timeoutMsOverride ?? timeoutMsOf(functionName)) => {
     const handler = handlers.get(functionName);
     if (handler === undefined) throw new Error(`There is no function ${functionName}`);
-    const timeoutMs = timeoutMsOverride ?? timeoutMsOf(functionName);
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
     try {

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
-import type { Invoke } from "./functions.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
@@ -21,7 +20,7 @@ export type Schedule = {
  */
 export const startSchedule = async (
   functionName: string,
-  invoke: Invoke,
+  invoke: (functionName: string, event: unknown) => Promise<unknown>,
   intervalMs: number = SCHEDULE_MS,
 ): Promise<Schedule> => {
   let isRunning = false;

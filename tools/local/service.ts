@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { queues } from "../../infra/queues.ts";
-import { isWorker, scheduledFunctions } from "../../infra/schedules.ts";
+import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { streams } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
@@ -36,6 +36,8 @@ const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 /** All are optional. By default a free port is used and no data is kept. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
+  /** When waiting orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
+  readonly sender?: { readonly everyMs: number; readonly timeoutMs: number };
   /** False: the ledger's stream is not consumed, so no webhooks are enqueued. */
   readonly sendsWebhooks?: boolean;
   /** Called with a sentence at each step of the start. */
@@ -257,11 +259,15 @@ const consumeLedgerStream = (
 };
 
 const startSchedules = async (
-  { shutdown, onProgress }: Start,
-  names: readonly string[],
+  { settings: { sender }, shutdown, onProgress }: Start,
+  names: readonly ScheduledFunction[],
   invoke: Invoke,
 ): Promise<void> => {
-  const schedules = await Promise.all(names.map((name) => startSchedule(name, invoke)));
+  const start = (name: ScheduledFunction) => {
+    if (name !== "send-waiting-orders" || sender === undefined) return startSchedule(name, invoke);
+    return startSchedule(name, (...call) => invoke(...call, sender.timeoutMs), sender.everyMs);
+  };
+  const schedules = await Promise.all(names.map(start));
   for (const schedule of schedules) shutdown.add("inbound", schedule.stop);
   if (!schedules.every(({ firstRun }) => firstRun)) {
     onProgress("The catalog could not be fetched; the service retries every minute");

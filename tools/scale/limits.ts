@@ -7,14 +7,29 @@ import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sum } from "../../shared/platform/sum.ts";
-import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
+import {
+  RECONCILE_WALLETS_MS_MAX,
+  SCHEDULE_MS,
+  SEND_FUNCTION_TIMEOUT_S,
+  SEND_WAITING_RESERVE_MS,
+} from "../../shared/platform/time-budgets.ts";
+import { CONCURRENT_SENDS } from "../../shared/purchase/send-waiting-orders.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
 import type { Limit } from "./limit.ts";
 import { sources } from "./sources.ts";
-import { assumed, invocationS, invocationsOf, measured, purchaseBudgets, secretFetches, writeUnits } from "./usage.ts";
+import {
+  assumed,
+  invocationS,
+  invocationsOf,
+  measured,
+  purchaseBudgets,
+  secretFetches,
+  waiting,
+  writeUnits,
+} from "./usage.ts";
 
 /** Units of one partition a second. */
 const PARTITION_UNITS = 1_000;
@@ -33,6 +48,8 @@ const IN_FLIGHT_MAX = 120_000;
 const VCPU_MB = 1_769;
 
 const MINUTE_S = 60;
+/** For so long a run of the sender begins with orders. */
+const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE_MS;
 const HOUR_S = 3_600;
 const MONTH_HOURS = 730;
 
@@ -71,14 +88,36 @@ export const limits: readonly Limit[] = [
     source: sources.upstream,
     assumed: `${assumed.upstreamKeys} key of the upstream. Each further one allows as much again (decision 0028)`,
     symptom: {
-      text: "Orders are refused before the debit until the upstream's minute is over; those that it refused itself are refunded. The metric UpstreamRateLimited is on the dashboard.",
-      errors: ["provider_unavailable", "delivery_failed"],
-      logEvents: ["upstream.not_ready", "upstream.rate_limited"],
+      text: "Purchases wait, debited and `processing`, and are sent at the limit's pace, by turns of their accounts; one that waited for 15 minutes is refunded. Identity checks are refused. The metric UpstreamRateLimited is on the dashboard.",
+      errors: ["provider_unavailable"],
+      logEvents: ["upstream.not_ready", "upstream.rate_limited", "order.waited_too_long"],
+      alarms: ["Event-order.waited_too_long"],
     },
     remedy: {
       by: "agreement",
       text: "More keys of the upstream (`secrets set upstream-key`), which are used in turn; or agree on a higher limit for each. The service learns it from the upstream's answers",
       cost: "what the upstream asks for",
+    },
+  },
+  {
+    name: "the sender's pace",
+    onlyIf: "while orders wait",
+    affects: "purchases",
+    unit: "orders/s",
+    per: "stage",
+    capacity: () => (CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * SCHEDULE_MS),
+    perPurchase: 1,
+    source: sources.waitingOrders,
+    assumed: `a run of \`send-waiting-orders\` sends ${CONCURRENT_SENDS} at a time for ${SENDING_MS / 1_000} s of each minute, and each takes ${waiting.sendS.toFixed(2)} s: as much as ${Math.floor((CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * 60_000))} keys of the upstream allow`,
+    symptom: {
+      text: "The number of waiting orders does not fall although the upstream's limit has room. The metrics WaitingOrders and OldestWaitingSeconds show it.",
+      logEvents: ["send-waiting-orders.ran", "order.waited_too_long"],
+      alarms: ["Event-order.waited_too_long"],
+    },
+    remedy: {
+      by: "code",
+      text: "More orders at a time (`CONCURRENT_SENDS` in `shared/purchase/send-waiting-orders.ts`), or a function that runs longer",
+      cost: "nothing",
     },
   },
   {
@@ -137,6 +176,26 @@ export const limits: readonly Limit[] = [
     },
   },
   {
+    name: "conflicts on a wallet",
+    onlyIf: "while its orders wait",
+    affects: "purchases",
+    unit: "writes/s for each wallet",
+    per: "account",
+    capacity: () => measured.walletDebits.perS,
+    perPurchase: waiting.walletWrites,
+    source: sources.busyWallets,
+    assumed: "the wait and the claim of an order hold its wallet as long as its debit does",
+    symptom: {
+      text: `${slowed} A claim that meets conflicts for 3 s is left for the next run, with the later orders of its account.`,
+      ...busy,
+    },
+    remedy: {
+      by: "accounts",
+      text: "Divide the caller into several accounts, each with a wallet",
+      cost: "nothing",
+    },
+  },
+  {
     name: "a wallet's item",
     affects: "purchases",
     unit: "write units/s for each wallet",
@@ -170,6 +229,24 @@ export const limits: readonly Limit[] = [
       by: "code",
       text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`). Stored items keep theirs until they are settled",
       cost: "a query more for each value in every run of `reconcile-ledger`",
+    },
+  },
+  {
+    name: "index by_open",
+    onlyIf: "while all orders wait",
+    affects: "purchases",
+    unit: "write units/s",
+    per: "stage",
+    capacity: () => PARTITION_UNITS,
+    perPurchase: waiting.by_open,
+    source: sources.partition,
+    assumed:
+      "the key `live` is the busiest: `waiting`, which lists the accounts, gets as many units, and each account's own key `waiting#` fewer",
+    symptom: { text: slowed, ...busy, alarms: ["LedgerByOpenWriteThrottles"] },
+    remedy: {
+      by: "code",
+      text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`)",
+      cost: "a query more for each value in every run of `send-waiting-orders`",
     },
   },
   {

@@ -4,7 +4,7 @@ import { secretNames, secretTable } from "../../shared/platform/secret-table.ts"
 import { SECRET_CACHE_MS } from "../../shared/platform/secrets.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { type Budget, budgets, type Invocation } from "../costs/budgets.ts";
-import { durationMs } from "../costs/request-usage.ts";
+import { assumed as assumedTimes, durationMs } from "../costs/request-usage.ts";
 
 /** What one delivered purchase causes: its request, an event of the upstream that comes after it, and a webhook. */
 export const purchaseBudgets: readonly Budget[] = [budgets.purchase, budgets.duplicateEvent, budgets.webhook];
@@ -19,6 +19,15 @@ export const writeUnits = {
   by_upstream_reference: 1,
   /** One for opening the transaction, one for settling it. */
   by_open: 2,
+};
+
+/** What an order adds that waits for the upstream's limit: beside the debit, the wait and the claim change the wallet. */
+export const waiting = {
+  walletWrites: 3,
+  /** Units of one key, `live`: the order leaves it to wait, and is in it again while it is sent. */
+  by_open: 4,
+  /** The claim of an order, the upstream's response and the settlement. */
+  sendS: (2 * assumedTimes.callMs + assumedTimes.waitMs.upstream) / 1_000,
 };
 
 /** Measured runs that are documented elsewhere. */

@@ -2,18 +2,24 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
-import { GATE_CACHE_MS } from "../../../../shared/orders/order-gate.ts";
-import { systemClock } from "../../../../shared/platform/time.ts";
+import { GATE_CACHE_MS, orderGate } from "../../../../shared/orders/order-gate.ts";
+import { sum } from "../../../../shared/platform/sum.ts";
+import { sleep, systemClock } from "../../../../shared/platform/time.ts";
+import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
 import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
-import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { loadFunctions } from "../../../../tools/local/functions.ts";
+import { waiting } from "../../../../tools/scale/usage.ts";
+import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { expectWithin } from "../../../builders/measure.ts";
@@ -77,7 +83,7 @@ describe("budgets", () => {
     const startedMs = performance.now();
     let reads = 0;
     service.proxy.fault = ({ operation, body }) => {
-      if (operation === "GetItem" && body.includes('"purchases"')) reads += 1;
+      if (isGateRead(operation, body)) reads += 1;
       return undefined;
     };
     onTestFinished(() => {
@@ -86,7 +92,42 @@ describe("budgets", () => {
     for (let count = 0; count < 10; count += 1) {
       expect((await send("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
     }
+    await sleep(GATE_CACHE_MS);
+    expect((await send("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
+    expect(reads).toBeGreaterThan(0);
     expect(reads).toBeLessThanOrEqual(1 + (performance.now() - startedMs) / GATE_CACHE_MS);
+  });
+
+  test("the budget holds for a live purchase that waits for the upstream's limit, and is sent by a run of its own", async () => {
+    const functions = new URL("../../../../functions/", import.meta.url);
+    const invoke = await loadFunctions(["send-waiting-orders"], functions);
+    const sendWaiting = async (): Promise<void> => {
+      // An order is sent 2 s after it began to wait, once the index has it.
+      await sleep(2_100);
+      await invoke("send-waiting-orders", {});
+      await invoke("send-waiting-orders", {});
+    };
+    const buy = async () => {
+      const { key } = await service.newCaller({ whitelist: longest.whitelist });
+      return send("POST", BUY_DATA, { key, body: anOrder({ reference: longest.reference }) });
+    };
+    service.simulator.state.faults.add({ kind: "rate_limited", path: "/vtu/", times: 1, retry_after_s: 8 });
+    expect((await buy()).headers).toHaveProperty("x-estimated-delivery");
+    await sendWaiting();
+    const { headers } = await expectAnswered(budgets.waitingPurchase, 200, async () => {
+      const answer = await buy();
+      await sendWaiting();
+      return answer;
+    });
+    expect(headers).toHaveProperty("x-estimated-delivery");
+    // The order leaves `live` and comes back; the account enters, moves within and leaves `waiting`; `waiting#` has two.
+    const byOpen = sum(
+      service.proxy.calls.map(({ operation, unitsByIndex }) =>
+        operation === "Query" ? 0 : (unitsByIndex.by_open ?? 0),
+      ),
+    );
+    expect(byOpen).toBe(2 * waiting.by_open + 2);
+    await sleep(8_000 - 2 * 2_100);
   });
 
   test("the budget holds for a replay of a purchase", async () => {
@@ -147,6 +188,8 @@ describe("budgets", () => {
     const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
     const db = emulatorClient(proxy.endpoint);
     const ledger = { db, table: tables.ledgerTable, clock: systemClock };
+    const cache = { db, table: tables.cacheTable };
+    proxy.countsGateReads = true;
     const store = catalogStore(db, tables.cacheTable);
     const upstream = { fetchCatalog: () => Promise.reject(new Error("The catalog is not due")) };
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
@@ -163,6 +206,17 @@ describe("budgets", () => {
         ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
         low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
       }))({}, aLambdaContext());
+      await scheduleHandler("send-waiting-orders.ran", (deadline) =>
+        sendWaitingOrders(
+          {
+            ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15 },
+            gate: orderGate({ ...cache, initially: "on" }, systemClock),
+            catalog: catalogMemory(store, systemClock),
+            upstream: sandboxUpstream,
+          },
+          deadline,
+        ),
+      )({}, aLambdaContext());
       const announce = () => Promise.reject(new Error("The catalog has not changed"));
       const deps = { store, upstream, announce, clock: systemClock };
       await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
