@@ -29,11 +29,7 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   dashboard.addWidgets(
     graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
     graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
-    graph("5xx and 429 of the gateway; orders over the upstream's rate limit", [
-      api.failures,
-      api.throttles,
-      alarms.stageMetric("UpstreamRateLimited", "Sum"),
-    ]),
+    graph("5xx and 429 of the gateway", [api.failures, api.throttles]),
   );
   dashboard.addWidgets(
     graph(
@@ -59,6 +55,11 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
       "Functions' errors",
       functions.map((each) => each.functionMetric("Errors", "Sum")),
     ),
+  );
+  dashboard.addWidgets(
+    graph("Waiting orders", [alarms.stageMetric("WaitingOrders", "Maximum")]),
+    graph("Oldest waiting order, s", [alarms.stageMetric("OldestWaitingSeconds", "Maximum")]),
+    graph("Orders that the upstream's rate limit refused", [alarms.stageMetric("UpstreamRateLimited", "Sum")]),
   );
   const { region } = Stack.of(scope);
   return `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${stage}-airtime`;
