@@ -79,6 +79,8 @@ export const submit = async (
     ...(waits && { waits: { sentStatus: order.expectedStatus } }),
   };
   caller.expected.transactions.set(key, expected);
+  if (mode === "live" && !order.isCheck) session.met.purchases += 1;
+  if (waits) session.met.waited += 1;
   for (const answer of answers) {
     expectFirstAnswer(expected, answer);
     // Only the first answer says how long the order waits, about.

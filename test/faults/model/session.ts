@@ -28,9 +28,15 @@ export type Session = {
   readonly callers: readonly [Caller, Caller];
   /** Requests so far. */
   requests: number;
+  /** What the program has met so far: a model that meets nothing proves nothing. */
+  readonly met: Met;
   /** Until then orders may wait although no other order does: the upstream's limit refused one, or the sender ran. */
   mayWaitUntilMs: number;
 };
+/** How many live purchases were made without a fault, how many of them waited, and how those ended that waited. */
+export type Met = { purchases: number; waited: number; sent: number; refunded: number };
+export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0 });
+
 export type Caller = {
   readonly account: TestAccount;
   readonly expected: ExpectedAccount;
@@ -47,7 +53,7 @@ export const openSession = async (system: System, endpoint: AppEndpoint): Promis
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     return { account, expected: newExpectedAccount(FUNDED_NAIRA * 100), keys: { ...account.keys }, wasDisabled: false };
   };
-  return { system, callers: [await caller(), await caller()], requests: 0, mayWaitUntilMs: 0 };
+  return { system, callers: [await caller(), await caller()], requests: 0, met: nothingMet(), mayWaitUntilMs: 0 };
 };
 
 /** A fault, and the effect that it hits, counted from 1. */
@@ -205,8 +211,15 @@ export const acceptStatus = (session: Session, expected: ExpectedTransaction, tr
   if (expected.isUncertain) allowed.push(...statusesAfterFault(session, expected, transaction));
   allowed.push(...statusesAfterWait(session, expected, transaction));
   expect(allowed, `the statuses that ${expected.mode} ${expected.reference} may have`).toContain(transaction.status);
+  if (expected.waits !== undefined && expected.status !== transaction.status) {
+    session.met[transaction.status === "failed" ? "refunded" : "sent"] += 1;
+  }
   expected.status = transaction.status;
-  if (transaction.failure !== undefined) expected.errorCode = transaction.failure.code;
+  if (transaction.failure !== undefined) {
+    const { code } = transaction.failure;
+    // Source: docs/interface.md 5.D8.
+    expected.errorCode = code === "provider_unavailable" ? "delivery_failed" : code;
+  }
 };
 
 /** Compares an account's transactions and balance with the expected ones. */
