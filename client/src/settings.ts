@@ -42,10 +42,22 @@ export const parseSettings = (options: ClientOptions): Settings => {
     apiKey: options.apiKey,
     timeoutMs: parseMs("timeoutMs", options.timeoutMs ?? TIMEOUT_MS),
     attemptTimeoutMs: parseMs("attemptTimeoutMs", options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS),
-    // Looked up at each call, and called as a function, as some runtimes require.
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    fetch: options.fetch ?? platformFetch(),
     onAttempt: options.onAttempt,
   };
+};
+
+type Deno = { createHttpClient?(options: { poolMaxIdlePerHost: number }): unknown };
+
+/**
+ * The global fetch. Deno's sends a request again by itself if a kept connection ends without an answer: a refusal of the
+ * second would hide that the first may have placed the order. So it keeps no connections there.
+ */
+const platformFetch = (): typeof globalThis.fetch => {
+  const deno: Deno | undefined = Reflect.get(globalThis, "Deno");
+  const client = deno?.createHttpClient?.({ poolMaxIdlePerHost: 0 });
+  // Looked up at each call, and called as a function, as some runtimes require.
+  return (input, init) => globalThis.fetch(input, client === undefined ? init : Object.assign({}, init, { client }));
 };
 
 export const parseMs = (name: string, ms: number): number => {

@@ -15,6 +15,9 @@ export interface DashboardProps {
   readonly alarms: Alarms;
 }
 
+/** Source: AWS, "Dashboard body structure and syntax", alarm widgets. */
+const ALARMS_PER_WIDGET_MAX = 100;
+
 /** One page with alarms, requests, queues and open transactions. Returns its URL. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const { stage, api, alarms } = props;
@@ -25,15 +28,20 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     dashboardName: `${stage}-airtime`,
     defaultInterval: Duration.hours(24),
   });
-  dashboard.addWidgets(new AlarmStatusWidget({ title: "Alarms", alarms: alarms.all, width: 24, height: 8 }));
+  for (let start = 0; start < alarms.all.length; start += ALARMS_PER_WIDGET_MAX) {
+    dashboard.addWidgets(
+      new AlarmStatusWidget({
+        title: start === 0 ? "Alarms" : "More alarms",
+        alarms: alarms.all.slice(start, start + ALARMS_PER_WIDGET_MAX),
+        width: 24,
+        height: 8,
+      }),
+    );
+  }
   dashboard.addWidgets(
     graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
     graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
-    graph("5xx and 429 of the gateway; orders over the upstream's rate limit", [
-      api.failures,
-      api.throttles,
-      alarms.stageMetric("UpstreamRateLimited", "Sum"),
-    ]),
+    graph("5xx and 429 of the gateway", [api.failures, api.throttles]),
   );
   dashboard.addWidgets(
     graph(
@@ -59,6 +67,11 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
       "Functions' errors",
       functions.map((each) => each.functionMetric("Errors", "Sum")),
     ),
+  );
+  dashboard.addWidgets(
+    graph("Waiting orders", [alarms.stageMetric("WaitingOrders", "Maximum")]),
+    graph("Oldest waiting order, s", [alarms.stageMetric("OldestWaitingSeconds", "Maximum")]),
+    graph("Orders that the upstream's rate limit refused", [alarms.stageMetric("UpstreamRateLimited", "Sum")]),
   );
   const { region } = Stack.of(scope);
   return `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${stage}-airtime`;

@@ -1,6 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
+import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import type { FunctionName } from "../functions.ts";
 import { outputOf } from "../outputs.ts";
@@ -15,6 +16,7 @@ export interface ServiceAlarmsProps {
   readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
   readonly tables: Data["tables"];
   readonly logBytesPerHourMax: number;
+  readonly waitingMinutes: number;
 }
 
 const MINUTE_S = 60;
@@ -59,7 +61,7 @@ const thresholds = [
 /** The alarms that belong to no single queue, stream or schedule. */
 export const addServiceAlarms = (
   alarms: Alarms,
-  { api, functions, tables, logBytesPerHourMax }: ServiceAlarmsProps,
+  { api, functions, tables, logBytesPerHourMax, waitingMinutes }: ServiceAlarmsProps,
 ): void => {
   for (const [name, each] of Object.entries(functions)) {
     const id = each.node.id;
@@ -95,6 +97,11 @@ export const addServiceAlarms = (
   for (const { id, name, threshold, impact } of thresholds) {
     alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), threshold, impact });
   }
+  alarms.addThresholdAlarm("OrdersWaitLong", {
+    metric: alarms.stageMetric("OldestWaitingSeconds", "Maximum"),
+    threshold: longWaitS(waitingMinutes),
+    impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waitingMinutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
+  });
   for (const [event, { level, meaning, action }] of Object.entries(logEvents)) {
     if (level !== "alarm") continue;
     alarms.addThresholdAlarm(`Event-${event}`, {

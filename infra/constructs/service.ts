@@ -88,8 +88,13 @@ export class Service extends Stack {
       addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
     }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
-    const { logBytesPerHourMax } = settings;
-    addServiceAlarms(alarms, { api, functions: this.functions, tables: data.tables, logBytesPerHourMax });
+    addServiceAlarms(alarms, {
+      api,
+      functions: this.functions,
+      tables: data.tables,
+      logBytesPerHourMax: settings.logBytesPerHourMax,
+      waitingMinutes: settings.waiting.minutes,
+    });
     const dashboard = addDashboard(this, {
       stage,
       api,

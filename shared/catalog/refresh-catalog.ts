@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -170,14 +171,22 @@ export const acceptCandidate = async (store: CatalogStore, clock: Clock): Promis
   }
 };
 
-/** The catalog that is served; undefined if there is none that this version can read, so it is replaced. */
+/**
+ * The catalog that is served; undefined if there is none that this version can read, so it is replaced. A call that
+ * fails is thrown: without the catalog before, a change would be neither noticed nor announced.
+ */
 const readServed = async (store: CatalogStore): Promise<Served | undefined> => {
+  const unreadable = (error: unknown): undefined => {
+    log.error("catalog.unreadable", errorFields(error));
+  };
+  const snapshot = await store.read().catch((error: unknown) => {
+    if (error instanceof z.ZodError) return unreadable(error);
+    throw error;
+  });
   try {
-    const snapshot = await store.read();
     return snapshot && { ...snapshot, catalog: catalogOf(snapshot) };
   } catch (error) {
-    log.error("catalog.unreadable", errorFields(error));
-    return undefined;
+    return unreadable(error);
   }
 };
 

@@ -53,6 +53,8 @@ const info = {
     "",
     "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with the status `processing`, never an error. Its final status comes as a `transaction.updated` webhook, and can be looked up.",
     "",
+    "**Waiting purchases.** A purchase that the upstream's rate limit does not take now is debited and waits: 200 with `processing` and `X-Estimated-Delivery`, the seconds until it is sent, about. It is sent once; do not order it again. If it waits for too long it is refunded and becomes `failed` with the `error_code` `provider_unavailable`. Identity checks never wait: they are 503 with `Retry-After`, before any debit.",
+    "",
     "**Idempotency.** An order with a `reference` (or `Idempotency-Key`) can be sent again safely: it gets the same transaction, with `Idempotent-Replayed: true`, and is not charged again. Another order with that `reference` is 422 `reference_reused`. A failed transaction has used its `reference` up: another attempt needs a new one. 503 `provider_unavailable` made no transaction and did not use the `reference`: send the same request again after `Retry-After` seconds.",
     "",
     "**Client.** In TypeScript and JavaScript, `@airtime-service/client` repeats orders safely, waits for them and verifies webhooks. Its calls are shown with each operation; `client` is `new AirtimeClient({ baseUrl, apiKey })`.",

@@ -10,6 +10,7 @@ import {
   PARKED_ACCOUNTS,
   subscriptionsTo,
   WALLETS_WITH_WAITING_ORDERS,
+  waitingOrders,
 } from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
@@ -96,6 +97,10 @@ export const openKeys = (table: Table, range: TimeRange): Promise<readonly Index
 /** The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first. */
 export const walletsWithWaitingOrdersKeys = (table: Table): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: WALLETS_WITH_WAITING_ORDERS }, ALL_TIMES);
+
+/** The keys of an account's waiting orders, oldest first. */
+export const waitingOrderKeys = (table: Table, accountId: string): Promise<readonly IndexKey[]> =>
+  queryAll(table, { open: waitingOrders(accountId) }, ALL_TIMES);
 
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>

@@ -8,7 +8,7 @@ import { isoTime } from "../platform/time.ts";
 import { readTransaction, readTransactions } from "./find-transactions.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { type IndexKey, queryPage, walletsWithWaitingOrdersKeys } from "./query-index.ts";
+import { type IndexKey, queryPage, waitingOrderKeys, walletsWithWaitingOrdersKeys } from "./query-index.ts";
 import { OPEN_TRANSACTION, waitingOrders } from "./schema.ts";
 import { transact, type WriteResult, type Writes } from "./transact.ts";
 import type { OrderToSend, Transaction } from "./transaction.ts";
@@ -22,6 +22,12 @@ import {
 
 /** An order that is debited and was certainly not sent, or was refused by the upstream's rate limit. */
 export type WaitingOrder = Transaction & { readonly waiting: NonNullable<Transaction["waiting"]> };
+
+/**
+ * From then on people should look at a waiting order: half of its time is over. Orders that are sent by the next runs of
+ * the sender are younger.
+ */
+export const longWaitS = (waitingMinutes: number): number => Math.max(5 * 60, waitingMinutes * 30);
 
 export const isWaitingOrder = (transaction: Transaction): transaction is WaitingOrder =>
   transaction.waiting !== undefined;
@@ -172,6 +178,10 @@ export const WAITING_ORDERS_PER_PAGE = 25;
  * account after them.
  */
 const INDEX_LAG_MS = 2_000;
+
+/** All waiting orders of the account that the index has, oldest first. */
+export const listWaitingOrders = async (ledger: Ledger, accountId: string): Promise<readonly WaitingOrder[]> =>
+  (await readTransactions(ledger, await waitingOrderKeys(ledger, accountId))).filter(isWaitingOrder);
 
 export type WaitingPage = { readonly orders: readonly WaitingOrder[]; readonly next: IndexKey | undefined };
 

@@ -62,7 +62,12 @@ export type Quote = {
  */
 export type Fulfilment = {
   readonly settlement?: Settlement;
-  readonly later?: { readonly settlement: Settlement; readonly afterS: number };
+  readonly later?: {
+    readonly settlement: Settlement;
+    readonly afterS: number;
+    /** For the response of a sandbox order. */
+    readonly estimatedS?: number;
+  };
   readonly wait?: Wait;
 };
 

@@ -202,7 +202,10 @@ export const fulfilAndSettle = async (
         : { transaction: settled, isOutcomeSecured: true };
     }
     if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
-    if (settlement === undefined) return { transaction, isOutcomeSecured: true };
+    if (settlement === undefined) {
+      const estimatedS = later?.estimatedS;
+      return { transaction, isOutcomeSecured: true, ...(estimatedS !== undefined && { estimatedS }) };
+    }
     const result = await settleTransaction(ledger, transaction, settlement, deadline);
     switch (result.kind) {
       case "applied":

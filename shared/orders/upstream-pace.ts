@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { rateGroups } from "../contract/limits.ts";
+import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isoTime } from "../platform/time.ts";
 
@@ -45,6 +46,13 @@ export const writeUpstreamPace = async ({ db, table }: Table, pace: UpstreamPace
   await db.send(new PutCommand({ TableName: table, Item: { pk: UPSTREAM_PACE_PK, ...pace } }));
 };
 
+export const readUpstreamPace = async (cache: Table): Promise<UpstreamPace> =>
+  (await getItem(cache, UPSTREAM_PACE_PK, upstreamPaceSchema)) ?? NO_ORDER_WAITS;
+
+/** Seconds in which the upstream takes so many orders, at its limit. */
+export const sendingS = (orders: number, { per_minute }: Pick<UpstreamPace, "per_minute">): number =>
+  Math.ceil((orders * 60) / per_minute);
+
 /** Seconds until an order that begins to wait now is sent, about. `limitS`: until the limit is free again. */
-export const estimatedDeliveryS = ({ waiting_orders, per_minute }: UpstreamPace, limitS: number): number =>
-  limitS + Math.ceil(((waiting_orders + 1) * 60) / per_minute);
+export const estimatedDeliveryS = (pace: UpstreamPace, limitS: number): number =>
+  limitS + sendingS(pace.waiting_orders + 1, pace);

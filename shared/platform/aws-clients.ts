@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type * as z from "zod";
 import { withShortPath } from "./dynamodb/short-path.ts";
 import { environment, readEnv } from "./env.ts";
 import { AWS_ATTEMPTS_MAX, AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "./time-budgets.ts";
@@ -18,10 +19,13 @@ const timeouts = {
   },
 } as const;
 
-export const documentClient = (): DynamoDBDocumentClient => {
+/** `calls`: as in the process's own environment, unless the setting of another service counts. */
+export const documentClient = (
+  calls: z.output<typeof environment>["AWS_CALLS"] = readEnv(environment.pick({ AWS_CALLS: true })).AWS_CALLS,
+): DynamoDBDocumentClient => {
   const marshallOptions = { removeUndefinedValues: true };
   const db = DynamoDBDocumentClient.from(new DynamoDBClient(timeouts), { marshallOptions });
-  return readEnv(environment.pick({ AWS_CALLS: true })).AWS_CALLS === "sdk" ? db : withShortPath(db);
+  return calls === "sdk" ? db : withShortPath(db);
 };
 
 /** The region's endpoint is used rather than the queue's URL, whose host an emulator cannot always resolve. */

@@ -57,7 +57,12 @@ const refusal = (fields: readonly string[]): Failure => {
   return { code: fields.includes("plan_id") ? "plan_unavailable" : "validation_failed", fields: [...fields] };
 };
 
-const laterSettlement = ({ status, afterS }: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>) => ({
+const laterSettlement = ({
+  status,
   afterS,
-  settlement: status === "success" ? { status } : { status, failure: { code: "delivery_failed" as const } },
+  waits,
+}: NonNullable<Extract<Outcome, { kind: "unknown" }>["later"]>): NonNullable<Fulfilment["later"]> => ({
+  afterS,
+  settlement: status === "success" ? { status } : { status, failure: { code: "delivery_failed" } },
+  ...(waits && { estimatedS: afterS }),
 });

@@ -63,7 +63,6 @@ export const sendWaitingOrders = async (
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
   const isOver: Deadline = { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS };
-  if ((await gate.purchases()) === "off") return { waiting: 0, sent: 0, refunded: 0 };
   const accounts = await accountsWithWaitingOrders(ledger);
   const waiting = sum(accounts.map(({ count }) => count));
   const oldest = accounts.flatMap(({ page }) => page.orders.slice(0, 1));
@@ -71,7 +70,7 @@ export const sendWaitingOrders = async (
     { WaitingOrders: waiting, OldestWaitingSeconds: Math.max(0, ...oldest.map(waitedS(ledger))) },
     ledger.clock(),
   );
-  if (accounts.length === 0) return { waiting, sent: 0, refunded: 0 };
+  if (accounts.length === 0 || (await gate.purchases()) === "off") return { waiting, sent: 0, refunded: 0 };
 
   await sharePace(deps, waiting);
   const run: Run = {
@@ -242,8 +241,7 @@ const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
   if (run.hadTurn.has(order.pk)) return "unchanged";
   run.hadTurn.add(order.pk);
   try {
-    // It may have been sent since the copy was made: it must not be refunded either.
-    if (isOfAnotherLedger(run, order)) return await claimAndSend(run, order);
+    if (isOfAnotherLedger(run, order)) return await claimUnsent(run, order);
     if (isExpired(run, order)) {
       log.alarm("order.waited_too_long", { reference: referenceOf(order), waited_s: waitedS(ledger)(order) });
       return await refund(run, order, { code: "provider_unavailable" });
@@ -254,6 +252,16 @@ const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
     log.alarm("order.sender_failed", { reference: referenceOf(order), ...errorFields(error) });
     return "unchanged";
   }
+};
+
+/**
+ * Ends the wait of an order that may have been sent since the copy was made: it is neither sent nor refunded, and never
+ * made to wait again, because it would wait in this ledger then. Without a claim the next run tries again.
+ */
+const claimUnsent = async ({ deps: { ledger }, deadline }: Run, order: WaitingOrder): Promise<TurnResult> => {
+  const { kind } = await claimOrder(ledger, order, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  if (kind !== "not_claimed") log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
+  return "unchanged";
 };
 
 const refund = async (
@@ -280,10 +288,6 @@ const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> 
     const { claimed } = claim;
     if (claim.kind === "indeterminate") {
       await outcomeQueue.send(waitMessageOf(claimed, order.waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
-      return {};
-    }
-    if (isOfAnotherLedger(run, order)) {
-      log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
       return {};
     }
     const wait = () => ({ order: order.waiting.order, estimatedS: 0 });

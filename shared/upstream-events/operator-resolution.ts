@@ -34,7 +34,8 @@ export const resolveTransaction = async (
       `${referenceOf(transaction)} is a check whose result was never returned: it can only be resolved as failed`,
     );
   }
-  if (status === "success" && isWaitingOrder(transaction)) {
+  // In a copy of the table that it waits in, it may have been sent since.
+  if (status === "success" && isWaitingOrder(transaction) && transaction.waiting.table === ledger.table) {
     throw new OperatorError(
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );

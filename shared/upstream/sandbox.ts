@@ -13,6 +13,7 @@ const purchaseOutcomes: Readonly<Record<string, Outcome>> = {
   "08000000003": { kind: "unknown", reason: "processing", later: { status: "failed", afterS: 5 } },
   "08000000004": { kind: "unknown", reason: "processing" },
   "08000000007": { kind: "unknown", reason: "timeout" },
+  "08000000009": { kind: "unknown", reason: "processing", later: { status: "success", afterS: 5, waits: true } },
 };
 
 /** Refused before the debit: no transaction is made, and the reference is not used. */

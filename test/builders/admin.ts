@@ -34,6 +34,8 @@ export type OperatedService = RunningService & {
   readonly verifyNin: (key: string, fields: Readonly<Record<string, string>>) => Promise<Response>;
   /** Calls the simulator's control interface: `events`, `catalog` or `wallet`. */
   readonly controlSimulator: (method: "POST" | "PUT" | "DELETE", path: string, body?: unknown) => Promise<Response>;
+  /** The upstream refuses the next request by its rate limit, which is spent for minutes. */
+  readonly refuseByLimit: () => Promise<void>;
   /** Changes a balance without a ledger entry, as a bug would. */
   readonly changeBalance: (account: string, kobo: number) => Promise<void>;
 };
@@ -55,6 +57,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
   const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
   const admin: OperatedService["admin"] = (args, stdin) =>
     runProgram(process.execPath, [ADMIN, ...args], { serviceFile, ...(stdin !== undefined && { stdin }) });
+  const controlSimulator: OperatedService["controlSimulator"] = (method, path, body) =>
+    fetch(service.details.upstream.base_url.replace(/\/v1$/, `/_simulator/${path}`), {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
   const post = (key: string, path: string, body: unknown): Promise<Response> =>
     fetch(`${service.details.base_url}${path}`, {
       method: "POST",
@@ -88,11 +95,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
       return { status: response.status, reference: response.headers.get("x-transaction-reference") ?? "" };
     },
     verifyNin: (key, fields) => post(key, "/identity/nin/verify", { is_consent: true, ...fields }),
-    controlSimulator: (method, path, body) =>
-      fetch(service.details.upstream.base_url.replace(/\/v1$/, `/_simulator/${path}`), {
-        method,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
+    controlSimulator,
+    refuseByLimit: async () => {
+      const fault = { kind: "rate_limited", method: "POST", times: 1, retry_after_s: 600 };
+      await controlSimulator("PUT", "faults", { faults: [fault] });
+    },
     changeBalance: async (account, kobo) => {
       await db.send(
         new UpdateCommand({

@@ -219,6 +219,13 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("audit", account);
   await admin("audit");
 
+  await service.refuseByLimit();
+  const waiting = await service.buy(lost.key, "08031234567");
+  await admin("transactions list", "--waiting");
+  await admin("transactions show", waiting.reference);
+  await admin("doctor");
+  await admin("transactions resolve", waiting.reference, "failed", ...why);
+
   // Last, because the upstream does not know the key.
   stdin.text = "k".repeat(40);
   for (const name of secretNames) {

@@ -187,6 +187,15 @@ const restoredAccess: Situation = {
   },
 };
 
+/** Later sections buy nothing: their orders would wait too. */
+const waitingOrder: Situation = {
+  begin: async () => {
+    const { account, buy } = await newCaller();
+    await service.refuseByLimit();
+    return { account, reference: (await buy("08031234567")).reference };
+  },
+};
+
 const nothing: Situation = { begin: async () => ({}) };
 
 /** By the page's headings. */
@@ -216,7 +225,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Dead letters": nothing,
   "Messages that wait": nothing,
   "Throttled table": nothing,
-  "Waiting orders": nothing,
+  "Waiting orders": waitingOrder,
   "Parked webhooks not sent": nothing,
   "Events on request not sent": nothing,
   "Function errors": nothing,

@@ -6,4 +6,5 @@ crashPoints({
   settings: ["everything"],
   seed: Date.now() % 1_000_000_000,
   every: 3,
+  everyOfLong: 6,
 });

@@ -6,7 +6,7 @@ import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { canHit, type Effect, type Fault, faults } from "./system/effects.ts";
 import { type System, startSystem } from "./system/system.ts";
-import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
+import { type AppEndpoint, accountsOf, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 let system: System;
 let endpoint: AppEndpoint;
@@ -29,7 +29,10 @@ const effectsOf = async (scenario: Scenario, { setting, seed }: Aws): Promise<re
     effects.push(effect);
     return undefined;
   };
-  const statuses = async () => (await transactionsOf(account)).map(({ status }) => status);
+  const statuses = async () => {
+    const transactions = await Promise.all(accountsOf(account).map(transactionsOf));
+    return transactions.flat().map(({ status }) => status);
+  };
   await scenario.act(account);
   const atOnce = await statuses();
   await recover(account, "unassisted");
@@ -108,6 +111,8 @@ export type CrashPoints = {
   readonly seed: number;
   /** Only every n-th effect is hit; the seed chooses the first. */
   readonly every?: number;
+  /** The same for long scenarios. */
+  readonly everyOfLong?: number;
   readonly report?: (count: Count) => void;
 };
 
@@ -117,7 +122,14 @@ export type CrashPoints = {
  * Then everything settles, assisted or not, and all invariants are checked. In all cases of a scenario AWS has the same
  * seed, so that it does the same until the fault.
  */
-export const crashPoints = ({ extent, settings, seed, every = 1, report = () => {} }: CrashPoints): void => {
+export const crashPoints = ({
+  extent,
+  settings,
+  seed,
+  every = 1,
+  everyOfLong = every,
+  report = () => {},
+}: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
   const runs = settings.flatMap((setting) =>
     Object.entries(scenarios).map(([name, scenario]) => ({ name, setting, scenario })),
@@ -149,8 +161,9 @@ export const crashPoints = ({ extent, settings, seed, every = 1, report = () => 
     test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 600_000 }, async (fault) => {
       expect(effects, "the test without a fault comes first").not.toHaveLength(0);
       const found: string[] = [];
+      const step = scenario.isLong ? everyOfLong : every;
       for (const [at, effect] of effects.entries()) {
-        if (!canHit(effect, fault) || at % every !== seed % every) continue;
+        if (!canHit(effect, fault) || at % step !== seed % step) continue;
         for (const help of extent[fault] ?? []) {
           cases.set(fault, (cases.get(fault) ?? 0) + 1);
           const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);

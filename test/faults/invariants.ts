@@ -1,19 +1,27 @@
 import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
+import { ownedKeys, queryPage } from "../../shared/ledger/query-index.ts";
+import { waitingOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import type { System } from "./system/system.ts";
-import type { SentRequest, TestAccount } from "./test-account.ts";
+import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
 
 const EVER = { from: "0000", to: "9999" };
 
 /** Checks what must hold once everything has settled. Returns a sentence for each violation. */
 export const violations = async (account: TestAccount): Promise<readonly string[]> => {
+  const wrong: string[] = [];
+  for (const each of accountsOf(account)) wrong.push(...(await violationsOf(each)));
+  return wrong;
+};
+
+const violationsOf = async (account: TestAccount): Promise<readonly string[]> => {
   const transactions = await transactionsOf(account);
   return [
     ...(await wrongMoney(account, transactions)),
@@ -23,6 +31,7 @@ export const violations = async (account: TestAccount): Promise<readonly string[
     ...(await wrongAccountEvents(account)),
     ...account.requests.flatMap((request) => wrongAnswers(request, transactions)),
     ...(await unlisted(account, transactions)),
+    ...(await wrongWaits(account, transactions)),
     ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
     ...(await account.system.eventSources.deadLetters()).map((body) => `There is a dead letter: ${body}`),
   ];
@@ -163,11 +172,40 @@ const wrongAnswers = ({ route, body, mode, answers }: SentRequest, transactions:
   });
 };
 
-/** The operator's list has every open live transaction. */
-const unlisted = async ({ system }: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
-  const seen = new Set((await openTransactions(system.ledger, EVER)).map(({ pk }) => pk));
+/** The operator's list has every open live transaction, except those that wait: the sender's list has these. */
+const unlisted = async (
+  { system, accountId }: TestAccount,
+  transactions: readonly Transaction[],
+): Promise<string[]> => {
+  const { keys: waiting } = await queryPage(system.ledger, { open: waitingOrders(accountId) }, EVER);
+  const seen = new Set([...(await openTransactions(system.ledger, EVER)), ...waiting].map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");
   return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open and not in the list`);
+};
+
+const countedWallet = z.object({ waiting_orders: z.int().optional(), open: z.string().optional() });
+
+/** The wallet counts its waiting orders and is listed while it has some, and only an open live order waits. */
+const wrongWaits = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
+  const { accountId } = account;
+  const { waiting_orders = 0, open } = countedWallet.parse(await read(account, `wallet#${accountId}`));
+  const waiting = transactions.filter(isWaitingOrder);
+  const openKey = ({ mode, status, waiting: wait }: Transaction): string | undefined => {
+    if (mode === "test" || status !== "processing") return undefined;
+    return wait === undefined ? "live" : waitingOrders(accountId);
+  };
+  return [
+    ...(waiting_orders === waiting.length
+      ? []
+      : [`${accountId} counts ${waiting_orders} waiting orders and has ${waiting.length}`]),
+    ...(waiting.length === 0 || open === "waiting" ? [] : [`${accountId} has waiting orders and is not listed`]),
+    ...waiting
+      .filter(({ mode, status }) => mode === "test" || status !== "processing")
+      .map(({ pk, status }) => `${pk} waits and is ${status}`),
+    ...transactions
+      .filter((transaction) => transaction.open !== openKey(transaction))
+      .map(({ pk, open: key }) => `${pk} is in the index of open transactions as ${key}`),
+  ];
 };
 
 /** The NINs of these checks, and the family names of the simulator's people, which occur nowhere else. */

@@ -1,6 +1,11 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES, dueParkedAccountKeys, queryPage } from "../../shared/ledger/query-index.ts";
+import {
+  ALL_TIMES,
+  dueParkedAccountKeys,
+  queryPage,
+  walletsWithWaitingOrdersKeys,
+} from "../../shared/ledger/query-index.ts";
 import {
   accountIdOf,
   accountPk,
@@ -14,7 +19,7 @@ import { resolveTransaction } from "../../shared/upstream-events/operator-resolu
 import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
-import type { TestAccount } from "./test-account.ts";
+import { accountsOf, type TestAccount } from "./test-account.ts";
 
 /** Who helps after a fault: caller, upstream and operator, or only the queues, the stream and the schedules. */
 export const recoveries = ["assisted", "unassisted"] as const;
@@ -26,25 +31,44 @@ const ROUNDS_MAX = 60;
 /** From this age on an unanswered check is refunded. */
 const ABANDONED_MS = 6 * 60_000;
 
+/** A limit of the upstream is free again by then, and the sender runs again. */
+const NEXT_MINUTE_MS = 61_000;
+const SENDER_RUNS_MAX = 20;
+
 /** Lets everything settle that can, without further faults. */
 export const recover = async (account: TestAccount, recovery: Recovery): Promise<void> => {
   const { system } = account;
+  const accounts = accountsOf(account);
   system.plan = () => undefined;
   system.strict()?.calm();
   if (recovery === "assisted") {
-    await resendUnanswered(account);
-    await sendEvents(account);
+    for (const each of accounts) {
+      await resendUnanswered(each);
+      await sendEvents(each);
+    }
   }
   await deliverUntilIdle(system);
+  await sendUntilNoneWaits(system);
   advance(ABANDONED_MS);
   await system.runSchedule("reconcile-ledger");
   await system.runSchedule("refresh-catalog");
   await system.runSchedule("requeue-deliveries");
   await deliverUntilIdle(system);
   if (recovery === "assisted") {
-    await resolveOpen(account);
+    for (const each of accounts) await resolveOpen(each);
     await deliverUntilIdle(system);
   }
+};
+
+/** Runs the sender of waiting orders each minute, until no wallet is listed as having some. */
+export const sendUntilNoneWaits = async (system: System): Promise<void> => {
+  for (let run = 0; run < SENDER_RUNS_MAX; run += 1) {
+    if ((await walletsWithWaitingOrdersKeys(system.ledger)).length === 0) return;
+    advance(NEXT_MINUTE_MS);
+    await system.runSchedule("send-waiting-orders");
+    await deliverUntilIdle(system);
+  }
+  throw new Error(`Orders wait after ${SENDER_RUNS_MAX} runs of the sender`);
 };
 
 /** Delivers until the queues and the stream are empty, and no delivery is parked. */
@@ -114,7 +138,8 @@ export const resolveOpen = async ({ system, accountId }: TestAccount): Promise<v
 
 /** Leaves no open transaction that could match another account's event, and no account for later reconciliations. */
 export const closeTestAccount = async (account: TestAccount): Promise<void> => {
-  const { system, receiver, accountId } = account;
+  const { system, receiver, accountId, others } = account;
+  for (const other of others) await closeTestAccount(other);
   await resolveOpen(account);
   await deliverUntilIdle(system);
   const subscriptions = accountEventName.options.map((event) => subscriptionPk(event, accountId));

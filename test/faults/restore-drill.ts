@@ -168,6 +168,36 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await system.eventSources.deliver();
   };
 
+  /** An order of an account of its own that the upstream's rate limit refuses. */
+  const aWaitingOrder = async (reference: string, product: "airtime" | "data"): Promise<Order> => {
+    const { accountId, keys } = await openTestAccount(system, receiver);
+    const common = { phone_number: phoneNumbers.delivered, reference };
+    const [route, body] =
+      product === "airtime"
+        ? [routes.buyAirtime, { ...common, network: "mtn", amount: 100 }]
+        : [routes.buyData, { ...common, network_id: 1, plan_id: 101 }];
+    const order: Order = { route, body, accountId, key: () => keys.live };
+    refuseByLimit(product);
+    expect((await send(order)).status).toBe(200);
+    await assertWaiting(order, 1);
+    letLimitRecover();
+    return order;
+  };
+  const refuseByLimit = (product: "airtime" | "data"): void =>
+    system.upstream.faults.add({ kind: "rate_limited", times: 1, retry_after_s: 60, path: `/vtu/${product}/` });
+  const letLimitRecover = (): void => advance(75_000);
+  const assertWaiting = async (order: Order, waiting: 0 | 1): Promise<void> => {
+    const wallet = await readWallet(system.ledger, order.accountId);
+    const isWaiting = (await transactionOf(order))?.waiting !== undefined;
+    const expected = { order: order.body.reference, isWaiting: waiting === 1, counted: waiting };
+    expect({ order: order.body.reference, isWaiting, counted: wallet.waiting_orders ?? 0 }).toEqual(expected);
+  };
+  const deliveriesOf = async (order: Order): Promise<number> => {
+    const transaction = await transactionOf(order);
+    const own = transaction && referenceOf(transaction);
+    return system.upstream.purchases.filter(({ reference }) => reference === own).length;
+  };
+
   // Before T.
   const main = account.accountId;
   const leaked = await createKey(system.accounts, main, { mode: "live" });
@@ -182,6 +212,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await many("before");
   await system.eventSources.deliver();
 
+  const waitingBefore = [await aWaitingOrder("sent-after-t", "airtime"), await aWaitingOrder("refused-again", "data")];
+
   // T.
   const ledgerAtT = await copyTable(system.db, "ledger", system.ledger.table);
   const accessAtT = await copyTable(system.db, "access", system.accounts.accessTable);
@@ -193,6 +225,16 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await check("after-found", "12345678900");
   await check("after-no-record", "00000000001");
   await many("after");
+  refuseByLimit("data");
+  await system.runSchedule("send-waiting-orders");
+  for (const [order, waiting] of [
+    [waitingBefore[0], 0],
+    [waitingBefore[1], 1],
+  ] as const) {
+    if (order !== undefined) await assertWaiting(order, waiting);
+  }
+  letLimitRecover();
+  advance(90_000);
   await settleOrder(succeedsLater, "success");
   await settleOrder(failsLater, "failed");
   await system.eventSources.deliver();
@@ -212,6 +254,11 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await system.eventSources.deliver();
   // The webhook of this one was not enqueued when the ledger was lost.
   const unsent = await buy("after-unsent", phoneNumbers.delivered);
+
+  const waitingAfter = await aWaitingOrder("began-after-t", "airtime");
+  const [sentAfter, refusedAgain] = waitingBefore;
+  if (sentAfter === undefined || refusedAgain === undefined) throw new Error("No order waited before T");
+  const stillWaiting = [refusedAgain, waitingAfter];
 
   for (const order of orders) {
     const transaction = await transactionOf(order);
@@ -307,6 +354,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
 
     await deploy({ LEDGER_TABLE: ledgerAtT });
     await examineWhileOff();
+    await assertWaiting(sentAfter, 0);
+    for (const order of stillWaiting) await assertWaiting(order, 1);
     const again = await adminJson(carryOverReport, "ledger", "carry-over", "--from", lost, ...why);
     expect([written(again), again.wallets, again.discrepancies]).toEqual([0, [], []]);
     expect((await adminJson(reconciled, "keys", "reconcile")).findings).toEqual([]);
@@ -314,6 +363,14 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await deploy({ WORKERS: "on" });
     await examineWhileOff();
     await switchPurchases("on");
+    await system.runSchedule("send-waiting-orders");
+    for (const order of [sentAfter, ...stillWaiting]) {
+      await assertWaiting(order, 0);
+      const { reference } = order.body;
+      const { status } = (await transactionOf(order)) ?? {};
+      const ended = { reference, status: "success", deliveries: 1 };
+      expect({ reference, status, deliveries: await deliveriesOf(order) }).toEqual(ended);
+    }
     await system.eventSources.deliver();
     await enqueueMissingWebhooks();
   };
@@ -368,9 +425,14 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await adminJson(z.unknown(), "wallet", "fund", main, "700", "--id", "bank-after");
     const open = z.object({ transactions: z.array(stored) });
     const { transactions } = await adminJson(open, "transactions", "list", "--open");
+    const waiting = z.object({ orders: z.array(stored) });
+    const { orders: waited } = await adminJson(waiting, "transactions", "list", "--waiting");
+    expect(waited).toHaveLength(waitingBefore.length);
     const resolved: string[] = [];
-    for (const { reference } of transactions) {
-      const status = system.upstream.purchases.find((order) => order.reference === reference)?.status;
+    for (const { reference } of [...transactions, ...waited]) {
+      const isWaiting = waited.some((order) => order.reference === reference);
+      const known = system.upstream.purchases.find((order) => order.reference === reference)?.status;
+      const status = isWaiting ? (known ?? "failed") : known;
       if (status === undefined || status === "processing") continue;
       // Its request is long over; the command would wait for that by its own clock.
       await system.db.send(
@@ -385,6 +447,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       resolved.push(status);
     }
     expect(new Set(resolved)).toEqual(new Set(["success", "failed"]));
+    for (const order of waitingBefore) await assertWaiting(order, 0);
     let charged = 0;
     for (const order of orders.filter(({ accountId }) => accountId === main)) {
       if ((await transactionOf(order)) !== undefined) continue;

@@ -16,7 +16,10 @@ import { subscribe } from "../builders/subscribe.ts";
 import { transactionsOf } from "./invariants.ts";
 import { advance } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
-import type { TestAccount } from "./test-account.ts";
+import { openTestAccount, type TestAccount } from "./test-account.ts";
+
+/** A minute, and a second in which the limit's minute is over too. */
+const MINUTE_MS = 61_000;
 
 /** What one account does; its effects are counted, and then each is hit by a fault. */
 export type Scenario = {
@@ -25,6 +28,8 @@ export type Scenario = {
   readonly act: (account: TestAccount) => Promise<void>;
   /** The statuses of its transactions after a run without faults. */
   readonly statuses: readonly string[];
+  /** Its effects are so many that the short forms hit fewer of them. */
+  readonly isLong?: true;
 };
 
 /** Phone numbers by what the upstream does with an order for them. */
@@ -69,6 +74,17 @@ const reportFailures = async ({ system, accountId, receiver }: TestAccount, even
 
 const requeue = async ({ system }: TestAccount): Promise<void> => {
   await system.runSchedule("requeue-deliveries");
+  await system.eventSources.deliver();
+};
+
+/** The upstream's limit refuses so many orders, each for a minute. */
+const refuseByLimit = ({ system: { upstream } }: TestAccount, times: number): void =>
+  upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
+
+/** The sender's next run, so much later. */
+const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void> => {
+  advance(ms);
+  await system.runSchedule("send-waiting-orders");
   await system.eventSources.deliver();
 };
 
@@ -397,6 +413,69 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await system.eventSources.deliver();
     },
     statuses: [],
+  },
+  "an order that the upstream's limit refuses waits and is sent": {
+    prepare: async (account) => refuseByLimit(account, 1),
+    act: async (account) => {
+      await buy()(account);
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success"],
+  },
+  "an order that the upstream's limit refuses again waits on and is sent": {
+    prepare: async (account) => refuseByLimit(account, 2),
+    act: async (account) => {
+      await buy()(account);
+      await sendAfter(account);
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success"],
+  },
+  "an order that waits too long is refunded": {
+    prepare: async (account) => refuseByLimit(account, 2),
+    act: async (account) => {
+      await buy()(account);
+      await sendAfter(account);
+      await sendAfter(account, 15 * MINUTE_MS);
+    },
+    isLong: true,
+    statuses: ["failed"],
+  },
+  "a waiting order without an answer, settled by an event": {
+    prepare: async (account) => refuseByLimit(account, 1),
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
+      await sendAfter(account);
+      await sendEvent(account, "success");
+      await applyEvents(account);
+    },
+    isLong: true,
+    statuses: ["success"],
+  },
+  "waiting orders of two accounts, one of which has several": {
+    prepare: async (account) => {
+      account.others.push(await openTestAccount(account.system, account.receiver));
+      refuseByLimit(account, 1);
+    },
+    act: async (account) => {
+      for (const reference of ["order-1", "order-2", "order-3"]) {
+        await account.send(routes.buyData, order(reference));
+      }
+      for (const other of account.others) await other.send(routes.buyData, order("order-1"));
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success", "success", "success", "success"],
+  },
+  "an operator who refunds a waiting order": {
+    prepare: async (account) => {
+      refuseByLimit(account, 1);
+      await account.send(routes.buyData, order("order-1"));
+    },
+    act: resolve("failed"),
+    statuses: ["failed"],
   },
   "a funding and an adjustment": {
     act: async (account) => {

@@ -50,10 +50,15 @@ export type TestAccount = {
   readonly keys: Readonly<Record<Mode, string>>;
   readonly requests: SentRequest[];
   readonly commands: Command[];
+  /** Other accounts of the same scenario: what holds for this one holds for them. */
+  readonly others: TestAccount[];
   readonly send: (route: Route, body: SentRequest["body"], mode?: Mode) => Promise<SentRequest>;
   readonly resend: (request: SentRequest) => Promise<void>;
   readonly command: (work: () => Promise<unknown>) => Promise<void>;
 };
+
+/** Every account of a scenario. */
+export const accountsOf = (account: TestAccount): readonly TestAccount[] => [account, ...account.others];
 
 const FUNDED_NAIRA = 10_000;
 const whitelist = ["203.0.113.7"];
@@ -84,6 +89,7 @@ export const openTestAccount = async (
     keys,
     requests,
     commands,
+    others: [],
     resend,
     send: async (route, body, mode = "live") => {
       const request: SentRequest = { route, mode, body, answers: [] };

@@ -55,7 +55,8 @@ export const openAdminContext = async (
   const { environment } = target;
   // The local tables have this machine's time.
   const clock = access === "write" && !target.isLocal ? await awsClock(environment.CACHE_TABLE) : systemClock;
-  const db = documentClient();
+  // `AWS_CALLS=sdk` of the operator's shell counts too.
+  const db = environment.AWS_CALLS === "sdk" ? documentClient("sdk") : documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
   const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };

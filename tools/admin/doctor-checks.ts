@@ -7,6 +7,7 @@ import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
+import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
@@ -25,6 +26,7 @@ import type { AdminContext } from "./context.ts";
 import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
 import { purchasesText } from "./views/purchases.ts";
+import { readWaitingOrders } from "./waiting-orders.ts";
 
 const TIMEOUT_MS = 16_000;
 const HOUR_MS = 3_600_000;
@@ -240,6 +242,19 @@ const stuck: DoctorCheck = async ({ ledger }) => {
   return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
 };
 
+/** Many: the last of them is sent late, or refunded. */
+const waiting: DoctorCheck = async (context) => {
+  const { count, oldestS = 0, drainS } = await readWaitingOrders(context);
+  if (count === 0) return ok("none");
+  const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
+  const todo = 'Follow "Waiting orders" in docs/runbook.md';
+  if (drainS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
+  const found = `${age}; sent in about ${duration(drainS * 1_000)}`;
+  return Math.max(oldestS, drainS) > longWaitS(context.target.environment.WAITING_MINUTES)
+    ? lookInto(found, todo)
+    : ok(found);
+};
+
 const events: DoctorCheck = async ({ ledger }) => {
   const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
   if (length === 0) return ok("none");
@@ -259,5 +274,6 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck>> = {
   alarms,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
+  "waiting orders": waiting,
   events,
 };

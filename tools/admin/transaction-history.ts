@@ -3,6 +3,7 @@ import { getItems } from "../../shared/ledger/get-item.ts";
 import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesOwner, deliveryPk, transactionIdOf } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
 import {
   eventSummary,
   listEvents,
@@ -12,7 +13,7 @@ import {
 import { type Delivery, deliverySchema } from "../../shared/webhooks/delivery.ts";
 import type { AdminContext } from "./context.ts";
 import { detailsText } from "./views/audit.ts";
-import { naira } from "./views/print.ts";
+import { duration, naira } from "./views/print.ts";
 
 /** The webhook deliveries of one transaction, oldest first. */
 export const deliveriesOf = async (
@@ -42,7 +43,8 @@ export const historyOf = async (context: AdminContext, transaction: Transaction)
     event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [
     createdEntry(transaction),
-    ...(transaction.updated_at === transaction.created_at ? [] : [updatedEntry(transaction)]),
+    ...(transaction.sent_at === undefined ? [] : [sentEntry(transaction, transaction.sent_at)]),
+    ...(isUpdated(transaction) ? [updatedEntry(transaction)] : []),
     ...events.filter(isAbout).map(eventEntry),
     ...deliveries.flatMap(deliveryEntries),
     ...audit.map(auditHistoryEntry),
@@ -55,9 +57,19 @@ const createdEntry = ({ created_at, amount_kobo, mode, key_id }: Transaction): H
   details: `${naira(amount_kobo)} NGN ${mode === "live" ? "debited" : "in the sandbox"}, key ${key_id}`,
 });
 
+/** The last change has an entry of its own, unless another entry tells it. */
+const isUpdated = ({ updated_at, created_at, sent_at }: Transaction): boolean =>
+  updated_at !== created_at && updated_at !== sent_at;
+
+const sentEntry = ({ created_at }: Transaction, sentAt: string): HistoryEntry => ({
+  at: sentAt,
+  what: "sent",
+  details: `after a wait of ${duration(Date.parse(sentAt) - Date.parse(created_at))}`,
+});
+
 const updatedEntry = (transaction: Transaction): HistoryEntry => ({
   at: transaction.updated_at,
-  what: transaction.status,
+  what: isWaitingOrder(transaction) ? "waits" : transaction.status,
   details: [
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
     ...(transaction.upstream_amount_kobo === undefined

@@ -21,7 +21,7 @@ export const functionEnvironment = ({
   readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
-  readonly sqs: LocalQueues;
+  readonly sqs: Pick<LocalQueues, "url">;
 }): FunctionEnvironment => ({
   ACCESS_TABLE: localTableNames.access,
   LEDGER_TABLE: localTableNames.ledger,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runModel } from "../model/model.ts";
+import { runModel, totalOf } from "../model/model.ts";
 
 /** Each part is a file, and so its own process: reloaded modules stay in memory until the process ends. */
 const PARTS = ["a", "b", "c", "d"] as const;
@@ -9,6 +9,8 @@ const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 /** So that the parts do not run the same programs. */
 const SEEDS_APART = 1_000_000;
 const DAY_MS = 24 * 3_600_000;
+
+const HEADS = ["AWS", "steps", "interventions", "live purchases", "of these waited", "sent", "refunded"];
 
 /** A part of the long run. */
 export const longModel = (part: (typeof PARTS)[number]): void => {
@@ -20,10 +22,12 @@ export const longModel = (part: (typeof PARTS)[number]): void => {
       console.info(`model ${part}: ${steps} of ${STEPS} steps in ${programs} programs, seed ${seed}`);
     });
     const rows = [...run.bySetting].map(
-      ([setting, { steps, interventions }]) => `| ${setting} | ${steps} | ${interventions} |`,
+      ([setting, { steps, interventions, purchases, waited, sent, refunded }]) =>
+        `| ${[setting, steps, interventions, purchases, waited, sent, refunded].join(" | ")} |`,
     );
     console.info(`model ${part}: ${run.steps} steps without a violation, seed ${seed}`);
-    console.info(["| AWS | steps | interventions |", "| --- | --- | --- |", ...rows].join("\n"));
+    console.info([`| ${HEADS.join(" | ")} |`, `|${" --- |".repeat(HEADS.length)}`, ...rows].join("\n"));
     expect(run.steps).toBeGreaterThanOrEqual(STEPS);
+    expect(totalOf(run).waited).toBeGreaterThan(0);
   });
 };

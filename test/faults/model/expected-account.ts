@@ -61,6 +61,8 @@ export type ExpectedTransaction = {
   /** Final statuses that are on their way in an event or a queued settlement. */
   readonly nextStatuses: Set<"success" | "failed">;
   readonly createdAtMs: number;
+  /** It waited at the upstream's limit: the status that it gets once it is sent. */
+  waits?: { readonly sentStatus: Status };
   /** A fault hit its request: its status was read from the ledger, and not predicted. */
   isUncertain?: true;
 };

@@ -4,7 +4,7 @@ import { chosenSettings, type StrictName, strictSettings } from "../../strict/se
 import { keptPersonalData } from "../invariants.ts";
 import { startSystem } from "../system/system.ts";
 import { openAppEndpoint } from "../test-account.ts";
-import { endSession, openSession } from "./session.ts";
+import { endSession, type Met, nothingMet, openSession } from "./session.ts";
 import { programs } from "./steps.ts";
 
 const PROGRAM_STEPS_MAX = 600;
@@ -20,7 +20,20 @@ export type ModelRun = {
   /** By setting of AWS, with how often AWS did what the emulators never do. */
   readonly bySetting: ReadonlyMap<StrictName, Progress>;
 };
-type Progress = { readonly steps: number; readonly interventions: number };
+type Progress = Readonly<Met> & { readonly steps: number; readonly interventions: number };
+const noProgress: Progress = { steps: 0, interventions: 0, ...nothingMet() };
+
+const addProgress = (one: Progress, other: Progress): Progress => ({
+  steps: one.steps + other.steps,
+  interventions: one.interventions + other.interventions,
+  purchases: one.purchases + other.purchases,
+  waited: one.waited + other.waited,
+  sent: one.sent + other.sent,
+  refunded: one.refunded + other.refunded,
+});
+
+/** All settings together. */
+export const totalOf = ({ bySetting }: ModelRun): Progress => [...bySetting.values()].reduce(addProgress, noProgress);
 
 /**
  * Runs random programs against the real handlers and stores until that many steps are done, and compares the results
@@ -38,9 +51,7 @@ export const runModel = async (
     const settingOf = (program: number): StrictName =>
       settings[(round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
     for (const [name, done] of await runOnSystem(seed + round, settingOf)) {
-      const before = bySetting.get(name) ?? { steps: 0, interventions: 0 };
-      const interventions = before.interventions + done.interventions;
-      bySetting.set(name, { steps: before.steps + done.steps, interventions });
+      bySetting.set(name, addProgress(bySetting.get(name) ?? noProgress, done));
       run = { ...run, steps: run.steps + done.steps };
     }
     run = { ...run, programs: run.programs + SYSTEM_PROGRAMS };
@@ -73,7 +84,8 @@ const runOnSystem = async (
       console.error(`Failed under the setting "${name}", program ${programsRun} of the system of seed ${seed}`);
       throw error;
     }
-    done.push([name, { steps: [...program].length, interventions: system.strict()?.interventions() ?? 0 }]);
+    const interventions = system.strict()?.interventions() ?? 0;
+    done.push([name, { steps: [...program].length, interventions, ...session.met }]);
   });
   try {
     await fc.assert(property, { seed, numRuns: SYSTEM_PROGRAMS, endOnFailure: true });

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
+import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
 import type { Answer } from "../system/system.ts";
 import { type ExpectedTransaction, expectedBalance, expectedKey, type Status } from "./expected-account.ts";
 import {
@@ -11,6 +12,8 @@ import {
   findTransaction,
   type InjectedFault,
   isReplay,
+  mayWait,
+  noteLimit,
   paceRequest,
   type Session,
   statusOf,
@@ -50,6 +53,8 @@ export const submit = async (
   const key = expectedKey(mode, reference);
   const known = caller.expected.transactions.get(key);
   const balance = expectedBalance(caller.expected);
+  const couldWait = mode === "live" && !order.isCheck && mayWait(session);
+  if (session.system.upstream.faults.list().length > 0) noteLimit(session);
   const answers: (Answer | undefined)[] = [];
   const isFaulty = await withFault(session, fault, async () => {
     const sent = Array.from({ length: copies }, () =>
@@ -68,9 +73,25 @@ export const submit = async (
     return;
   }
   const pk = pkOfReference(answers[0]?.headers["x-transaction-reference"] ?? "") ?? "";
-  const expected = expectedTransaction(order, order.expectedStatus, pk);
+  const waits = couldWait && (await isWaiting(caller, order));
+  const expected: ExpectedTransaction = {
+    ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk),
+    ...(waits && { waits: { sentStatus: order.expectedStatus } }),
+  };
   caller.expected.transactions.set(key, expected);
-  for (const answer of answers) expectFirstAnswer(expected, answer);
+  if (mode === "live" && !order.isCheck) session.met.purchases += 1;
+  if (waits) session.met.waited += 1;
+  for (const answer of answers) {
+    expectFirstAnswer(expected, answer);
+    // Only the first answer says how long the order waits, about.
+    const says = answer?.headers["x-estimated-delivery"] !== undefined;
+    expect(says).toBe(waits && answer !== undefined && !isReplay(answer));
+  }
+};
+
+const isWaiting = async (caller: Caller, order: Order): Promise<boolean> => {
+  const transaction = await findTransaction(caller, order);
+  return transaction !== undefined && isWaitingOrder(transaction);
 };
 
 /** The sandbox's answers before it makes a transaction. */

@@ -8,7 +8,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
-import { closeTestAccount, deliverUntilIdle, resolveOpen } from "../recovery.ts";
+import { closeTestAccount, deliverUntilIdle, resolveOpen, sendUntilNoneWaits } from "../recovery.ts";
 import { advance } from "../system/clock.ts";
 import type { Ending, Fault } from "../system/effects.ts";
 import type { Answer, System } from "../system/system.ts";
@@ -28,7 +28,15 @@ export type Session = {
   readonly callers: readonly [Caller, Caller];
   /** Requests so far. */
   requests: number;
+  /** What the program has met so far: a model that meets nothing proves nothing. */
+  readonly met: Met;
+  /** Until then orders may wait although no other order does: the upstream's limit refused one, or the sender ran. */
+  mayWaitUntilMs: number;
 };
+/** How many live purchases were made without a fault, how many of them waited, and how those ended that waited. */
+export type Met = { purchases: number; waited: number; sent: number; refunded: number };
+export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0 });
+
 export type Caller = {
   readonly account: TestAccount;
   readonly expected: ExpectedAccount;
@@ -45,7 +53,7 @@ export const openSession = async (system: System, endpoint: AppEndpoint): Promis
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     return { account, expected: newExpectedAccount(FUNDED_NAIRA * 100), keys: { ...account.keys }, wasDisabled: false };
   };
-  return { system, callers: [await caller(), await caller()], requests: 0 };
+  return { system, callers: [await caller(), await caller()], requests: 0, met: nothingMet(), mayWaitUntilMs: 0 };
 };
 
 /** A fault, and the effect that it hits, counted from 1. */
@@ -53,12 +61,30 @@ export type InjectedFault = { readonly at: number; readonly fault: Fault };
 /** An upstream that answered 429 gets no order for so long. */
 const UPSTREAM_PAUSE_MS = 31_000;
 
+/** The longest that a 429 and a run of the sender keep orders from being sent at once: 60 s and 90 s, and a cache. */
+const LIMIT_KNOWN_MS = 3 * 60_000;
+
+/** From now on orders may wait for a while: the upstream may have answered 429, or the sender has found waiting orders. */
+export const noteLimit = (session: Session): void => {
+  session.mayWaitUntilMs = Date.now() + LIMIT_KNOWN_MS;
+};
+
+/** Whether an order that is placed now may have to wait. */
+export const mayWait = ({ system, callers, mayWaitUntilMs }: Session): boolean =>
+  system.upstream.faults.list().length > 0 ||
+  Date.now() < mayWaitUntilMs ||
+  callers.some(({ expected }) => [...expected.transactions.values()].some(isPossiblyWaiting));
+
+const isPossiblyWaiting = ({ status, waits, isUncertain, mode, isCheck }: ExpectedTransaction): boolean =>
+  status === "processing" && mode === "live" && !isCheck && (waits !== undefined || isUncertain === true);
+
 /** Does some work under a fault. True if the fault hit an effect, or if AWS did what the emulators never do. */
 export const withFault = async (
-  { system }: Session,
+  session: Session,
   injected: InjectedFault | undefined,
   work: () => Promise<unknown>,
 ): Promise<boolean> => {
+  const { system } = session;
   const before = system.strict()?.interventions();
   const hasIntervened = (): boolean => system.strict()?.interventions() !== before;
   if (injected === undefined) {
@@ -72,7 +98,10 @@ export const withFault = async (
   };
   await work();
   system.plan = () => undefined;
-  if (injected.fault === "throttled") advance(UPSTREAM_PAUSE_MS);
+  if (injected.fault === "throttled") {
+    noteLimit(session);
+    advance(UPSTREAM_PAUSE_MS);
+  }
   return effects >= injected.at || hasIntervened();
 };
 
@@ -149,6 +178,20 @@ const statusesAfterFault = (
   return order.status === "processing" ? [] : [order.status];
 };
 
+const WAITING_MS_MAX = 15 * 60_000;
+
+/** The final statuses that are right for an order that waits, or waited. */
+const statusesAfterWait = (
+  { system }: Session,
+  { createdAtMs, waits }: ExpectedTransaction,
+  transaction: Transaction,
+): readonly Status[] => {
+  if (waits === undefined) return [];
+  const reference = referenceOf(transaction);
+  if (system.upstream.requests.some((request) => request.reference === reference)) return [waits.sentStatus];
+  return Date.now() > createdAtMs + WAITING_MS_MAX ? ["failed"] : [];
+};
+
 /** Reads the open transactions again, and accepts their statuses. */
 export const acceptChanges = async (session: Session, { expected }: Caller): Promise<void> => {
   const open = [...expected.transactions.values()].filter(({ status }) => status === "processing");
@@ -166,9 +209,17 @@ export const acceptChanges = async (session: Session, { expected }: Caller): Pro
 export const acceptStatus = (session: Session, expected: ExpectedTransaction, transaction: Transaction): void => {
   const allowed: Status[] = [expected.status, ...expected.nextStatuses];
   if (expected.isUncertain) allowed.push(...statusesAfterFault(session, expected, transaction));
+  allowed.push(...statusesAfterWait(session, expected, transaction));
   expect(allowed, `the statuses that ${expected.mode} ${expected.reference} may have`).toContain(transaction.status);
+  if (expected.waits !== undefined && expected.status !== transaction.status) {
+    session.met[transaction.status === "failed" ? "refunded" : "sent"] += 1;
+  }
   expected.status = transaction.status;
-  if (transaction.failure !== undefined) expected.errorCode = transaction.failure.code;
+  if (transaction.failure !== undefined) {
+    const { code } = transaction.failure;
+    // Source: docs/interface.md 5.D8.
+    expected.errorCode = code === "provider_unavailable" ? "delivery_failed" : code;
+  }
 };
 
 /** Compares an account's transactions and balance with the expected ones. */
@@ -202,6 +253,7 @@ export const endSession = async (session: Session): Promise<void> => {
   const { system, callers } = session;
   system.strict()?.calm();
   await deliverUntilIdle(system);
+  await sendUntilNoneWaits(system);
   advance(ABANDONED_MS);
   await system.runSchedule("reconcile-ledger");
   await deliverUntilIdle(system);

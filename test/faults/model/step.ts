@@ -36,7 +36,9 @@ export const step = <Choice, Given, Result>(kind: StepKind<Choice, Given, Result
       const context = { session, system: session.system, caller: session.callers[index], choice };
       const given = await kind.given(context);
       if (given === undefined) return;
-      await kind.check?.(context, given, await kind.act(context, given));
+      // On its own line: `check?.(await act())` would not act where there is no check.
+      const result = await kind.act(context, given);
+      await kind.check?.(context, given, result);
     },
     toString: () => `${kind.name} by ${index} ${JSON.stringify(choice)}`,
   })),

@@ -4,10 +4,14 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import { createKey, revokeKey } from "../../../shared/access/accounts.ts";
 import { permissionSchema, routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
+import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
+import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
+import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { advance } from "../system/clock.ts";
@@ -27,6 +31,7 @@ import {
   type Caller,
   callWithoutFault,
   errorCodeOf,
+  noteLimit,
   paceRequest,
   runUntilEnded,
   type Session,
@@ -282,6 +287,86 @@ const runSchedule = step({
   check: acceptAllChanges,
 });
 
+const refuseByLimit = step({
+  name: "have the upstream's limit refuse orders",
+  weight: 1,
+  choices: fc.constantFrom(1, 2, 4),
+  given: always,
+  act: ({ system, choice: times }) => {
+    system.upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
+  },
+});
+
+/** The sender runs each minute; a limit that it knows of is free again by then. */
+const MINUTE_MS = 61_000;
+
+const sendWaiting = step({
+  name: "run the sender of waiting orders",
+  weight: 3,
+  choices: fc.record({ runs: fc.constantFrom(1, 1, 2), fault: maybeFault }),
+  given: always,
+  act: async ({ session, system, choice: { runs, fault } }) => {
+    advance(MINUTE_MS);
+    const run = () => Promise.all(Array.from({ length: runs }, () => system.runSchedule("send-waiting-orders")));
+    const isFaulty = await withFault(session, fault, run);
+    noteLimit(session);
+    const waiting = session.callers.flatMap(({ expected }) =>
+      [...expected.transactions.values()].filter(({ status, waits }) => status === "processing" && waits !== undefined),
+    );
+    if (isFaulty) for (const expected of waiting) expected.isUncertain = true;
+  },
+  check: acceptAllChanges,
+});
+
+const sendWaitingWhileOff = step({
+  name: "run the sender while purchases are off",
+  weight: 1,
+  choices: fc.constant(null),
+  given: ({ system }) => system.upstream.requests.length,
+  act: async ({ session, system }) => {
+    const [, , table = ""] = system.tables;
+    const store = { db: system.db, table, initially: "on" } as const;
+    const flip = async (purchases: "on" | "off"): Promise<void> => {
+      await writePurchasesSwitch(store, { purchases, since: isoTime(Date.now()), by: "operator" });
+      advance(GATE_CACHE_MS);
+    };
+    await flip("off");
+    await withFault(session, undefined, () => system.runSchedule("send-waiting-orders"));
+    await flip("on");
+  },
+  check: async ({ session, system }, requests) => {
+    expect(system.upstream.requests.length).toBe(requests);
+    for (const { expected } of session.callers) {
+      const open = [...expected.transactions.values()].filter(({ status }) => status === "processing");
+      const stored = await readTransactions(system.ledger, open);
+      for (const { status, mode: of } of stored) if (of === "live") expect(status).toBe("processing");
+    }
+  },
+});
+
+const resolveWaiting = step({
+  name: "resolve a waiting order",
+  weight: 1,
+  choices: fc.record({ index, status: finalStatus, fault: maybeFault }),
+  given: async ({ system, caller: { expected }, choice }) => {
+    const waiting = [...expected.transactions.values()].filter(({ waits }) => waits !== undefined);
+    const picked = waiting[choice.index % Math.max(1, waiting.length)];
+    const transaction = picked && (await readTransaction(system.ledger, picked.pk));
+    return picked && transaction && isWaitingOrder(transaction) ? { expected: picked, transaction } : undefined;
+  },
+  act: async ({ session, system, choice: { status, fault } }, { expected, transaction }) => {
+    if (status === "failed") expected.nextStatuses.add("failed");
+    const decision = { by: "operator", why: "the caller does not want to wait" };
+    const command = () => system.run(() => resolveTransaction(system.ledger, transaction, status, decision));
+    await withFault(session, fault, command);
+    return runUntilEnded(session, command);
+  },
+  check: async ({ session, caller }, _given, ending) => {
+    if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
+    await acceptChanges(session, caller);
+  },
+});
+
 const wait = step({
   name: "wait",
   weight: 2,
@@ -382,6 +467,10 @@ const steps: readonly Step[] = [
   deliver,
   failEndpoint,
   runSchedule,
+  refuseByLimit,
+  sendWaiting,
+  sendWaitingWhileOff,
+  resolveWaiting,
   wait,
   readWallet,
   readOneTransaction,

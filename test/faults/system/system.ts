@@ -257,6 +257,7 @@ const functionNames = [
   "refresh-catalog",
   "reconcile-ledger",
   "requeue-deliveries",
+  "send-waiting-orders",
 ];
 
 const requestEvent = (

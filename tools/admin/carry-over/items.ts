@@ -63,7 +63,7 @@ export const carryItems = async (
     switch (step.kind) {
       case "copy":
         count(name, "copied");
-        addBalanceChange(balanceChangeOf(item), 1);
+        addBalanceChange(balanceChangeOf(step.item), 1);
         break;
       case "update":
         count(name, "updated");
@@ -105,7 +105,9 @@ export const carryItems = async (
     if (kind.compare === undefined) return count(kind.name, "skipped");
     const [, account] = /^(?:account|wallet)#(.+)$/.exec(item.pk) ?? [];
     if (account !== undefined) accountIds.add(account);
-    const step = isDryRun ? kind.compare(item, restored) : await writeStep(tables, kind.compare, item, restored);
+    const step = isDryRun
+      ? kind.compare(item, restored, tables)
+      : await writeStep(tables, kind.compare, item, restored);
     tally(item, kind, restored, step);
   };
 
@@ -115,7 +117,7 @@ export const carryItems = async (
 
 /** Writes the item as compared. If it has changed since it was read, compares and writes again. */
 const writeStep = async (
-  { db, to }: Tables,
+  { db, from, to }: Tables,
   compare: NonNullable<ItemKind["compare"]>,
   item: Item,
   found: Item | undefined,
@@ -124,12 +126,12 @@ const writeStep = async (
   let attempted: Step | undefined;
   const nextAttempt = operatorRetries();
   for (;;) {
-    const step = compare(item, restored);
+    const step = compare(item, restored, { from, to });
     // After an attempt whose response was lost, `present` means that this run wrote the item.
     if (step.kind !== "copy" && step.kind !== "update") return step.kind === "present" && attempted ? attempted : step;
     attempted = step;
     try {
-      await db.send(new PutCommand({ TableName: to, ...putOf(item, step) }));
+      await db.send(new PutCommand({ TableName: to, ...putOf(step) }));
       return step;
     } catch (error) {
       const canRetry = classifyWriteError(error).kind === "condition_failed" || isTransient(error);
@@ -139,9 +141,9 @@ const writeStep = async (
   }
 };
 
-const putOf = (item: Item, step: Extract<Step, { kind: "copy" | "update" }>) =>
+const putOf = (step: Extract<Step, { kind: "copy" | "update" }>) =>
   step.kind === "copy"
-    ? { Item: item, ConditionExpression: "attribute_not_exists(pk)" }
+    ? { Item: step.item, ConditionExpression: "attribute_not_exists(pk)" }
     : {
         Item: step.item,
         ConditionExpression: step.when.expression,

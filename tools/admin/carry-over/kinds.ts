@@ -4,7 +4,7 @@ import { type Account, accountSchema } from "../../../shared/access/account-stor
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
-import { isFinalStatus, signedKobo, transactionSchema } from "../../../shared/ledger/transaction.ts";
+import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
 import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
@@ -20,7 +20,7 @@ export type Condition = {
 /** What to do with one item of the old ledger. */
 export type Step =
   /** The restored ledger lacks the item. */
-  | { readonly kind: "copy" }
+  | { readonly kind: "copy"; readonly item: Item }
   /** The restored ledger has it at an earlier stage. */
   | { readonly kind: "update"; readonly item: Item; readonly when: Condition; readonly note?: string }
   /** The restored ledger has it at this stage or a later one. */
@@ -30,8 +30,11 @@ export type Step =
   /** The item does not have the form that its key promises. */
   | { readonly kind: "unreadable" };
 
+/** The names of the old ledger and of the restored one. */
+export type Ledgers = { readonly from: string; readonly to: string };
+
 /** Compares an item of the old ledger with the restored ledger's item of the same key. */
-type Compare = (old: Item, restored: Item | undefined) => Step;
+type Compare = (old: Item, restored: Item | undefined, ledgers: Ledgers) => Step;
 
 /** A kind of ledger item, found by the prefix of its key. */
 export type ItemKind = {
@@ -43,7 +46,7 @@ export type ItemKind = {
 const differing = (one: Item, other: Item, fields: readonly string[]): readonly string[] =>
   fields.filter((field) => !isDeepStrictEqual(one[field], other[field]));
 
-/** Parses both items before comparing them. */
+/** Parses both items before comparing them. `adapt`: the old ledger's item as the restored ledger has to have it. */
 const compareWith =
   <Parsed>(
     schema: z.ZodType<Parsed>,
@@ -52,11 +55,13 @@ const compareWith =
       oldItem: Item,
       restoredItem: Item,
     ) => Step,
+    adapt: (item: Item, parsed: Parsed, ledgers: Ledgers) => Item = (item) => item,
   ): Compare =>
-  (oldItem, restoredItem) => {
-    const old = schema.safeParse(oldItem).data;
+  (readItem, restoredItem, ledgers) => {
+    const old = schema.safeParse(readItem).data;
     if (old === undefined) return { kind: "unreadable" };
-    if (restoredItem === undefined) return { kind: "copy" };
+    const oldItem = adapt(readItem, old, ledgers);
+    if (restoredItem === undefined) return { kind: "copy", item: oldItem };
     const restored = schema.safeParse(restoredItem).data;
     return restored === undefined
       ? { kind: "differs", fields: ["all"] }
@@ -75,35 +80,61 @@ const ORDER_FIELDS = [
   ...["owner", "account_id", "mode", "type", "attempt", "fingerprint", "caller_reference", "amount_kobo", "created_at"],
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
+const WAITING_FIELDS = ["waiting", "claim", "sent_at"];
 
 /** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
-const compareTransaction = compareWith(transactionSchema, ({ old, restored }, oldItem, restoredItem): Step => {
+const compareOpenedTransaction = (
+  { old, restored }: { readonly old: Transaction; readonly restored: Transaction },
+  oldItem: Item,
+  restoredItem: Item,
+): Step => {
   const otherOrder = differing(oldItem, restoredItem, ORDER_FIELDS);
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
   const fields = differing(oldItem, restoredItem, OUTCOME_FIELDS);
-  if (fields.length === 0) return { kind: "present" };
   if (isFinalStatus(restored.status))
-    return isFinalStatus(old.status) ? { kind: "differs", fields } : { kind: "present" };
-  const claimed = restored.upstream_reference;
-  if (claimed !== undefined && claimed !== old.upstream_reference) {
+    return fields.length > 0 && isFinalStatus(old.status) ? { kind: "differs", fields } : { kind: "present" };
+  const named = restored.upstream_reference;
+  if (named !== undefined && named !== old.upstream_reference) {
     return { kind: "differs", fields: ["upstream_reference"] };
   }
+  const isFurther = !isFinalStatus(old.status) && progressOf(restored) > progressOf(old);
+  const isSame = fields.length === 0 && differing(oldItem, restoredItem, WAITING_FIELDS).length === 0;
+  return isFurther || isSame
+    ? { kind: "present" }
+    : { kind: "update", item: oldItem, when: unchangedOpenTransaction(restored) };
+};
+
+/** Sorts the states of an open order by time: it waits, is claimed, waits again after a refusal, is claimed again. */
+const progressOf = ({ sent_at = "", waiting }: Transaction): string => `${sent_at}#${waiting === undefined ? 0 : 1}`;
+
+const unchangedOpenTransaction = ({ attempt, upstream_reference, claim, waiting }: Transaction): Condition => {
+  const equals = (name: string, value: string | undefined): string =>
+    value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`;
   return {
-    kind: "update",
-    item: oldItem,
-    when: {
-      expression: `#status = :processing AND attempt = :attempt AND ${
-        claimed === undefined ? "attribute_not_exists(upstream_reference)" : "upstream_reference = :claimed"
-      }`,
-      names: { "#status": "status" },
-      values: {
-        ":processing": "processing",
-        ":attempt": restored.attempt,
-        ...(claimed !== undefined && { ":claimed": claimed }),
-      },
+    expression: [
+      "#status = :processing AND attempt = :attempt",
+      equals("upstream_reference", upstream_reference),
+      equals("claim", claim),
+      waiting === undefined ? "attribute_not_exists(waiting)" : "attribute_exists(waiting)",
+    ].join(" AND "),
+    names: { "#status": "status" },
+    values: {
+      ":processing": "processing",
+      ":attempt": attempt,
+      ...(upstream_reference !== undefined && { ":upstream_reference": upstream_reference }),
+      ...(claim !== undefined && { ":claim": claim }),
     },
   };
-});
+};
+
+/**
+ * An order that waits in the old ledger was not sent, and waits in the restored ledger from now on. One that waited
+ * elsewhere, before the old ledger was itself restored, may have been sent: it stays what it is.
+ */
+const adaptWaitingOrder = (item: Item, { waiting }: Transaction, { from, to }: Ledgers): Item =>
+  waiting?.table === from ? { ...item, waiting: { ...waiting, table: to } } : item;
+
+const compareTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptWaitingOrder);
 
 const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;

@@ -7,6 +7,7 @@ import { listTransactions } from "../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { sum } from "../../../shared/platform/sum.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
@@ -14,12 +15,14 @@ import { type AdminContext, actor } from "../context.ts";
 import { accountField, durationField, whyField } from "../fields.ts";
 import { requireResolvable, requireTransaction } from "../lookup.ts";
 import { historyOf } from "../transaction-history.ts";
-import { fields, sections, table } from "../views/print.ts";
-import { transactionJson, transactionsTable } from "../views/transactions.ts";
+import { fields, nairaNumber, sections, table } from "../views/print.ts";
+import { transactionJson, transactionsTable, waitingText } from "../views/transactions.ts";
+import { readWaitingOrders, waitingOrderJson, waitText } from "../waiting-orders.ts";
 
 const listInput = z.object({
   stuck: z.boolean().default(false),
   open: z.boolean().default(false),
+  waiting: z.boolean().default(false),
   older: durationField.optional(),
   account: accountField.optional(),
   mode: modeSchema.default("live"),
@@ -31,11 +34,13 @@ export const addTransactions = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "List open live transactions (--stuck or --open), oldest first, or the latest of an account (--account)",
+    summary:
+      "List open live transactions (--stuck or --open) or waiting orders (--waiting), oldest first, or the latest of an account (--account)",
     example: "list --stuck",
     options: [
       { flags: "--stuck", text: "open for more than 15 minutes, in all accounts" },
-      { flags: "--open", text: "all open ones, in all accounts" },
+      { flags: "--open", text: "all open ones that are sent, in all accounts" },
+      { flags: "--waiting", text: "orders that wait for the upstream's rate limit, in all accounts or --account" },
       { flags: "--older <time>", text: "with --stuck or --open: at least this old, such as 30m, 2h, 1d" },
       { flags: "--account <account>", text: "the latest 50 of one account" },
       { flags: "--mode <mode>", text: "with --account: live or test", fallback: "live" },
@@ -81,10 +86,33 @@ export const resolvedView = async (context: AdminContext, before: Transaction) =
 };
 
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
+  if (input.waiting) return listWaiting(context, input.account);
   const transactions = input.stuck || input.open ? await listOpen(context, input) : await listOfAccount(context, input);
   return {
     json: { transactions: transactions.map(transactionJson) },
     text: transactionsTable(transactions, context.ledger.clock()),
+  };
+};
+
+const listWaiting = async (context: AdminContext, accountId: string | undefined): Promise<Report> => {
+  if (accountId !== undefined) await requireAccount(context.accounts, accountId);
+  const waiting = await readWaitingOrders(context, accountId);
+  const nowMs = context.ledger.clock();
+  return {
+    json: {
+      number: waiting.count,
+      amount: nairaNumber(waiting.amountKobo),
+      oldest_s: waiting.oldestS ?? null,
+      drain_s: waiting.drainS ?? null,
+      accounts: waiting.accounts.map(({ accountId: account_id, orders, counted }) => ({
+        account_id,
+        number: orders.length,
+        counted,
+        amount: nairaNumber(sum(orders.map(({ amount_kobo }) => amount_kobo))),
+      })),
+      orders: waiting.accounts.flatMap(({ orders }) => orders.map((order) => waitingOrderJson(order, nowMs))),
+    },
+    text: waitingText(waiting, nowMs),
   };
 };
 
@@ -101,7 +129,7 @@ const listOfAccount = async (
   { account, mode, status }: z.output<typeof listInput>,
 ): Promise<readonly Transaction[]> => {
   if (account === undefined)
-    throw new OperatorError("Add --stuck, --open or --account to say which transactions to list");
+    throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");
   await requireAccount(context.accounts, account);
   const owner = { accountId: account, mode };
   return (await listTransactions(context.ledger, owner, { status }, ALL_TIMES, undefined)).transactions;
@@ -113,7 +141,8 @@ const show = async (
 ): Promise<Report> => {
   const transaction = await requireTransaction(context, reference, account);
   const history = await historyOf(context, transaction);
-  const json = transactionJson(transaction);
+  const wait = (await waitText(context, transaction)) ?? null;
+  const json = { ...transactionJson(transaction), sent_at: transaction.sent_at ?? null, wait };
   return {
     json: { ...json, history },
     text: sections({

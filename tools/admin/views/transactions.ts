@@ -1,5 +1,7 @@
 import { referenceOf, type Transaction, transactionToView } from "../../../shared/ledger/transaction.ts";
-import { duration, naira, table } from "./print.ts";
+import { sum } from "../../../shared/platform/sum.ts";
+import { ageS, type WaitingOrders } from "../waiting-orders.ts";
+import { duration, fields, naira, sections, table } from "./print.ts";
 
 export const transactionJson = (transaction: Transaction) => ({
   account_id: transaction.account_id,
@@ -22,3 +24,33 @@ export const transactionsTable = (transactions: readonly Transaction[], nowMs: n
       duration(nowMs - Date.parse(transaction.created_at)),
     ]),
   );
+
+export const waitingText = ({ accounts, count, amountKobo, oldestS, drainS }: WaitingOrders, nowMs: number): string =>
+  sections({
+    "Waiting orders": fields({
+      number: count,
+      amount: naira(amountKobo),
+      oldest: oldestS === undefined ? null : duration(oldestS * 1_000),
+      "sent in about": drainS === undefined ? "nothing is sent: purchases are off" : duration(drainS * 1_000),
+    }),
+    Accounts: table(
+      ["account", "number", "counted", "amount"],
+      accounts.map(({ accountId, orders, counted }) => [
+        accountId,
+        orders.length,
+        counted,
+        naira(sum(orders.map(({ amount_kobo }) => amount_kobo))),
+      ]),
+    ),
+    Orders: table(
+      ["reference", "account", "amount", "age"],
+      accounts.flatMap(({ orders }) =>
+        orders.map((order) => [
+          referenceOf(order),
+          order.account_id,
+          naira(order.amount_kobo),
+          duration(ageS(order, nowMs) * 1_000),
+        ]),
+      ),
+    ),
+  });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   AbortedError,
   AirtimeClient,
@@ -371,4 +371,24 @@ test("a client refuses a base URL without /v1 or https, and a key of another for
   expect(make("http://example.com/v1", "live_key")).toThrow("must be https");
   expect(make("https://example.com/v1/", "live_key")).not.toThrow();
   expect(make("https://example.com/v1", "live_key\n")).toThrow(/^apiKey must be a key of the service: live_\.\.\. or/);
+});
+
+test("on Deno the client keeps no connections, because Deno repeats requests on them by itself", async () => {
+  const pool = { name: "without kept connections" };
+  const options: unknown[] = [];
+  const createHttpClient = (given: unknown): unknown => {
+    options.push(given);
+    return pool;
+  };
+  const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new Error("not sent")));
+  vi.stubGlobal("Deno", { createHttpClient });
+  vi.stubGlobal("fetch", fetch);
+  try {
+    const client = new AirtimeClient({ baseUrl: "https://example.com/v1", apiKey: "live_key", timeoutMs: 500 });
+    await expect(buy(client)).rejects.toBeInstanceOf(OutcomeUnknownError);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(options).toEqual([{ poolMaxIdlePerHost: 0 }]);
+  expect(fetch.mock.calls[0]?.[1]).toMatchObject({ method: "POST", redirect: "manual", client: pool });
 });

@@ -286,6 +286,16 @@ describe("a change of the catalog", () => {
     expect(counts(announce.mock.calls[0]?.[0])).toMatchObject({ plans_removed: 6 });
   });
 
+  test("a run that cannot read the served catalog changes nothing, and the next one announces the change", async () => {
+    const { refresh, announce, store, stored } = await aChangedOne();
+    const read = vi.spyOn(store, "read").mockRejectedValueOnce(new Error("DynamoDB does not answer"));
+    onTestFinished(() => read.mockRestore());
+    await expect(refresh()).rejects.toThrow("DynamoDB does not answer");
+    expect((await stored())?.data_plans).toHaveLength(10);
+    await refresh();
+    expect(announce).toHaveBeenCalledOnce();
+  });
+
   test("a change is announced to subscribed accounts only, each under an id of its own that copies share", async () => {
     const { refresh, clock, announce } = await aChangedOne();
     await refresh();

@@ -12,6 +12,7 @@ import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts"
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
@@ -205,11 +206,42 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(1);
     await service.buy(accountId, "one");
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
-    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
     expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
     await writePurchasesSwitch(service.store, { purchases: "on", since: isoTime(ledger.nowMs), by: "ada" });
     expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
   });
+});
+
+describe("an order that waited at the time of a backup", () => {
+  const REFERENCE = "one";
+  /** An order waits at the moment of a backup, is sent after it, and the backup is adopted without a carry-over. */
+  const aRestoredService = async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, REFERENCE);
+    const table = await copyTable(ledger.db, "ledger", ledger.table);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    Object.assign(ledger, { table });
+    return { service, accountId };
+  };
+
+  test.each([0, 60])(
+    "is neither sent again nor refunded %i minutes later, and raises an alarm once",
+    async (minutes) => {
+      const { service, accountId } = await aRestoredService();
+      const alarm = vi.spyOn(log, "alarm");
+      expect(await service.sendAfter(minutes * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+      expect(await service.transaction(accountId, REFERENCE)).toMatchObject({ status: "processing", open: "live" });
+      expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+      expect(service.arrived()).toHaveLength(1);
+      expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+      const reference = `DATA_${(await service.transaction(accountId, REFERENCE)).pk.slice("transaction#".length)}`;
+      expect(alarm.mock.calls).toEqual([["order.not_sent_after_restore", { reference }]]);
+      expect(service.queued).toEqual([]);
+    },
+  );
 });
 
 test("orders of other accounts wait too once an instance has told that the limit is spent, until nothing waits", async () => {

@@ -69,7 +69,7 @@ describe("with a catalog", () => {
     ["08000000006", 503, undefined, "provider_unavailable"],
     ["08000000007", 200, "processing", null],
     ["08000000008", 200, "success", null],
-    ["08000000009", 200, "success", null],
+    ["08000000009", 200, "processing", null],
     ["08031234567", 200, "success", null],
   ];
   const purchases = [
@@ -98,6 +98,7 @@ describe("with a catalog", () => {
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
       expect(reference === null).toBe(transactionStatus === undefined);
+      expect(answer.headers.get("x-estimated-delivery")).toBe(phone_number === "08000000009" ? "5" : null);
       expect(answer.headers.get("retry-after")).toBe(code === "provider_unavailable" ? "5" : null);
       if (status === 200) expect(transactionOf(answer)).toMatchObject({ status: transactionStatus, reference });
       if (reference !== null)
@@ -106,7 +107,7 @@ describe("with a catalog", () => {
     },
   );
 
-  test("about 5 s later 08000000002 succeeds and 08000000003 fails, is replayed as 502, and 08000000004 stays open", async () => {
+  test("about 5 s later 08000000002 and 08000000009 succeed, and 08000000003 fails and is replayed as 502; 08000000004 stays open", async () => {
     const order = async (path: string, body: object, phoneNumber: string) => {
       const request = {
         ...body,
@@ -118,16 +119,20 @@ describe("with a catalog", () => {
     };
     const orders = await Promise.all(
       purchases.flatMap(({ path, body }) =>
-        (["08000000002", "08000000003", "08000000004"] as const).map((number) => order(path, body, number)),
+        (["08000000002", "08000000003", "08000000004", "08000000009"] as const).map((number) =>
+          order(path, body, number),
+        ),
       ),
     );
-    for (const [success, failed, open] of [orders.slice(0, 3), orders.slice(3)]) {
-      if (success === undefined || failed === undefined || open === undefined) throw new Error("An order is missing");
+    for (const [success, failed, open, waiting] of [orders.slice(0, 4), orders.slice(4)]) {
+      if (success === undefined || failed === undefined || open === undefined || waiting === undefined)
+        throw new Error("An order is missing");
       await vi.waitFor(async () => {
         expect(await viewOf(success.reference)).toMatchObject({ status: "success", error_code: null });
+        expect(await viewOf(waiting.reference)).toMatchObject({ status: "success", error_code: null });
         expect(await viewOf(failed.reference)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
       }, LATER);
-      for (const { reference } of [success, failed]) {
+      for (const { reference } of [success, failed, waiting]) {
         const { created_at, updated_at } = await viewOf(reference);
         const tookMs = Date.parse(updated_at) - Date.parse(created_at);
         expect(tookMs).toBeGreaterThanOrEqual(4_500);

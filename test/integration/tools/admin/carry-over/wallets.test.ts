@@ -2,12 +2,19 @@ import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
+import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
-import { makeOrderWait, walletsWithWaitingOrders } from "../../../../../shared/ledger/waiting-order.ts";
+import {
+  claimOrder,
+  isWaitingOrder,
+  makeOrderWait,
+  waitingOrdersPage,
+  walletsWithWaitingOrders,
+} from "../../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../../shared/platform/money.ts";
@@ -123,6 +130,58 @@ test("a recomputed balance is not written if it is negative or if the wallet cha
   });
   expect(await recompute()).toMatchObject([{ result: "negative", after_kobo: -500_00 }]);
   expect((await readWallet(restored, accountId)).balance_kobo).toBe(4_600_00);
+});
+
+/** An order of the account that waits in the old ledger. */
+const aWaitingOrder = async () => {
+  const transaction = await old.anOpenTransaction(accountId);
+  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  expect(await makeOrderWait(old, transaction, order, deadlineIn(20_000))).toEqual({ kind: "waiting" });
+  return transaction;
+};
+const claim = async ({ pk }: Transaction) => {
+  const [order] = await readTransactions(old, [{ pk }]);
+  if (order === undefined || !isWaitingOrder(order)) throw new Error("The order does not wait");
+  expect(await claimOrder(old, order, deadlineIn(20_000))).toMatchObject({ kind: "claimed" });
+};
+const carryOver = async () => {
+  await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
+  await recompute();
+};
+const waitingIn = async (ledger: Ledger): Promise<readonly unknown[]> => {
+  const [wallet] = await walletsWithWaitingOrders(ledger);
+  return [wallet?.waiting_orders, (await waitingOrdersPage(ledger, accountId)).orders.map(({ pk }) => pk)];
+};
+
+test("a restored wallet counts the orders that wait after the carry-over: those that began to, without those that ceased to", async () => {
+  const ceased = await aWaitingOrder();
+  const stays = await aWaitingOrder();
+  await restore();
+  await claim(ceased);
+  old.nowMs += 1_000;
+  const began = await aWaitingOrder();
+  await carryOver();
+  old.nowMs += 60_000;
+  expect(await waitingIn(restored)).toEqual([2, [stays.pk, began.pk]]);
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 2 });
+  // The orders can leave: the count is that of the items.
+  for (const transaction of [stays, began]) {
+    const refund = { status: "failed", failure: { code: "provider_unavailable" } } as const;
+    const [stored] = await readTransactions(restored, [transaction]);
+    if (stored === undefined) throw new Error("The order is not in the restored ledger");
+    expect(await settleTransaction(restored, stored, refund, deadlineIn(20_000))).toEqual({ kind: "applied" });
+  }
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 0 });
+});
+
+test("a restored wallet leaves the index of waiting orders if all of them were claimed since", async () => {
+  const transaction = await aWaitingOrder();
+  await restore();
+  await claim(transaction);
+  await carryOver();
+  expect(await waitingIn(restored)).toEqual([undefined, []]);
+  expect(await readWallet(restored, accountId)).not.toHaveProperty("waiting_orders");
+  expect(await recompute()).toMatchObject([{ result: "right" }]);
 });
 
 test("recomputing balances reports an account without a wallet", async () => {

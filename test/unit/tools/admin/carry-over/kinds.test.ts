@@ -8,7 +8,7 @@ const THEN = "2026-11-21T09:00:00.000Z";
 const LATER = "2026-11-21T10:00:00.000Z";
 
 const compare = (old: Item, restored?: Item): Step => {
-  const step = kindOf(old.pk)?.compare?.(old, restored);
+  const step = kindOf(old.pk)?.compare?.(old, restored, { from: "old", to: "restored" });
   if (step === undefined) throw new Error(`${old.pk} has no comparison`);
   return step;
 };
@@ -67,6 +67,40 @@ test("a transaction whose phone number is masked in one ledger is the same trans
 test("a transaction that cannot be parsed is reported as unreadable", () => {
   expect(kindFor({ ...open(), amount_kobo: "much" })).toBe("unreadable");
   expect(kindFor({ pk: "transaction#1" })).toBe("unreadable");
+});
+
+/** An order that waits in this table; `sent`: it was claimed then, and refused. */
+const waiting = (table: string, sent: { readonly claim: string; readonly sent_at: string } | object = {}): Item =>
+  open({
+    open: "waiting#acc_1",
+    waiting: { order: { kind: "data", network_id: 1, plan_id: 101 }, table },
+    ...sent,
+  });
+const first = { claim: "first", sent_at: THEN };
+const second = { claim: "second", sent_at: LATER };
+
+test("an order that waits in the old ledger waits in the restored ledger from now on", () => {
+  expect(compare(waiting("old"))).toEqual({ kind: "copy", item: waiting("restored") });
+  expect(compare(waiting("old"), waiting("old"))).toMatchObject({ kind: "update", item: waiting("restored") });
+  expect(compare(waiting("old"), open())).toMatchObject({ kind: "update", item: waiting("restored") });
+  expect(compare(waiting("old"), waiting("restored"))).toEqual({ kind: "present" });
+});
+
+test("an order that waited when the old ledger was itself restored is not said to be unsent", () => {
+  expect(compare(waiting("older"))).toEqual({ kind: "copy", item: waiting("older") });
+  expect(compare(waiting("older"), waiting("older"))).toEqual({ kind: "present" });
+});
+
+test("an order that was claimed, refused or settled in the old ledger since does not wait in the restored one as before", () => {
+  const steps = [open(first), waiting("old", first), open(second), final("success", second)];
+  for (const [index, further] of steps.entries()) {
+    for (const before of [waiting("old"), ...steps.slice(0, index)]) {
+      const { waiting: waits } = further;
+      const item = waits === undefined ? further : waiting("restored", first);
+      expect(compare(further, before)).toMatchObject({ kind: "update", item });
+      if (further.status === "processing") expect(compare(before, further)).toEqual({ kind: "present" });
+    }
+  }
 });
 
 type Key = { key_id: string; status?: string; expires_at?: string };
@@ -221,7 +255,7 @@ test("checkpoints and the progress of the phone retention have no comparison, an
 
 test("a balance change is a funding's amount, a live transaction's debit unless it failed, and nothing for other items", () => {
   const { amount_kobo } = aTransaction();
-  expect(balanceChangeOf(funding)).toEqual({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
+  expect(balanceChangeOf(funding)).toMatchObject({ accountId: "acc_1", at: THEN, kobo: 100_00, isOpen: false });
   expect(balanceChangeOf(open())).toMatchObject({ kobo: -amount_kobo, isOpen: true });
   expect(balanceChangeOf(final("failed"))).toMatchObject({ kobo: 0, isOpen: false });
   expect(balanceChangeOf(open({ mode: "test" }))).toBeUndefined();

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { referenceOf } from "../../shared/ledger/transaction.ts";
+import { claimOrder, listWaitingOrders } from "../../shared/ledger/waiting-order.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+
+/** Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one. */
+let service: OperatedService;
+let app: Awaited<ReturnType<OperatedService["newApp"]>>;
+beforeAll(async () => {
+  service = await startOperatedService();
+  app = await service.newApp();
+});
+afterAll(() => service.stop());
+
+const admin = async (...args: readonly string[]): Promise<string> => (await service.admin(args)).stdout;
+const waitingList = z.object({
+  number: z.int(),
+  amount: z.number(),
+  oldest_s: z.int().nullable(),
+  drain_s: z.int().nullable(),
+  accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
+  orders: z.array(z.object({ reference: z.string(), account_id: z.string(), amount: z.number(), age_s: z.int() })),
+});
+const listWaiting = async (...args: readonly string[]) =>
+  waitingList.parse(await service.adminJson(["transactions", "list", "--waiting", ...args]));
+const checks = z.object({
+  checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string() })),
+});
+const doctorsWaitingOrders = async () => {
+  const { stdout } = await service.admin(["doctor", "--json"]);
+  return checks.parse(JSON.parse(stdout)).checks.find(({ check }) => check === "waiting orders");
+};
+
+test("transactions list --waiting says that none waits before the upstream's limit refuses an order", async () => {
+  expect(await listWaiting()).toEqual({ number: 0, amount: 0, oldest_s: null, drain_s: 0, accounts: [], orders: [] });
+  expect(await doctorsWaitingOrders()).toMatchObject({ state: "ok", found: "none" });
+});
+
+/** A test that starts the command line a dozen times. */
+const timeout = 60_000;
+
+test("orders that wait are listed by account, shown with their latest refund, and doctor reports them once they wait for long", {
+  timeout,
+}, async () => {
+  await service.refuseByLimit();
+  const first = await service.buy(app.key, "08031234567", "wait-1");
+  const other = await service.newApp("other");
+  const second = await service.buy(other.key, "08031234567", "wait-2");
+  expect([first.status, second.status]).toEqual([200, 200]);
+
+  const all = await vi.waitFor(async () => {
+    const listed = await listWaiting();
+    expect(listed.number).toBe(2);
+    return listed;
+  }, 10_000);
+  expect(all).toMatchObject({ amount: 1_000, drain_s: 2 });
+  expect(all.accounts).toEqual(
+    [app, other].map(({ account }) => ({ account_id: account, number: 1, counted: 1, amount: 500 })),
+  );
+  expect(all.orders.map(({ reference }) => reference)).toEqual([first.reference, second.reference]);
+  expect((await listWaiting("--account", other.account)).orders).toMatchObject([{ reference: second.reference }]);
+  expect(await admin("transactions", "list", "--waiting")).toMatch(new RegExp(`${first.reference} +${app.account}`));
+  expect(await admin("transactions", "list", "--open")).not.toContain(first.reference);
+
+  const shown = await admin("transactions", "show", first.reference);
+  expect(shown).toMatch(/wait +waits since .*; refunded by the next run after .*, unless it is sent before/);
+  expect(shown).toMatch(/waits +-\n/);
+  expect(await doctorsWaitingOrders()).toMatchObject({ state: "ok", found: expect.stringContaining("2 wait") });
+  await ageTransaction(service, first.reference, 8 * 60_000);
+  expect(await doctorsWaitingOrders()).toMatchObject({ state: "look", found: expect.stringContaining("for 8 min") });
+
+  await service.admin(["purchases", "off", "--why", "test"]);
+  expect(await admin("transactions", "show", first.reference)).toContain("it is neither sent nor refunded");
+  expect((await listWaiting()).drain_s).toBeNull();
+  expect(await doctorsWaitingOrders()).toMatchObject({
+    state: "look",
+    found: expect.stringContaining("purchases are off"),
+  });
+  await service.admin(["purchases", "on"]);
+});
+
+test("a waiting order is not resolved as success, and one that is resolved as failed is refunded and waits no more", {
+  timeout,
+}, async () => {
+  const [order] = (await listWaiting("--account", app.account)).orders;
+  if (order === undefined) throw new Error("No order waits");
+  const resolve = (status: string) =>
+    service.admin(["transactions", "resolve", order.reference, status, "--why", "the customer asks", "--json"]);
+  expect(await resolve("success")).toMatchObject({ code: 2, stdout: expect.stringContaining("was not sent") });
+  const failed = await resolve("failed");
+  expect([failed.code, JSON.parse(failed.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ status: "failed", refunded: 500 }),
+  ]);
+  expect(await service.adminJson(["wallet", "verify", app.account])).toMatchObject({ balance: 5_000 });
+  expect(await listWaiting("--account", app.account)).toMatchObject({ number: 0, accounts: [] });
+});
+
+test("an order that was sent after a wait is shown with the time that it waited", async () => {
+  const [listed] = (await listWaiting()).orders;
+  const [order] = await listWaitingOrders(service.ledger, listed?.account_id ?? "");
+  if (order === undefined) throw new Error("No order waits");
+  expect((await claimOrder(service.ledger, order, deadlineIn(20_000))).kind).toBe("claimed");
+  const shown = await admin("transactions", "show", referenceOf(order));
+  expect(shown).toMatch(/wait +waited \d+ \w+, until 20/);
+  expect(shown).toMatch(/sent +after a wait of \d+ \w+/);
+});

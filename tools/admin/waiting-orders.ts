@@ -1,0 +1,88 @@
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import {
+  isWaitingOrder,
+  listWaitingOrders,
+  type WaitingOrder,
+  walletsWithWaitingOrders,
+} from "../../shared/ledger/waiting-order.ts";
+import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
+import { readUpstreamPace, sendingS } from "../../shared/orders/upstream-pace.ts";
+import { sum } from "../../shared/platform/sum.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import type { AdminContext } from "./context.ts";
+import { duration, nairaNumber } from "./views/print.ts";
+
+/** The orders of one account that wait for the upstream's rate limit, oldest first. */
+type WaitingAccount = {
+  readonly accountId: string;
+  readonly orders: readonly WaitingOrder[];
+  /** How many its wallet counts. It differs for moments only, because the list comes from an index. */
+  readonly counted: number;
+};
+
+/** Orders that wait, in all accounts or in one. */
+export type WaitingOrders = {
+  readonly accounts: readonly WaitingAccount[];
+  readonly count: number;
+  readonly amountKobo: number;
+  /** Undefined if none waits. */
+  readonly oldestS: number | undefined;
+  /** In which time the upstream takes them all, about, once its limit is free; undefined while nothing is sent. */
+  readonly drainS: number | undefined;
+};
+
+export const readWaitingOrders = async (
+  { ledger, purchases }: AdminContext,
+  accountId?: string,
+): Promise<WaitingOrders> => {
+  const wallets = (await walletsWithWaitingOrders(ledger)).filter(
+    ({ account_id }) => accountId === undefined || account_id === accountId,
+  );
+  const accounts: WaitingAccount[] = [];
+  for (const { account_id, waiting_orders: counted = 0 } of wallets) {
+    const orders = await listWaitingOrders(ledger, account_id);
+    if (orders.length > 0 || counted > 0) accounts.push({ accountId: account_id, orders, counted });
+  }
+  const orders = accounts.flatMap((account) => account.orders);
+  const isOff = (await readPurchasesSwitch(purchases)).purchases === "off";
+  const ages = orders.map((order) => ageS(order, ledger.clock()));
+  return {
+    accounts,
+    count: orders.length,
+    amountKobo: sum(orders.map(({ amount_kobo }) => amount_kobo)),
+    oldestS: ages.length === 0 ? undefined : Math.max(...ages),
+    drainS: isOff ? undefined : sendingS(orders.length, await readUpstreamPace(purchases)),
+  };
+};
+
+export const ageS = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - Date.parse(created_at)) / 1_000));
+
+export const waitingOrderJson = (order: WaitingOrder, nowMs: number) => ({
+  reference: referenceOf(order),
+  account_id: order.account_id,
+  amount: nairaNumber(order.amount_kobo),
+  created_at: order.created_at,
+  age_s: ageS(order, nowMs),
+});
+
+/** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
+export const waitText = async (
+  { ledger, purchases, target }: AdminContext,
+  transaction: Transaction,
+): Promise<string | undefined> => {
+  const { created_at, sent_at } = transaction;
+  if (!isWaitingOrder(transaction)) {
+    if (sent_at === undefined) return undefined;
+    return `waited ${duration(Date.parse(sent_at) - Date.parse(created_at))}, until ${sent_at}`;
+  }
+  const since = `waits since ${created_at} for the upstream's rate limit`;
+  if (transaction.waiting.table !== ledger.table) {
+    return `${since}, in the table ${transaction.waiting.table}: it may have been sent since, and is not sent again`;
+  }
+  if ((await readPurchasesSwitch(purchases)).purchases === "off") {
+    return `${since}; purchases are off: it is neither sent nor refunded`;
+  }
+  const refundedAt = isoTime(Date.parse(created_at) + target.environment.WAITING_MINUTES * 60_000);
+  return `${since}; refunded by the next run after ${refundedAt}, unless it is sent before`;
+};
