@@ -160,11 +160,11 @@ export const budgets = {
     invocations: [
       { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
       { function: "requeue-deliveries", calls: ["Query", "Query"] },
-      { function: "send-waiting-orders", calls: ["BatchGetItem", "Query"] },
+      { function: "send-waiting-orders", calls: ["Query"] },
       { function: "refresh-catalog", calls: ["GetItem"] },
     ],
     writeUnits: noWrites,
-    readUnits: 6.5,
+    readUnits: 4.5,
     log: {
       events: [
         ...["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran"],
