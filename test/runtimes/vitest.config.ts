@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../builders/closing-line.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["test/runtimes/**/*.runtime.ts"],
+    globalSetup: ["test/builders/emulators.ts"],
+    reporters: ["default", new ClosingLine()],
+    silent: "passed-only",
+    testTimeout: 60_000,
+  },
+});
