@@ -15,7 +15,8 @@ import { startTestService, type TestService } from "../builders/service.ts";
  * compared. Installed by `npm run test:runtimes`.
  */
 const run = promisify(execFile);
-const bin = (name: string): string => fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url));
+/** A program of the packages of this folder, which are those of Linux x64. */
+const installed = (path: string): string => fileURLToPath(new URL(`node_modules/${path}`, import.meta.url));
 
 /** Uses every part of the client that depends on its runtime. `lines` are what it saw. */
 const APP = `
@@ -76,8 +77,8 @@ await miniflare.dispose();`;
 
 const runtimes = [
   ["Node", inProcess(process.execPath)],
-  ["Deno", inProcess(bin("deno"), "run", "--allow-all")],
-  ["Bun", inProcess(bin("bun"))],
+  ["Deno", inProcess(installed("@deno/linux-x64-glibc/deno"), "run", "--allow-all")],
+  ["Bun", inProcess(installed(".bin/bun"))],
   ["workerd", inWorkerd],
 ] as const;
 
