@@ -120,6 +120,19 @@ describe.each([
   });
 });
 
+test.each([
+  [{}, 450],
+  [{ waiting: { minutes: 60 } }, 1_800],
+  [{ waiting: { minutes: 4 } }, 300],
+])("with the settings %j the alarm on waiting orders is raised above %i seconds", (settings, threshold) => {
+  const [alarm, ...others] = templatesOf("prod", settings)
+    .service.all("AWS::CloudWatch::Alarm")
+    .filter(({ Properties }) => Properties.MetricName === "OldestWaitingSeconds");
+  expect(others).toEqual([]);
+  expect(alarm?.Properties).toMatchObject({ Threshold: threshold, TreatMissingData: "notBreaching" });
+  expect(alarm?.Properties.AlarmDescription).toContain("admin transactions list --waiting");
+});
+
 const joined = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) });
 const alarmLists = z.object({
   widgets: z.array(z.object({ type: z.string(), properties: z.object({ alarms: z.array(z.unknown()).default([]) }) })),
