@@ -34,7 +34,7 @@ export type OperatedService = RunningService & {
   readonly verifyNin: (key: string, fields: Readonly<Record<string, string>>) => Promise<Response>;
   /** Calls the simulator's control interface: `events`, `catalog` or `wallet`. */
   readonly controlSimulator: (method: "POST" | "PUT" | "DELETE", path: string, body?: unknown) => Promise<Response>;
-  /** The upstream refuses the next request by its rate limit, which is spent for minutes. */
+  /** From now on the upstream refuses orders by its rate limit, also those that the scheduled function sends. */
   readonly refuseByLimit: () => Promise<void>;
   /** Changes a balance without a ledger entry, as a bug would. */
   readonly changeBalance: (account: string, kobo: number) => Promise<void>;
@@ -97,7 +97,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     verifyNin: (key, fields) => post(key, "/identity/nin/verify", { is_consent: true, ...fields }),
     controlSimulator,
     refuseByLimit: async () => {
-      const fault = { kind: "rate_limited", method: "POST", times: 1, retry_after_s: 600 };
+      const fault = { kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 };
       await controlSimulator("PUT", "faults", { faults: [fault] });
     },
     changeBalance: async (account, kobo) => {

@@ -1,3 +1,4 @@
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
@@ -242,6 +243,22 @@ describe("an order that waited at the time of a backup", () => {
       expect(service.queued).toEqual([]);
     },
   );
+
+  test("does not begin to wait in the copy if its claim there gets no answer", async () => {
+    const { service, accountId } = await aRestoredService();
+    const send = ledger.db.send.bind(ledger.db);
+    const broken = vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      if (command instanceof TransactWriteCommand) throw new Error("cut off");
+      return send(command);
+    });
+    expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+    expect(service.queued).toEqual([]);
+    broken.mockRestore();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+    expect(await service.transaction(accountId, REFERENCE)).toMatchObject({ status: "processing", open: "live" });
+    expect(service.arrived()).toHaveLength(1);
+    expect(service.queued).toEqual([]);
+  });
 });
 
 test("orders of other accounts wait too once an instance has told that the limit is spent, until nothing waits", async () => {
