@@ -27,7 +27,9 @@ export type Recovery = (typeof recoveries)[number];
 
 /** Longer than a visibility timeout, and than the delay before the refund of an indeterminate debit. */
 const ROUND_MS = 185_000;
-const ROUNDS_MAX = 60;
+/** While only parked deliveries are left: their waits are up to 11 hours. */
+const PARKED_ROUND_MS = 1_800_000;
+const ROUNDS_MAX = 100;
 /** From this age on an unanswered check is refunded. */
 const ABANDONED_MS = 6 * 60_000;
 
@@ -75,11 +77,12 @@ export const sendUntilNoneWaits = async (system: System): Promise<void> => {
 export const deliverUntilIdle = async (system: System): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await system.eventSources.deliver();
-    if ((await system.eventSources.waiting()) === 0 && !(await hasParked(system))) {
+    const isQuiet = (await system.eventSources.waiting()) === 0;
+    if (isQuiet && !(await hasParked(system))) {
       system.strict()?.passLag();
       return;
     }
-    advance(ROUND_MS);
+    advance(isQuiet ? PARKED_ROUND_MS : ROUND_MS);
     await system.runSchedule("requeue-deliveries");
   }
   throw new Error(`The queues are not empty, or deliveries are parked, after ${ROUNDS_MAX} rounds`);
