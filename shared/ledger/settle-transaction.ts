@@ -181,10 +181,11 @@ export const settlementWrites = (
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
+  const endsWait = isWaiting(target) && isFinalStatus(settlement.status);
   return [
     { Update: transactionUpdate(ledger, target, settlement, condition) },
-    ...(isWaiting(target) ? [walletWaitingOrderEnded(ledger, target.account_id, refund)] : []),
-    ...(!isWaiting(target) && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
+    ...(endsWait ? [walletWaitingOrderEnded(ledger, target.account_id, refund)] : []),
+    ...(!endsWait && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
       : [upstreamReferenceClaim(ledger, target, upstreamReference)]),

@@ -13,7 +13,7 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait, Waiting } from "./order.ts";
-import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
+import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
 
 /**
  * The path of every order: price it; debit the wallet and open the transaction in one write; send it upstream once;
@@ -258,7 +258,7 @@ const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, dead
 export const waitMessageOf = (
   { pk, mode, attempt, account_id, claim }: WaitTarget,
   order: OrderToSend,
-): OutcomeMessage => ({
+): WaitMessage => ({
   kind: "wait",
   mode,
   transaction: pk,

@@ -1,3 +1,4 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import {
@@ -6,6 +7,7 @@ import {
   readPurchasesSwitch,
   writePurchasesSwitch,
 } from "../../../../shared/orders/purchases-switch.ts";
+import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/orders/upstream-pace.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -120,4 +122,28 @@ test("purchases that are off for more than an hour raise an alarm with each read
   const since = isoTime(nowMs - 3_600_001);
   const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
   expect(lines).toMatchObject([{ level: "error", event: "purchases.still_off", since, Alarms: 1 }]);
+});
+
+test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
+  const [one, other] = [orderGate(store, clock), orderGate(store, clock)];
+  expect(other.pace()).toEqual(NO_ORDER_WAITS);
+  await other.purchases();
+  await one.noteLimitSpent(60);
+  await one.noteLimitSpent(30);
+  expect(other.pace()).toEqual(NO_ORDER_WAITS);
+  nowMs += 10_000;
+  expect(await other.purchases()).toBe("on");
+  expect(other.pace()).toEqual({ ...NO_ORDER_WAITS, wait_until: isoTime(NOON_MS + 60_000) });
+});
+
+test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
+  const gate = orderGate(store, clock);
+  vi.spyOn(console, "log").mockImplementation(() => undefined);
+  proxy.fault = () => "never_arrives";
+  await expect(gate.noteLimitSpent(60)).resolves.toBeUndefined();
+  countReads();
+  const Item = { pk: UPSTREAM_PACE_PK, wait_until: "soon", waiting_orders: -1, per_minute: 0 };
+  await store.db.send(new PutCommand({ TableName: store.table, Item }));
+  expect(await gate.purchases()).toBe("on");
+  expect(gate.pace()).toEqual(NO_ORDER_WAITS);
 });

@@ -7,6 +7,7 @@ import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { OrderDeps, OrderRequest } from "../../../../shared/orders/order.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { placeOrder } from "../../../../shared/orders/place-order.ts";
@@ -447,5 +448,84 @@ describe("an order after its debit", () => {
     expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
+  });
+});
+
+describe("an order that may wait", () => {
+  const toSend = { kind: "airtime", network: "mtn" } as const;
+  const waitingIf = (isNeeded: boolean): Pick<OrderRequest, "waiting"> => ({
+    waiting: { isNeeded: () => isNeeded, wait: () => ({ order: toSend, estimatedS: 7 }) },
+  });
+  const refusedByLimit: OrderRequest["fulfil"] = async () => ({ wait: { order: toSend, estimatedS: 7 } });
+  const countOf = async (accountId: string) => (await readWallet(ledger, accountId)).waiting_orders;
+
+  test("is sent at once if nothing speaks against it", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const placed = await place(anOrder(accountId, waitingIf(false)));
+    expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
+    expect(await countOf(accountId)).toBeUndefined();
+  });
+
+  test("is debited, waits and is not sent while the limit is spent", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const placed = await place(anOrder(accountId, { ...waitingIf(true), fulfil: UNSENT }));
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 7, isOutcomeSecured: true });
+    expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ waiting: { order: toSend } });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("waits behind another order of its account, and a replay of it is processing and debits nothing", async () => {
+    const accountId = await ledger.aWallet(1_500);
+    await place(anOrder(accountId, { ...waitingIf(false), fulfil: refusedByLimit }));
+    const second = { callerReference: "order-2", ...waitingIf(false), fulfil: UNSENT };
+    const placed = await place(anOrder(accountId, second));
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 7 });
+    expect(await countOf(accountId)).toBe(2);
+    expect(await place(anOrder(accountId, second))).toMatchObject({
+      replayed: true,
+      transaction: { pk: placed.transaction.pk, status: "processing" },
+    });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("that costs more than the balance is refused although others of its account wait", async () => {
+    const accountId = await ledger.aWallet(600);
+    await place(anOrder(accountId, { ...waitingIf(false), fulfil: refusedByLimit }));
+    const second = { callerReference: "order-2", ...waitingIf(false), fulfil: UNSENT };
+    expect(await refusalOf(place(anOrder(accountId, second)))).toMatchObject({ code: "insufficient_balance" });
+    expect(await countOf(accountId)).toBe(1);
+    expect(await ledger.balanceOf(accountId)).toBe(100);
+  });
+
+  test("has its wait queued at once if it cannot be written, and is processing", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const deps = depsWith();
+    const fulfil: OrderRequest["fulfil"] = async (transaction, quote) => {
+      ledger.firstWrites(99, "never_arrives");
+      return refusedByLimit(transaction, quote);
+    };
+    const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), deps);
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
+    const { pk, attempt } = placed.transaction;
+    expect(deps.queued).toEqual([
+      {
+        message: { kind: "wait", mode: "live", transaction: pk, attempt, account_id: accountId, order: toSend },
+        delayS: 0,
+      },
+    ]);
+    expect(await countOf(accountId)).toBeUndefined();
+  });
+
+  test("raises an alarm and stays open if its wait can be neither written nor queued", async () => {
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const accountId = await ledger.aWallet(1_000);
+    const outcomeQueue = { send: () => Promise.reject(new Error("SQS is down")) };
+    const fulfil: OrderRequest["fulfil"] = async (transaction, quote) => {
+      ledger.firstWrites(99, "never_arrives");
+      return refusedByLimit(transaction, quote);
+    };
+    const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), depsWith({ outcomeQueue }));
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: false });
+    expect(logged.mock.calls.flat().join()).toContain("order.outcome_not_recorded");
   });
 });

@@ -7,9 +7,12 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { claimOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import {
   type EventMessage,
   type OutcomeMessage,
@@ -17,6 +20,7 @@ import {
   type SettlementMessage,
   type UnreadableMessage,
 } from "../../../../shared/orders/outcome-queue.ts";
+import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -543,3 +547,76 @@ const permutations = <Value>(values: readonly Value[]): readonly (readonly Value
   values.length === 0
     ? [[]]
     : values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
+
+describe("a message that makes an order wait", () => {
+  const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  const waitingOf = async (transaction: Transaction) => {
+    const stored = await readTransaction(ledger, transaction.pk);
+    if (stored === undefined || !isWaitingOrder(stored)) throw new Error("The order does not wait");
+    return stored;
+  };
+  const countOf = async ({ account_id }: Transaction) => (await readWallet(ledger, account_id)).waiting_orders;
+
+  test("is applied once, and its copy is a duplicate", async () => {
+    const { transaction } = await anOrder();
+    const message = waitMessageOf(transaction, order);
+    expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await waitingOf(transaction)).toMatchObject({ waiting: { order } });
+    expect(await countOf(transaction)).toBe(1);
+  });
+
+  test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
+    const { transaction, stored } = await anOrder();
+    const first = waitMessageOf(transaction, order);
+    await apply(first);
+    const claim = await claimOrder(ledger, await waitingOf(transaction), deadlineIn(20_000));
+    if (claim.kind !== "claimed") throw new Error("The order was not claimed");
+    expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await countOf(transaction)).toBe(0);
+    const second = waitMessageOf(claim.claimed, order);
+    expect(await apply(second)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await countOf(transaction)).toBe(1);
+    await settleTransaction(ledger, await waitingOf(transaction), { status: "success" }, deadlineIn(20_000));
+    expect(await apply(second)).toEqual({ kind: "done", outcome: "duplicate" });
+    expect(await stored()).toMatchObject({ status: "success" });
+    expect(await countOf(transaction)).toBe(0);
+  });
+
+  test.each([
+    ["another write token", { attempt: "another" }],
+    ["the other mode", { mode: "test" as const }],
+  ])("for %s has no effect", async (_name, changes) => {
+    const { transaction, stored } = await anOrder();
+    expect(await apply({ ...waitMessageOf(transaction, order), ...changes })).toEqual({
+      kind: "done",
+      outcome: "duplicate",
+    });
+    expect(await stored()).not.toHaveProperty("waiting");
+    expect(await countOf(transaction)).toBeUndefined();
+  });
+
+  test("is retried if it cannot be written", async () => {
+    const { transaction } = await anOrder();
+    ledger.firstWrites(99, "never_arrives");
+    expect(await apply(waitMessageOf(transaction, order))).toEqual({ kind: "retry", reason: "write_indeterminate" });
+  });
+
+  test("and then an event under our own reference settle the order, with the money and the count exact", async () => {
+    for (const status of ["success", "failed"] as const) {
+      const { transaction, stored } = await anOrder({ pk: await aTransactionPk() });
+      const before = (await readWallet(ledger, transaction.account_id)).balance_kobo;
+      await apply(waitMessageOf(transaction, order));
+      const sent = await anEvent({ status, reference: referenceOf(transaction) });
+      expect(await apply(sent)).toEqual({ kind: "done", outcome: "applied" });
+      expect(await apply(sent)).toEqual({ kind: "done", outcome: "duplicate" });
+      expect(await stored()).toMatchObject({ status });
+      const refund = status === "failed" ? transaction.amount_kobo : 0;
+      expect(await readWallet(ledger, transaction.account_id)).toMatchObject({
+        balance_kobo: before + refund,
+        waiting_orders: 0,
+      });
+    }
+  });
+});
