@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => drill?.close());
 
 test("a damaged ledger is restored to T, carried over and adopted: every second request is a replay, and none sends an order again", {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   await drill?.restoreLedger();
   await drill?.examine();
@@ -20,7 +20,7 @@ test("a damaged ledger is restored to T, carried over and adopted: every second 
 });
 
 test("an access table is restored to T and reconciled: no revoked key is admitted, and no other is refused", {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   await drill?.restoreAccess();
   await drill?.examine();
