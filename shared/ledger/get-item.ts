@@ -51,9 +51,13 @@ export const getItems = async <Item extends ItemKey>(
   return items;
 };
 
-/** Keys in batches that one read can take. */
+/**
+ * Keys in batches that one read can take, each once: an index may list an item twice while its sort key changes, and
+ * BatchGetItem refuses duplicates.
+ */
 export function* keyBatches<Key extends ItemKey>(keys: readonly Key[]): Generator<readonly Key[], void, void> {
-  for (let start = 0; start < keys.length; start += BATCH_KEYS_MAX) yield keys.slice(start, start + BATCH_KEYS_MAX);
+  const unique = [...new Map(keys.map((key) => [key.pk, key])).values()];
+  for (let start = 0; start < unique.length; start += BATCH_KEYS_MAX) yield unique.slice(start, start + BATCH_KEYS_MAX);
 }
 
 /**

@@ -40,6 +40,11 @@ test("a batch read whose calls are throttled twice is made a third time", async 
   expect(seen.calls).toBe(2 * TRIES + 1);
 });
 
+test("a key that a lagging index lists twice is read once: DynamoDB refuses a batch with duplicate keys", async () => {
+  const keys = [{ pk: "one" }, { pk: "two" }, { pk: "one" }];
+  expect(await getItems(ledger, keys, item)).toEqual([{ pk: "one" }, { pk: "two" }]);
+});
+
 test("a batch read that stays throttled fails with the throttling after 3 seconds", async () => {
   throttleFirst(Number.POSITIVE_INFINITY);
   const begunMs = performance.now();
