@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
+import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import { type OnOrOff, PURCHASES_PK, type PurchasesStore, purchasesSwitch } from "./purchases-switch.ts";
@@ -25,8 +26,11 @@ export type OrderGate = {
   readonly purchases: () => Promise<OnOrOff>;
   /** As it was at the last reading. */
   readonly pace: () => UpstreamPace;
-  /** Tells the other instances that the upstream's limit is spent for so long. Never rejects. */
-  readonly noteLimitSpent: (waitS: number) => Promise<void>;
+  /**
+   * Tells the other instances that the upstream's limit is spent for so long. Never rejects, and leaves the time for the
+   * settlement.
+   */
+  readonly noteLimitSpent: (waitS: number, deadline: Deadline) => Promise<void>;
 };
 
 const storedItem = z.looseObject({ pk: z.string() });
@@ -51,9 +55,9 @@ export const orderGate = (store: PurchasesStore, clock: Clock): OrderGate => {
       return purchases;
     },
     pace: () => cached?.pace ?? NO_ORDER_WAITS,
-    noteLimitSpent: async (waitS) => {
+    noteLimitSpent: async (waitS, deadline) => {
       try {
-        await noteLimitSpent(store, clock() + waitS * 1_000);
+        await noteLimitSpent(store, clock() + waitS * 1_000, abortAfter(beforeSettlementMs(deadline)));
       } catch (error) {
         log.warn("upstream_pace.not_noted", errorFields(error));
       }

@@ -25,7 +25,11 @@ export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
 export const NO_ORDER_WAITS: UpstreamPace = upstreamPaceSchema.parse({});
 
 /** Tells all instances that the limit is spent until then, unless they know it to be spent for longer. */
-export const noteLimitSpent = async ({ db, table }: Table, untilMs: number): Promise<void> => {
+export const noteLimitSpent = async (
+  { db, table }: Table,
+  untilMs: number,
+  abortSignal: AbortSignal,
+): Promise<void> => {
   try {
     await db.send(
       new UpdateCommand({
@@ -35,6 +39,7 @@ export const noteLimitSpent = async ({ db, table }: Table, untilMs: number): Pro
         ConditionExpression: "attribute_not_exists(wait_until) OR wait_until < :until",
         ExpressionAttributeValues: { ":until": isoTime(untilMs) },
       }),
+      { abortSignal },
     );
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

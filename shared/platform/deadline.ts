@@ -58,8 +58,8 @@ export const debitRetryMs = (deadline: Deadline): number =>
 /** How long a settling write may take, or the read that resolves an indeterminate debit. */
 export const settleBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - QUEUE_RESERVE_MS;
 
-/** How long storing a result for replays may take: it must not delay the settlement. */
-export const replayBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - SETTLE_RESERVE_MS;
+/** How long a step between the upstream's response and the settlement may take, which it must not delay. */
+export const beforeSettlementMs = (deadline: Deadline): number => deadline.remainingMs() - SETTLE_RESERVE_MS;
 
 /** How long a debit may take, including its retries. */
 export const debitBudgetMs = (deadline: Deadline): number => deadline.remainingMs() - SETTLE_RESERVE_MS;

@@ -28,7 +28,7 @@ export const fulfilPurchase = async (
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
   logOutcome(transaction, outcome);
   const waitS = upstream.waitS("vtu");
-  if (waitS > 0) await gate.noteLimitSpent(waitS);
+  if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
   if (wait !== undefined && outcome.kind === "account_error" && outcome.reason === RATE_LIMITED) {
     return { wait: wait() };
   }

@@ -8,9 +8,11 @@ import {
   writePurchasesSwitch,
 } from "../../../../shared/orders/purchases-switch.ts";
 import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/orders/upstream-pace.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 
 /** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */
@@ -101,6 +103,14 @@ test("a switch that cannot be read gives no answer, not even the previous one, o
   await expect(purchases()).rejects.toThrow();
   countReads();
   expect(await purchases()).toBe("on");
+});
+
+test("a note of a spent limit that gets no answer leaves 5 seconds for the settlement of its order", async () => {
+  const silent = await startScriptedServer(() => {});
+  const deadline = deadlineIn(5_200);
+  await orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock).noteLimitSpent(60, deadline);
+  expect(silent.received).toHaveLength(1);
+  expect(deadline.remainingMs()).toBeGreaterThan(4_500);
 });
 
 test("an item that is not a switch is an error, and neither on nor off", async () => {

@@ -5,7 +5,7 @@ import {
   debitBudgetMs,
   debitRetryMs,
   earlierDeadline,
-  replayBudgetMs,
+  beforeSettlementMs,
   settleBudgetMs,
   upstreamBudgetMs,
   withTimeout,
@@ -48,7 +48,7 @@ test("a debit waits for a busy wallet until 16 s are left: 10 s for the upstream
 
 test("a debit and a stored result leave 5 s, and a settlement leaves 3.5 s", () => {
   expect(debitBudgetMs(withLeft(7_000))).toBe(2_000);
-  expect(replayBudgetMs(withLeft(7_000))).toBe(2_000);
+  expect(beforeSettlementMs(withLeft(7_000))).toBe(2_000);
   expect(settleBudgetMs(withLeft(7_000))).toBe(3_500);
 });
 
