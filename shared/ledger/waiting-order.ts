@@ -33,7 +33,10 @@ export const isWaitingOrder = (transaction: Transaction): transaction is Waiting
   transaction.waiting !== undefined;
 
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
-export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim">;
+export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim"> & {
+  /** The ledger in which it was found to be unsent, if that was not now; a restored one may lack a later claim. */
+  readonly table?: string;
+};
 
 export type WaitResult =
   | { readonly kind: "waiting" }
@@ -65,11 +68,11 @@ export const makeOrderWait = async (
 };
 
 const waitingUpdate = (
-  { table, clock }: Ledger,
-  { pk, mode, attempt, account_id, claim }: WaitTarget,
+  ledger: Ledger,
+  { pk, mode, attempt, account_id, claim, table = ledger.table }: WaitTarget,
   order: OrderToSend,
 ) => ({
-  TableName: table,
+  TableName: ledger.table,
   Key: { pk },
   UpdateExpression: "SET waiting = :waiting, #open = :open, updated_at = :now",
   ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND attribute_not_exists(waiting) AND ${
@@ -79,7 +82,7 @@ const waitingUpdate = (
   ExpressionAttributeValues: {
     ":waiting": { order, table },
     ":open": waitingOrders(account_id),
-    ":now": isoTime(clock()),
+    ":now": isoTime(ledger.clock()),
     ":processing": "processing",
     ":mode": mode,
     ":attempt": attempt,

@@ -22,7 +22,8 @@ const settlementMessage = z.object({
 
 /**
  * An order that must wait, and whose write got no response. `claim` is the claim under which it was not carried out; a
- * message that comes late has no effect after another claim.
+ * message that comes late has no effect after another claim. `table` is the ledger in which it was not carried out: a
+ * copy that was restored from a backup may lack that other claim.
  */
 const waitMessage = z.object({
   kind: z.literal("wait"),
@@ -31,6 +32,7 @@ const waitMessage = z.object({
   attempt: z.string(),
   account_id: z.string(),
   claim: z.string().optional(),
+  table: z.string(),
   order: orderToSendSchema,
 });
 export type WaitMessage = z.infer<typeof waitMessage>;

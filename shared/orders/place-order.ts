@@ -235,7 +235,7 @@ export const waitOrQueue = async (
 ): Promise<Transaction | undefined> => {
   const result = await makeOrderWait(ledger, target, order, deadline);
   if (result.kind === "not_open") return result.transaction;
-  if (result.kind === "indeterminate") await outcomeQueue.send(waitMessageOf(target, order), 0, deadline);
+  if (result.kind === "indeterminate") await outcomeQueue.send(waitMessageOf(ledger, target, order), 0, deadline);
   return undefined;
 };
 
@@ -256,6 +256,7 @@ const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, dead
 };
 
 export const waitMessageOf = (
+  { table }: Pick<Ledger, "table">,
   { pk, mode, attempt, account_id, claim }: WaitTarget,
   order: OrderToSend,
 ): WaitMessage => ({
@@ -265,6 +266,7 @@ export const waitMessageOf = (
   attempt,
   account_id,
   ...(claim !== undefined && { claim }),
+  table,
   order,
 });
 

@@ -82,15 +82,31 @@ export const sendWaitingOrders = async (
     heldAccounts: new Set(),
     hadTurn: new Set(),
   };
-  const results: TurnResult[] = [];
-  for (const order of accounts.flatMap(({ page }) => page.orders)) {
-    if (isExpired(run, order) && isOver.remainingMs() > 0) results.push(await takeTurn(run, order));
-  }
+  const firstPages = accounts.flatMap(({ page }) => page.orders);
+  const results = [...(await refundExpired(run, firstPages, isOver))];
   if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts, isOver)));
+  // Turns end with the upstream's limit, and refunds do not need it.
+  const isNext = (order: WaitingOrder): boolean => isExpired(run, order);
+  results.push(...(await refundExpired(run, inTurn(ledger, accounts, isNext), isOver)));
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   const [sent, refunded] = [count("sent"), count("refunded")];
   await sharePace(deps, Math.max(0, waiting - sent - refunded));
   return { waiting, sent, refunded };
+};
+
+/** Refunds those of the orders that waited for too long, until purchases are switched off or the run is over. */
+const refundExpired = async (
+  run: Run,
+  orders: Iterable<WaitingOrder> | AsyncIterable<WaitingOrder>,
+  isOver: Deadline,
+): Promise<readonly TurnResult[]> => {
+  const results: TurnResult[] = [];
+  for await (const order of orders) {
+    if (!isExpired(run, order)) continue;
+    if (isOver.remainingMs() <= 0 || (await run.deps.gate.purchases()) === "off") break;
+    results.push(await takeTurn(run, order));
+  }
+  return results;
 };
 
 /** Takes turns until no order waits, purchases are switched off, or the run is over. */
@@ -139,12 +155,22 @@ const accountsWithWaitingOrders = async (ledger: Ledger): Promise<readonly Accou
     if (count === 0) await clearWaitingOrders(ledger, accountId);
     return { accountId, count, page: await waitingOrdersPage(ledger, accountId) };
   });
-  for await (const account of read) if (account.count > 0) accounts.push(account);
+  for await (const account of read) if (account.count > 0 && hasOrders(account.page)) accounts.push(account);
   return accounts;
 };
 
-/** One order of each account in turn, oldest first, until there are no more. */
-async function* inTurn(ledger: Ledger, accounts: readonly AccountOrders[]): AsyncGenerator<WaitingOrder, void, void> {
+/**
+ * False if only the wallet counts orders, and none waits: they are too young for a page, or an earlier release settled
+ * them without counting. The orders of all other accounts must not wait for those.
+ */
+const hasOrders = ({ orders, next }: WaitingPage): boolean => orders.length > 0 || next !== undefined;
+
+/** One order of each account in turn, oldest first, until there are no more or the account's next one does not fit. */
+async function* inTurn(
+  ledger: Ledger,
+  accounts: readonly AccountOrders[],
+  isNext: (order: WaitingOrder) => boolean = () => true,
+): AsyncGenerator<WaitingOrder, void, void> {
   let rest = accounts.map(({ accountId, page }) => ({ accountId, orders: [...page.orders], next: page.next }));
   while (rest.length > 0) {
     for (const account of rest) {
@@ -154,7 +180,9 @@ async function* inTurn(ledger: Ledger, accounts: readonly AccountOrders[]): Asyn
         account.next = next;
       }
       const order = account.orders.shift();
-      if (order !== undefined) yield order;
+      if (order === undefined) continue;
+      if (isNext(order)) yield order;
+      else Object.assign(account, { orders: [], next: undefined });
     }
     rest = rest.filter(({ orders, next }) => orders.length > 0 || next !== undefined);
   }
@@ -287,7 +315,7 @@ const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> 
     if (claim.kind === "not_claimed") return {};
     const { claimed } = claim;
     if (claim.kind === "indeterminate") {
-      await outcomeQueue.send(waitMessageOf(claimed, order.waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
+      await outcomeQueue.send(waitMessageOf(ledger, claimed, order.waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
       return {};
     }
     const wait = () => ({ order: order.waiting.order, estimatedS: 0 });

@@ -1,4 +1,4 @@
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
@@ -7,9 +7,10 @@ import { findByCallerReference, readTransaction } from "../../../../shared/ledge
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { type ClaimedOrder, claimOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { readWallet, walletWaitingOrder } from "../../../../shared/ledger/wallet.ts";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -20,6 +21,7 @@ import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orde
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -180,8 +182,12 @@ describe("an order that the upstream's rate limit refuses", () => {
       ledger.nowMs += 1;
     }
     await service.buy(other, "three");
-    // The request and its one repetition.
+    // The request and its one repetition. The limit is free again a second later.
     service.refuse(2, 0);
+    const ticking = setInterval(() => {
+      ledger.nowMs += 20;
+    }, 20);
+    onTestFinished(() => clearInterval(ticking));
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
     expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
     expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
@@ -259,6 +265,60 @@ describe("an order that waited at the time of a backup", () => {
     expect(service.arrived()).toHaveLength(1);
     expect(service.queued).toEqual([]);
   });
+});
+
+test("the late message that an order has to wait does not send it again from a ledger that was restored to before its wait", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  const transaction = await ledger.anOpenTransaction(accountId);
+  const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
+  const message = waitMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 });
+  const applyIn = (inLedger: Ledger) =>
+    applyOutcomeMessage({ ledger: inLedger, keyedHashes })(message, deadlineIn(20_000));
+  await applyIn(ledger);
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+  await applyIn(restored);
+  const alarm = vi.spyOn(log, "alarm");
+  expect(await service.sendAfter(MINUTE_MS, restored)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+  expect(service.arrived()).toHaveLength(1);
+  expect(alarm.mock.calls).toEqual([["order.not_sent_after_restore", { reference: referenceOf(transaction) }]]);
+  expect(await readTransaction(restored, transaction.pk)).toMatchObject({ status: "processing", open: "live" });
+});
+
+test("orders do not wait for an order that only a wallet's number counts, as after its settlement by an earlier release", async () => {
+  const service = await aService();
+  const [counted, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+  await ledger.db.send(new UpdateCommand(walletWaitingOrder(ledger, counted).Update));
+  expect(await service.sendAfter(2 * MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+  ledger.nowMs += 1_000;
+  expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
+});
+
+test("no order is refunded any more once purchases are switched off within a run", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(1_000);
+  service.refuse(1);
+  await service.buy(accountId, "one");
+  service.duringTheNextRun(async () => {
+    await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
+    ledger.nowMs += 11_000;
+  });
+  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+});
+
+test("all orders of an account that waited for too long are refunded in one run, even while the limit is spent", async () => {
+  const service = await aService();
+  const accountId = await ledger.anAccount(31_000);
+  const instance = service.instance();
+  service.refuse(1, 3_600);
+  for (let order = 0; order < 60; order += 1) await service.buy(accountId, `order-${order}`, instance);
+  ledger.nowMs += 16 * MINUTE_MS;
+  await service.buy(accountId, "young", instance);
+  ledger.nowMs += 10_000;
+  expect(await instance.send()).toEqual({ waiting: 61, sent: 0, refunded: 60 });
+  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1 });
+  expect(service.arrived()).toEqual([]);
 });
 
 test("orders of other accounts wait too once an instance has told that the limit is spent, until nothing waits", async () => {
