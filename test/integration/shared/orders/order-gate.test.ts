@@ -138,8 +138,8 @@ test("a spent limit that one instance notes is known to the others with their ne
   const [one, other] = [orderGate(store, clock), orderGate(store, clock)];
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   await other.purchases();
-  await one.noteLimitSpent(60);
-  await one.noteLimitSpent(30);
+  await one.noteLimitSpent(60, deadlineIn(9_000));
+  await one.noteLimitSpent(30, deadlineIn(9_000));
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   nowMs += 10_000;
   expect(await other.purchases()).toBe("on");
@@ -150,7 +150,7 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   const gate = orderGate(store, clock);
   vi.spyOn(console, "log").mockImplementation(() => undefined);
   proxy.fault = () => "never_arrives";
-  await expect(gate.noteLimitSpent(60)).resolves.toBeUndefined();
+  await expect(gate.noteLimitSpent(60, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();
   const Item = { pk: UPSTREAM_PACE_PK, wait_until: "soon", waiting_orders: -1, per_minute: 0 };
   await store.db.send(new PutCommand({ TableName: store.table, Item }));

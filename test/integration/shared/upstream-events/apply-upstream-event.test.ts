@@ -559,7 +559,7 @@ describe("a message that makes an order wait", () => {
 
   test("is applied once, and its copy is a duplicate", async () => {
     const { transaction } = await anOrder();
-    const message = waitMessageOf(transaction, order);
+    const message = waitMessageOf(ledger, transaction, order);
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
     expect(await waitingOf(transaction)).toMatchObject({ waiting: { order } });
@@ -568,13 +568,13 @@ describe("a message that makes an order wait", () => {
 
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
     const { transaction, stored } = await anOrder();
-    const first = waitMessageOf(transaction, order);
+    const first = waitMessageOf(ledger, transaction, order);
     await apply(first);
     const claim = await claimOrder(ledger, await waitingOf(transaction), deadlineIn(20_000));
     if (claim.kind !== "claimed") throw new Error("The order was not claimed");
     expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
     expect(await countOf(transaction)).toBe(0);
-    const second = waitMessageOf(claim.claimed, order);
+    const second = waitMessageOf(ledger, claim.claimed, order);
     expect(await apply(second)).toEqual({ kind: "done", outcome: "applied" });
     expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
     expect(await countOf(transaction)).toBe(1);
@@ -589,7 +589,7 @@ describe("a message that makes an order wait", () => {
     ["the other mode", { mode: "test" as const }],
   ])("for %s has no effect", async (_name, changes) => {
     const { transaction, stored } = await anOrder();
-    expect(await apply({ ...waitMessageOf(transaction, order), ...changes })).toEqual({
+    expect(await apply({ ...waitMessageOf(ledger, transaction, order), ...changes })).toEqual({
       kind: "done",
       outcome: "duplicate",
     });
@@ -600,14 +600,14 @@ describe("a message that makes an order wait", () => {
   test("is retried if it cannot be written", async () => {
     const { transaction } = await anOrder();
     ledger.firstWrites(99, "never_arrives");
-    expect(await apply(waitMessageOf(transaction, order))).toEqual({ kind: "retry", reason: "write_indeterminate" });
+    expect(await apply(waitMessageOf(ledger, transaction, order))).toEqual({ kind: "retry", reason: "write_indeterminate" });
   });
 
   test("and then an event under our own reference settle the order, with the money and the count exact", async () => {
     for (const status of ["success", "failed"] as const) {
       const { transaction, stored } = await anOrder({ pk: await aTransactionPk() });
       const before = (await readWallet(ledger, transaction.account_id)).balance_kobo;
-      await apply(waitMessageOf(transaction, order));
+      await apply(waitMessageOf(ledger, transaction, order));
       const sent = await anEvent({ status, reference: referenceOf(transaction) });
       expect(await apply(sent)).toEqual({ kind: "done", outcome: "applied" });
       expect(await apply(sent)).toEqual({ kind: "done", outcome: "duplicate" });
