@@ -19,7 +19,7 @@ import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
-import { type Deadline, beforeSettlementMs } from "../platform/deadline.ts";
+import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";

@@ -600,7 +600,10 @@ describe("a message that makes an order wait", () => {
   test("is retried if it cannot be written", async () => {
     const { transaction } = await anOrder();
     ledger.firstWrites(99, "never_arrives");
-    expect(await apply(waitMessageOf(ledger, transaction, order))).toEqual({ kind: "retry", reason: "write_indeterminate" });
+    expect(await apply(waitMessageOf(ledger, transaction, order))).toEqual({
+      kind: "retry",
+      reason: "write_indeterminate",
+    });
   });
 
   test("and then an event under our own reference settle the order, with the money and the count exact", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
   abortAfter,
+  beforeSettlementMs,
   deadlineIn,
   debitBudgetMs,
   debitRetryMs,
   earlierDeadline,
-  beforeSettlementMs,
   settleBudgetMs,
   upstreamBudgetMs,
   withTimeout,
