@@ -8,7 +8,7 @@ import {
   PlanUnavailableError,
   ReferenceReusedError,
   ServiceError,
-  WaitTimeoutError,
+  WaitEndedError,
 } from "@airtime-service/client";
 
 /*
@@ -17,6 +17,8 @@ import {
  *
  *   node shop.ts 08031234567    sells a bundle to this number
  *   node shop.ts                finishes what an earlier run left open
+ *
+ * Only one run at a time: a late answer of one must not replace what another has saved.
  */
 
 const client = new AirtimeClient({
@@ -78,7 +80,7 @@ const settleOrder = async ({ reference, phoneNumber, networkId, planId, state }:
     setState(reference, status === "success" ? "delivered" : "failed");
   } catch (error) {
     // Not known, or not known yet: the order stays `sent`, and the next run asks again.
-    if (error instanceof OutcomeUnknownError || error instanceof WaitTimeoutError) return;
+    if (error instanceof OutcomeUnknownError || error instanceof WaitEndedError) return;
     if (!(error instanceof ServiceError)) throw error;
     const isOver = error.transactionReference !== undefined || isLasting(error);
     setState(reference, isOver ? "failed" : "new");

@@ -1,6 +1,9 @@
 import { verifyWebhook, WebhookVerificationError } from "@airtime-service/client";
 
-/** Records a final status. It may be called twice with the same one. */
+/**
+ * Records a final status; `reference` is the service's. It may be called twice with the same one, and before the purchase
+ * has returned.
+ */
 export type Settle = (reference: string, status: "success" | "failed") => Promise<void>;
 
 /** For servers that take a `Request`: Deno, Bun, Hono, Next.js, edge runtimes. */

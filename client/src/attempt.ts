@@ -29,8 +29,8 @@ export type ServiceRequest<Data> = {
 /** A 200 or 304 of the service. */
 export type Received = { readonly status: number; readonly headers: Headers; readonly data: unknown };
 
-/** What an attempt met. Only `answered` and `refused` come from the service for certain. */
-export type Met<Data> =
+/** How an attempt ended. Only `answered` and `refused` come from the service for certain. */
+export type AttemptResult<Data> =
   | { readonly kind: "answered"; readonly data: Data }
   | { readonly kind: "refused"; readonly error: ServiceError }
   | { readonly kind: "no_answer"; readonly error: NoAnswerError; readonly retryAfterS?: number | undefined }
@@ -53,7 +53,7 @@ export type AttemptEvent = {
   readonly retryInMs: number | undefined;
 };
 
-export type Attempt<Data> = { readonly met: Met<Data> } & Pick<AttemptEvent, "status" | "requestId" | "rate">;
+export type Attempt<Data> = { readonly result: AttemptResult<Data> } & Seen;
 
 /** Sends the request once. It never throws. */
 export const attempt = async <Data>(
@@ -72,7 +72,7 @@ export const attempt = async <Data>(
       controller.abort();
     }, timeoutMs);
     onAbort = () => {
-      resolve({ met: { kind: "aborted", cause: signal?.reason }, ...nothing });
+      resolve({ result: { kind: "aborted", cause: signal?.reason }, ...nothing });
       controller.abort();
     };
     signal?.addEventListener("abort", onAbort);
@@ -122,10 +122,10 @@ const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, bod
   const seen = seenIn(response);
   const code = headers.get("x-error-code");
   const envelope = isRecord(body) ? body : {};
-  if (code) return { met: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
+  if (code) return { result: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
   if (status === 304 || (status === 200 && envelope.status === true)) {
     const data = request.read({ status, headers, data: withCamelCase(envelope.data) });
-    if (data !== undefined) return { met: { kind: "answered", data }, ...seen };
+    if (data !== undefined) return { result: { kind: "answered", data }, ...seen };
   }
   return noAnswer(request, "unreadable", `${status} that is not an answer of the service`, response);
 };
@@ -163,11 +163,15 @@ const noAnswer = (
   message: string,
   response?: Response,
   cause?: unknown,
-): { readonly met: Met<never> } & Seen => {
+): { readonly result: AttemptResult<never> } & Seen => {
   const seen = response ? seenIn(response) : nothing;
   const retryAfterS = wholeNumber(response?.headers.get("retry-after"));
   return {
-    met: { kind: "no_answer", error: new NoAnswerError(reason, message, { reference, ...seen }, cause), retryAfterS },
+    result: {
+      kind: "no_answer",
+      error: new NoAnswerError(reason, message, { reference, ...seen }, cause),
+      retryAfterS,
+    },
     ...seen,
   };
 };

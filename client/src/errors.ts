@@ -171,7 +171,7 @@ export class NoAnswerError extends AirtimeError {
 
 /**
  * It is not known whether the order was placed. Never order again with another reference: send the same order with this
- * reference again, or look it up. `cause` is what the last attempt met.
+ * reference again, or look it up. `cause` is how the last attempt ended.
  */
 export class OutcomeUnknownError extends AirtimeError {
   override readonly name = "OutcomeUnknownError";
@@ -188,24 +188,29 @@ export class OutcomeUnknownError extends AirtimeError {
   }
 }
 
-/** The caller's signal ended the call, and nothing was placed. */
+/** The caller's signal ended a read, or an order before anything was placed. */
 export class AbortedError extends AirtimeError {
   override readonly name = "AbortedError";
 }
 
-/** `transactions.wait` met its deadline. It says nothing about how the order ends. */
-export class WaitTimeoutError extends AirtimeError {
-  override readonly name = "WaitTimeoutError";
+/**
+ * `transactions.wait` ended without a final status, at its deadline, by the caller's signal or because a lookup was
+ * refused: `cause` says why. It says nothing about how the order ends.
+ */
+export class WaitEndedError extends AirtimeError {
+  override readonly name = "WaitEndedError";
   declare readonly reference: string;
   /** The transaction as it was last seen; undefined if no transaction was found. */
   readonly transaction: Transaction | undefined;
 
   constructor(reference: string, transaction: Transaction | undefined, cause: unknown) {
+    const { requestId, rate } = cause instanceof AirtimeError ? cause : {};
+    const why = cause === undefined ? "" : ` (${messageOf(cause)})`;
     super(
       transaction
-        ? `The transaction ${reference} is still processing: wait again, or for its webhook. Do not order again`
-        : `No transaction ${reference} was found in time: wait again, or send the same order with the same reference`,
-      { reference },
+        ? `The transaction ${reference} is still processing${why}: wait again, or for its webhook. Do not order again`
+        : `No transaction ${reference} was found in time${why}: wait again, or send the same order with the same reference`,
+      { reference, requestId, rate },
       { cause },
     );
     this.transaction = transaction;

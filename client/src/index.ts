@@ -48,7 +48,7 @@ export {
   ReferenceReusedError,
   ServiceError,
   UnavailableError,
-  WaitTimeoutError,
+  WaitEndedError,
   WebhookVerificationError,
 } from "./errors.ts";
 export type { Check, Order, OrderOptions } from "./order.ts";

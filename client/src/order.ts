@@ -3,6 +3,7 @@ import type { IdentityTransaction, PurchasedTransaction } from "./contract-types
 import { isRecord, withSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
+import { isFolder, isTransaction } from "./transaction.ts";
 
 /** Options of an order: a purchase or an identity check. */
 export type OrderOptions = CallOptions & {
@@ -92,11 +93,6 @@ const placeOrder = <Data>(
   return send(settings, request, options, options.repeated);
 };
 
-/** Only what decides the order is checked, because fields of an answer may be added later. */
-const isTransaction = <Transaction extends PurchasedTransaction | IdentityTransaction>(
-  value: unknown,
-): value is Transaction => isRecord(value) && typeof value.reference === "string" && typeof value.status === "string";
-
 const isResult = <Result extends object>(value: unknown): value is Result | null => value === null || isRecord(value);
 
 /** A reference that is given but has no value must not silently become another order. */
@@ -106,8 +102,8 @@ const referenceFrom = (options: OrderOptions): string => {
     return newReference();
   }
   const { reference } = options;
-  if (typeof reference !== "string" || !/^[\w.:-]{1,100}$/.test(reference)) {
-    throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -");
+  if (typeof reference !== "string" || !/^[\w.:-]{1,100}$/.test(reference) || isFolder(reference)) {
+    throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
   }
   return reference;
 };

@@ -1,7 +1,7 @@
 import { type Attempt, type AttemptEvent, attempt, type ServiceRequest } from "./attempt.ts";
+import { abortError, type NextStep, nextStep } from "./next-step.ts";
 import { parseMs, type Settings } from "./settings.ts";
 import { sleep } from "./sleep.ts";
-import { abortError, judge, type Verdict } from "./verdict.ts";
 
 /** Options of every call. */
 export type CallOptions = {
@@ -38,28 +38,28 @@ export const send = async <Data>(
     const tried = await attempt(settings, request, Math.min(settings.attemptTimeoutMs, leftMs), signal);
     const endedAt = performance.now();
 
-    const { met } = tried;
-    const isPreliminary = met.kind === "answered" && request.isPreliminary?.(met.data) === true;
-    const verdict = judge(met, isPreliminary, {
+    const { result } = tried;
+    const isPreliminary = result.kind === "answered" && request.isPreliminary?.(result.data) === true;
+    const step = nextStep(result, isPreliminary, {
       reference,
       mayExist,
       backoffMs: backoffMs(number),
       waitMsMax: deadline - endedAt - RETRY_MS_MIN,
     });
-    report(settings, request, number, endedAt - startedAt, tried, verdict);
+    report(settings, request, number, endedAt - startedAt, tried, step);
 
-    if (met.kind === "answered") {
-      if (verdict.kind === "return") return met.data;
-      preliminary = met;
+    if (result.kind === "answered") {
+      if (step.kind === "return") return result.data;
+      preliminary = result;
     }
-    if (verdict.kind === "throw") {
+    if (step.kind === "throw") {
       // The deadline came while a better answer was sought.
-      if (preliminary && met.kind === "no_answer") return preliminary.data;
-      throw verdict.error;
+      if (preliminary && result.kind === "no_answer") return preliminary.data;
+      throw step.error;
     }
-    if (verdict.kind === "retry") {
-      mayExist = verdict.mayExist;
-      await sleep(verdict.waitMs, signal);
+    if (step.kind === "retry") {
+      mayExist = step.mayExist;
+      await sleep(step.waitMs, signal);
     }
   }
 };
@@ -73,8 +73,8 @@ const report = (
   { operation, reference }: Pick<ServiceRequest<unknown>, "operation" | "reference">,
   number: number,
   durationMs: number,
-  { met, status, requestId, rate }: Attempt<unknown>,
-  verdict: Verdict,
+  { result, status, requestId, rate }: Attempt<unknown>,
+  step: NextStep,
 ): void => {
   if (onAttempt === undefined) return;
   const event: AttemptEvent = {
@@ -82,11 +82,12 @@ const report = (
     reference,
     attempt: number,
     durationMs: Math.round(durationMs),
-    result: met.kind === "refused" ? met.error.code : met.kind === "no_answer" ? met.error.reason : met.kind,
+    result:
+      result.kind === "refused" ? result.error.code : result.kind === "no_answer" ? result.error.reason : result.kind,
     status,
     requestId,
     rate,
-    retryInMs: verdict.kind === "retry" ? Math.round(verdict.waitMs) : undefined,
+    retryInMs: step.kind === "retry" ? Math.round(step.waitMs) : undefined,
   };
   // A log that fails, at once or later, must not change what the call reports about an order.
   (async () => onAttempt(event))().catch(() => {});

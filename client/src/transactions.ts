@@ -1,10 +1,11 @@
 import type { Received, ServiceRequest } from "./attempt.ts";
 import type { Transaction, TransactionStatus, TransactionType } from "./contract-types.ts";
-import { NoAnswerError, NotFoundError, ServiceError, WaitTimeoutError } from "./errors.ts";
+import { AbortedError, NoAnswerError, NotFoundError, ServiceError, WaitEndedError } from "./errors.ts";
 import { isRecord } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import { parseMs, type Settings } from "./settings.ts";
 import { sleep } from "./sleep.ts";
+import { isFolder, isTransaction } from "./transaction.ts";
 
 /** A transaction whose status is final. */
 export type FinalTransaction = Transaction & { status: "success" | "failed" };
@@ -36,15 +37,15 @@ export class Transactions {
    * that is under way can still make one.
    */
   async get(reference: string, options: CallOptions = {}): Promise<Transaction> {
-    // An empty one would be the path of the list.
-    if (typeof reference !== "string" || reference === "") throw new TypeError("reference must be a text");
+    checkReference(reference);
     return send(
       this.#settings,
       {
         operation: "getTransaction",
         method: "GET",
         path: `/transactions/${encodeURIComponent(reference)}`,
-        read: ({ data }) => (isRecord(data) && isTransaction(data.transaction) ? data.transaction : undefined),
+        read: ({ data }) =>
+          isRecord(data) && isTransaction<Transaction>(data.transaction) ? data.transaction : undefined,
       },
       options,
     );
@@ -52,21 +53,24 @@ export class Transactions {
 
   /**
    * Looks a transaction up until its status is final. `success` was delivered, `failed` was refunded. Throws a
-   * `WaitTimeoutError` after `timeoutMs` (default 120,000), which says nothing about how the order ends.
+   * `WaitEndedError` after `timeoutMs` (default 120,000), if `signal` aborts and if a lookup is refused. It says nothing
+   * about the order, which may be paid: so it is neither a `ServiceError` nor an `AbortedError`.
    */
   async wait(reference: string, { timeoutMs = WAIT_TIMEOUT_MS, signal }: CallOptions = {}): Promise<FinalTransaction> {
+    checkReference(reference);
     const deadline = performance.now() + parseMs("timeoutMs", timeoutMs);
     let transaction: Transaction | undefined;
     let cause: unknown;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, POLL_MS_MAX)) {
       const leftMs = deadline - performance.now();
-      if (leftMs < LOOKUP_MS_MIN) throw new WaitTimeoutError(reference, transaction, cause);
+      if (leftMs < LOOKUP_MS_MIN) throw new WaitEndedError(reference, transaction, cause);
       try {
         transaction = await this.get(reference, { timeoutMs: leftMs, ...(signal && { signal }) });
         if (isFinal(transaction)) return transaction;
+        cause = undefined;
       } catch (error) {
-        if (!mayPass(error)) throw error;
-        cause = error;
+        cause = error instanceof AbortedError ? error.cause : error;
+        if (!mayPass(error)) throw new WaitEndedError(reference, transaction, cause);
       }
       await sleep(Math.min(pollMs * (0.75 + Math.random() / 2), Math.max(deadline - performance.now(), 0)), signal);
     }
@@ -94,15 +98,19 @@ const listRequest = (query: URLSearchParams): ServiceRequest<Page> => ({
   method: "GET",
   path: `/transactions?${query}`,
   read: ({ data }: Received) => {
-    if (!isRecord(data) || !Array.isArray(data.transactions) || !data.transactions.every(isTransaction))
+    if (!isRecord(data) || !Array.isArray(data.transactions) || !data.transactions.every(isTransaction<Transaction>))
       return undefined;
     const { transactions, nextCursor } = data;
     return nextCursor === null || typeof nextCursor === "string" ? { transactions, nextCursor } : undefined;
   },
 });
 
-const isTransaction = (value: unknown): value is Transaction =>
-  isRecord(value) && typeof value.reference === "string" && typeof value.status === "string";
+const checkReference = (reference: string): void => {
+  // An empty one would be the path of the list.
+  if (typeof reference !== "string" || reference === "" || isFolder(reference)) {
+    throw new TypeError("reference must be a text, and not . or ..");
+  }
+};
 
 const isFinal = (transaction: Transaction): transaction is FinalTransaction =>
   transaction.status === "success" || transaction.status === "failed";

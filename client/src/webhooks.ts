@@ -54,7 +54,7 @@ export const verifyWebhook = async (
   }
   const received = parseBody(bytes);
   const delivery = { id, sentAt: new Date(Number(timestamp) * 1_000), name: received.event };
-  return isKnown(received) ? { ...delivery, ...received } : { ...delivery, event: "other", data: received.data };
+  return isKnown(received) ? { ...received, ...delivery } : { ...delivery, event: "other", data: received.data };
 };
 
 const required = (headers: WebhookHeaders, name: string): string => {

@@ -21,6 +21,7 @@ export const buildClient = async (folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   for (const name of ["package.json", "README.md", "CHANGELOG.md"])
     cpSync(join(clientFolder, name), join(folder, name));
+  cpSync(join(clientFolder, "examples"), join(folder, "examples"), { recursive: true });
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
   await Promise.all([buildFormat(folder, "esm"), buildFormat(folder, "cjs")]);
   writeFileSync(join(folder, "dist/cjs/package.json"), '{ "type": "commonjs" }\n');

@@ -101,7 +101,7 @@ declare const order: import("@airtime-service/client").DataOrder;
 test("every snippet of the client's README compiles, and the first one buys a bundle", async () => {
   const snippets = blocks(readFileSync(join(root, "client/README.md"), "utf8"), "ts");
   expect(snippets.length).toBeGreaterThan(6);
-  const imports = `import { ServiceError, OutcomeUnknownError, WaitTimeoutError, AirtimeClient } from "@airtime-service/client";`;
+  const imports = `import { ServiceError, OutcomeUnknownError, WaitEndedError, AirtimeClient } from "@airtime-service/client";`;
   snippets.forEach((snippet, index) => {
     const isWhole = snippet.startsWith("import ");
     const own = isWhole ? snippet.split("\n\n")[0] : imports;

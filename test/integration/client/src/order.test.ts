@@ -55,6 +55,10 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
     ["an answer that breaks off", breaksOff],
     ["a 200 with truncated JSON", truncates],
     ["a 200 that is not an answer of the service", answers(200, { status: true, message: "", data: {} })],
+    [
+      "a 200 with a status that this release does not know",
+      succeeds({ transaction: { ...transaction, status: "queued" } }),
+    ],
     ["a 502 with HTML", proxyAnswers(502)],
     ["a 500 without a code", answers(500, { message: "Internal Server Error" })],
     ["a 429 without a code", proxyAnswers(429)],
@@ -264,7 +268,7 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
 
   test("is not sent if its reference has no value, or is among the order's fields", async () => {
     const { client, received } = await scripted([delivered]);
-    for (const reference of [undefined, null, "", "a b", "x".repeat(101), 17]) {
+    for (const reference of [undefined, null, "", "a b", "x".repeat(101), 17, ".", ".."]) {
       await expect(buy(client, { reference })).rejects.toThrow("reference must be");
     }
     const body: typeof order & { reference: string } = { ...order, reference: "order-1" };

@@ -3,13 +3,13 @@ import {
   AirtimeClient,
   type ClientOptions,
   NotFoundError,
-  PermissionError,
   PlanUnavailableError,
-  WaitTimeoutError,
+  WaitEndedError,
 } from "../../../../client/src/index.ts";
 import {
   answers,
   drops,
+  hangs,
   refuses,
   type Step,
   startScriptedServer,
@@ -53,31 +53,67 @@ describe.concurrent("transactions", { timeout: 30_000 }, () => {
     });
   });
 
-  test("that are not final in time throw a WaitTimeoutError, which has the transaction", async () => {
+  test("that are not final in time throw a WaitEndedError, which has the transaction", async () => {
     const { client } = await scripted([found("processing")]);
     const waiting = client.transactions.wait("order-1", { timeoutMs: 1_500 });
-    await expect(waiting).rejects.toBeInstanceOf(WaitTimeoutError);
+    await expect(waiting).rejects.toBeInstanceOf(WaitEndedError);
     await expect(waiting).rejects.toMatchObject({ reference: "order-1", transaction: { status: "processing" } });
 
     const unseen = await scripted([notFound]);
     await expect(unseen.client.transactions.wait("order-1", { timeoutMs: 1_500 })).rejects.toMatchObject({
-      name: "WaitTimeoutError",
+      name: "WaitEndedError",
       transaction: undefined,
       message: expect.stringContaining("same reference"),
     });
     const silent = await scripted([drops]);
     await expect(silent.client.transactions.wait("order-1", { timeoutMs: 1_500 })).rejects.toMatchObject({
-      name: "WaitTimeoutError",
+      name: "WaitEndedError",
       cause: { name: "NoAnswerError" },
     });
   });
 
-  test("are not waited for with a key that is refused, or after the caller aborted", async () => {
+  test("that are waited for with a refused key or an aborted signal throw a WaitEndedError, because they may be paid", async () => {
     const refused = await scripted([refuses(403, "account_restricted")]);
-    await expect(refused.client.transactions.wait("order-1")).rejects.toBeInstanceOf(PermissionError);
-    const { client } = await scripted([found("processing")]);
-    const waiting = client.transactions.wait("order-1", { signal: AbortSignal.timeout(300) });
-    await expect(waiting).rejects.toMatchObject({ name: "AbortedError" });
+    await expect(refused.client.transactions.wait("order-1")).rejects.toMatchObject({
+      name: "WaitEndedError",
+      reference: "order-1",
+      cause: { name: "PermissionError" },
+    });
+    const { client, received } = await scripted([found("processing"), refuses(401, "invalid_api_key")]);
+    await expect(client.transactions.wait("order-1")).rejects.toMatchObject({
+      name: "WaitEndedError",
+      transaction: { status: "processing" },
+      cause: { name: "AuthenticationError" },
+    });
+    expect(received).toHaveLength(2);
+
+    for (const script of [[found("processing")], [hangs]]) {
+      const aborted = await scripted(script);
+      const waiting = aborted.client.transactions.wait("order-1", { signal: AbortSignal.timeout(300) });
+      await expect(waiting).rejects.toMatchObject({ name: "WaitEndedError", cause: { name: "TimeoutError" } });
+    }
+  });
+
+  test("are not read from an answer whose status is unknown, so that no app takes it for failed", async () => {
+    const { client } = await scripted([found("queued"), found("success")]);
+    await expect(client.transactions.get("order-1")).resolves.toMatchObject({ status: "success" });
+  });
+
+  test("are not looked up by a reference that a URL takes for a folder", async () => {
+    const { client, received } = await scripted([found("success")]);
+    for (const reference of [".", ".."]) {
+      await expect(client.transactions.get(reference)).rejects.toBeInstanceOf(TypeError);
+      await expect(client.transactions.wait(reference)).rejects.toBeInstanceOf(TypeError);
+    }
+    expect(received).toHaveLength(0);
+  });
+
+  test("say of an aborted lookup no word about an order", async () => {
+    const { client } = await scripted([hangs]);
+    await expect(client.transactions.get("order-1", { signal: AbortSignal.timeout(200) })).rejects.toMatchObject({
+      name: "AbortedError",
+      message: "The call was aborted",
+    });
   });
 
   test("are listed page after page, also after an empty one", async () => {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -43,6 +43,13 @@ describe("the packed client", { timeout: 60_000 }, () => {
     expect(JSON.parse(built("package.json"))).not.toHaveProperty("dependencies");
     expect(built("dist/esm/index.js")).not.toMatch(/\bimport\b|\brequire\b/);
     expect(built("dist/cjs/index.js")).not.toMatch(/\brequire\(/);
+  });
+
+  test("has every file that its README links to", () => {
+    const links = [...built("README.md").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+    expect(links).toContain("examples/shop.ts");
+    const { stdout } = spawnSync("tar", ["tzf", packageFile], { encoding: "utf8" });
+    expect(stdout.split("\n")).toEqual(expect.arrayContaining(links.map((path) => `package/${path}`)));
   });
 
   test("has the version that its change log names first", () => {

@@ -83,6 +83,14 @@ describe("verifyWebhook", () => {
     });
   });
 
+  test("identifies an event by its signed header, also if a later release adds an id to the body", async () => {
+    const text = JSON.stringify({ ...JSON.parse(body), id: "other", name: "other" });
+    await expect(verifyWebhook(signed(text), text, secret)).resolves.toMatchObject({
+      id: "evt_1",
+      name: "transaction.updated",
+    });
+  });
+
   test("returns the events that an account asked for with the types of their fields", async () => {
     const low = JSON.stringify({
       event: "wallet.low",

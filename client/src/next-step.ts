@@ -1,4 +1,4 @@
-import type { Met } from "./attempt.ts";
+import type { AttemptResult } from "./attempt.ts";
 import { AbortedError, OutcomeUnknownError, type ServiceError } from "./errors.ts";
 
 /** What is known when an attempt has ended. */
@@ -13,7 +13,8 @@ export type Situation = {
   readonly waitMsMax: number;
 };
 
-export type Verdict =
+/** What a call does after an attempt. */
+export type NextStep =
   | { readonly kind: "return" }
   | { readonly kind: "retry"; readonly waitMs: number; readonly mayExist: boolean }
   | { readonly kind: "throw"; readonly error: unknown };
@@ -33,13 +34,13 @@ const PASSING_STATUS = new Set([408, 425, 429]);
  * decides nothing about the order unless it names the order's transaction, or shows that the reference belongs to
  * another order, which it then does for ever (7.3).
  */
-export const judge = (met: Met<unknown>, isPreliminary: boolean, situation: Situation): Verdict => {
+export const nextStep = (result: AttemptResult<unknown>, isPreliminary: boolean, situation: Situation): NextStep => {
   const { reference } = situation;
-  switch (met.kind) {
+  switch (result.kind) {
     case "answered":
       return (isPreliminary && retry(situation, undefined, true)) || { kind: "return" };
     case "refused": {
-      const { error } = met;
+      const { error } = result;
       const { retryAfterS, transactionReference, code } = error;
       const passes = transactionReference === undefined && (retryAfterS !== undefined || PASSING.has(code));
       const again = passes && retry(situation, retryAfterS, situation.mayExist);
@@ -48,7 +49,7 @@ export const judge = (met: Met<unknown>, isPreliminary: boolean, situation: Situ
       return unknown(reference, error);
     }
     case "no_answer": {
-      const { error, retryAfterS } = met;
+      const { error, retryAfterS } = result;
       const { status = 0 } = error;
       const passes = status < 300 || status >= 500 || PASSING_STATUS.has(status);
       const again = passes && retry(situation, retryAfterS, true);
@@ -56,7 +57,7 @@ export const judge = (met: Met<unknown>, isPreliminary: boolean, situation: Situ
       return reference === undefined ? { kind: "throw", error } : unknown(reference, error);
     }
     case "aborted":
-      return { kind: "throw", error: abortError(reference, true, met.cause) };
+      return { kind: "throw", error: abortError(reference, true, result.cause) };
   }
 };
 
@@ -68,7 +69,7 @@ const retry = ({ backoffMs, waitMsMax }: Situation, retryAfterS: number | undefi
   return waitMs <= waitMsMax && ({ kind: "retry", waitMs, mayExist } as const);
 };
 
-const unknown = (reference: string, cause: unknown): Verdict => ({
+const unknown = (reference: string, cause: unknown): NextStep => ({
   kind: "throw",
   error: new OutcomeUnknownError(reference, cause),
 });
@@ -77,4 +78,8 @@ const unknown = (reference: string, cause: unknown): Verdict => ({
 export const abortError = (reference: string | undefined, mayExist: boolean, cause: unknown): Error =>
   reference !== undefined && mayExist
     ? new OutcomeUnknownError(reference, cause)
-    : new AbortedError("The call was aborted before anything was placed", { reference }, { cause });
+    : new AbortedError(
+        reference === undefined ? "The call was aborted" : "The call was aborted before anything was placed",
+        { reference },
+        { cause },
+      );
