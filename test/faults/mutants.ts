@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/ledger/wallet.ts",
-        find: '"-", amount, "balance_kobo >= :amount")',
-        replace: '"-", amount, "attribute_exists(pk)")',
+        find: '"balance_kobo >= :amount AND (',
+        replace: '"attribute_exists(pk) AND (',
       },
     ],
   },
