@@ -1,4 +1,4 @@
-import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
@@ -204,6 +204,23 @@ test("recomputed wallets count the waiting orders that were carried over, so tha
   expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
   expect((await walletsWithWaitingOrders(restored)).map(({ account_id }) => account_id)).toEqual([accountId]);
   expect(await recompute()).toMatchObject([{ result: "right" }]);
+});
+
+test("a carry-over from a second copy of the same backup counts a waiting order whose wallet the backup has from before its wait", async () => {
+  const transaction = await old.anOpenTransaction(accountId);
+  await restore();
+  await makeWait(transaction);
+  const [waiting] = await readTransactions(old, [transaction]);
+  const copy = restored.table;
+  await old.db.send(new PutCommand({ TableName: copy, Item: { ...waiting } }));
+  restored = { ...old, table: await copyTable(old.db, "ledger", copy) };
+  expect(await walletsWithWaitingOrders(restored)).toEqual([]);
+  await carryItems({ db: old.db, from: copy, to: restored.table }, { isDryRun: false, logProgress });
+  await recompute();
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
+  expect((await walletsWithWaitingOrders(restored)).map(({ account_id }) => account_id)).toEqual([accountId]);
+  // It still waits in the old ledger, and so is not sent from this one.
+  expect(await readTransactions(restored, [transaction])).toMatchObject([{ waiting: { table: old.table } }]);
 });
 
 test("recomputed wallets no longer count a waiting order that has a final status in the old ledger", async () => {
