@@ -51,6 +51,6 @@ const submission: fc.Arbitrary<Submission> = fc.oneof(
 /** What every order has. The references are few, so that replays and conflicts are frequent. */
 export const orderChoices = {
   mode,
-  reference: fc.integer({ min: 1, max: 12 }).map((number) => `order-${number}`),
+  reference: fc.integer({ min: 1, max: 40 }).map((number) => `order-${number}`),
   submission,
 };

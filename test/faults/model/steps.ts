@@ -147,7 +147,7 @@ const addLedgerEntry = step({
   weight: 2,
   // Few ids, so that an operator often runs the same command again; the same id always has the same amount.
   choices: fc.record({
-    id: fc.integer({ min: 1, max: 9 }),
+    id: fc.integer({ min: 1, max: 30 }),
     naira: fc.constantFrom(-3_000, -20, 100, 1_000, 2_500),
     fault: maybeFault,
   }),
@@ -302,7 +302,7 @@ const MINUTE_MS = 61_000;
 
 const sendWaiting = step({
   name: "run the sender of waiting orders",
-  weight: 3,
+  weight: 5,
   choices: fc.record({ runs: fc.constantFrom(1, 1, 2), fault: maybeFault }),
   given: always,
   act: async ({ session, system, choice: { runs, fault } }) => {
