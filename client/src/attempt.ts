@@ -78,7 +78,10 @@ export const attempt = async <Data>(
     signal?.addEventListener("abort", onAbort);
   });
   try {
-    return await Promise.race([exchange(settings, request, controller.signal), interrupted]);
+    const answered = exchange(settings, request, controller.signal).catch((cause: unknown) =>
+      noAnswer(request, "unreadable", "fetch returned no response", undefined, cause),
+    );
+    return await Promise.race([answered, interrupted]);
   } finally {
     clearTimeout(timer);
     if (onAbort) signal?.removeEventListener("abort", onAbort);

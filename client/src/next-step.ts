@@ -7,6 +7,8 @@ export type Situation = {
   readonly reference: string | undefined;
   /** An earlier attempt may have placed the order. */
   readonly mayExist: boolean;
+  /** An earlier call may have sent the order, perhaps with other fields: it is not known to this one. */
+  readonly sentBefore: boolean;
   /** The wait before the next attempt, if the answer names none. */
   readonly backoffMs: number;
   /** The longest wait after which the deadline still allows an attempt. */
@@ -32,7 +34,8 @@ const PASSING_STATUS = new Set([408, 425, 429]);
  *
  * A refusal speaks of its own request only (docs/interface.md 5.6). Once another attempt may have placed the order, it
  * decides nothing about the order unless it names the order's transaction, or shows that the reference belongs to
- * another order, which it then does for ever (7.3).
+ * another order, which it then does for ever (7.3). If an earlier call may have sent other fields, for example before a
+ * plan's id changed, that other order may be this one.
  */
 export const nextStep = (result: AttemptResult<unknown>, isPreliminary: boolean, situation: Situation): NextStep => {
   const { reference } = situation;
@@ -45,7 +48,7 @@ export const nextStep = (result: AttemptResult<unknown>, isPreliminary: boolean,
       const passes = transactionReference === undefined && (retryAfterS !== undefined || PASSING.has(code));
       const again = passes && retry(situation, retryAfterS, situation.mayExist);
       if (again) return again;
-      if (reference === undefined || !situation.mayExist || decides(error)) return { kind: "throw", error };
+      if (reference === undefined || !situation.mayExist || decides(error, situation)) return { kind: "throw", error };
       return unknown(reference, error);
     }
     case "no_answer": {
@@ -61,8 +64,8 @@ export const nextStep = (result: AttemptResult<unknown>, isPreliminary: boolean,
   }
 };
 
-const decides = ({ transactionReference, code }: ServiceError): boolean =>
-  transactionReference !== undefined || code === "reference_reused";
+const decides = ({ transactionReference, code }: ServiceError, { sentBefore }: Situation): boolean =>
+  transactionReference !== undefined || (code === "reference_reused" && !sentBefore);
 
 const retry = ({ backoffMs, waitMsMax }: Situation, retryAfterS: number | undefined, mayExist: boolean) => {
   const waitMs = retryAfterS === undefined ? backoffMs : retryAfterS * 1_000 + Math.min(backoffMs, JITTER_MS_MAX);

@@ -43,6 +43,7 @@ export const send = async <Data>(
     const step = nextStep(result, isPreliminary, {
       reference,
       mayExist,
+      sentBefore,
       backoffMs: backoffMs(number),
       waitMsMax: deadline - endedAt - RETRY_MS_MIN,
     });

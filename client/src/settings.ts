@@ -27,9 +27,11 @@ const TIMER_MS_MAX = 2_147_483_647;
 
 /** Throws a `TypeError` for a setting that cannot work. Its message never has the key. */
 export const parseSettings = (options: ClientOptions): Settings => {
-  const baseUrl = String(options.baseUrl).replace(/\/+$/, "");
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url?.pathname.endsWith("/v1")) throw new TypeError("baseUrl must be a URL that ends with /v1");
+  const text = String(options.baseUrl);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const path = url?.pathname.replace(/\/+$/, "");
+  if (!url || !path?.endsWith("/v1") || /[?#]/.test(text))
+    throw new TypeError("baseUrl must be a URL that ends with /v1");
   if (url.protocol !== "https:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new TypeError("baseUrl must be https, because requests carry the API key");
   }
@@ -38,7 +40,7 @@ export const parseSettings = (options: ClientOptions): Settings => {
     throw new TypeError("apiKey must be a key of the service: live_... or test_...");
   }
   return {
-    baseUrl,
+    baseUrl: url.origin + path,
     apiKey: options.apiKey,
     timeoutMs: parseMs("timeoutMs", options.timeoutMs ?? TIMEOUT_MS),
     attemptTimeoutMs: parseMs("attemptTimeoutMs", options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS),

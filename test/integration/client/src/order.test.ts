@@ -266,6 +266,16 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
     expect(await errorOf(buy(client))).toBeInstanceOf(PermissionError);
   });
 
+  test("that an earlier call may have sent with other fields stays unknown when its reference is in use", async () => {
+    const reused = refuses(422, "reference_reused");
+    const { client } = await scripted([reused]);
+    const error = await errorOf(buy(client, { repeated: true }));
+    expect(error).toMatchObject({ name: "OutcomeUnknownError", cause: { name: "ReferenceReusedError" } });
+    const lost = await scripted([drops, reused]);
+    expect(await errorOf(buy(lost.client, { repeated: true }))).toBeInstanceOf(OutcomeUnknownError);
+    expect(await errorOf(buy(client))).toBeInstanceOf(ReferenceReusedError);
+  });
+
   test("is not sent if its reference has no value, or is among the order's fields", async () => {
     const { client, received } = await scripted([delivered]);
     for (const reference of [undefined, null, "", "a b", "x".repeat(101), 17, ".", ".."]) {
@@ -281,6 +291,11 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
     const { client } = await scripted([], { fetch: () => new Promise(() => {}), timeoutMs: 300 });
     const error = await errorOf(buy(client));
     expect(error).toMatchObject({ name: "OutcomeUnknownError", cause: { reason: "timeout" } });
+  });
+
+  test("stays unknown if fetch returns something that is no response, because the order may be sent", async () => {
+    const { client } = await scripted([], { fetch: async () => JSON.parse("{}"), timeoutMs: 300 });
+    expect(await errorOf(buy(client))).toMatchObject({ name: "OutcomeUnknownError", cause: { reason: "unreadable" } });
   });
 
   test("is not changed by a hook that throws or rejects", async () => {
@@ -374,7 +389,17 @@ test("a client refuses a base URL without /v1 or https, and a key of another for
   expect(make("https://example.com", "live_key")).toThrow("ends with /v1");
   expect(make("http://example.com/v1", "live_key")).toThrow("must be https");
   expect(make("https://example.com/v1/", "live_key")).not.toThrow();
+  for (const suffix of ["?stage=live", "#live", "?"]) {
+    expect(make(`https://example.com/v1${suffix}`, "live_key")).toThrow("ends with /v1");
+  }
   expect(make("https://example.com/v1", "live_key\n")).toThrow(/^apiKey must be a key of the service: live_\.\.\. or/);
+});
+
+test("a client takes a base URL as an environment variable has it, with a space at its end", async () => {
+  const { baseUrl, received } = await startScriptedServer(delivered);
+  const client = new AirtimeClient({ baseUrl: ` ${baseUrl}/ `, apiKey: "live_key" });
+  await expect(buy(client)).resolves.toMatchObject({ status: "success" });
+  expect(received[0]?.path).toBe("/v1/vtu/data/purchase");
 });
 
 test("on Deno the client keeps no connections, because Deno repeats requests on them by itself", async () => {
