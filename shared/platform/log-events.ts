@@ -78,6 +78,12 @@ export const logEvents = {
     meaning: "A customer waits: an order that waited could not be sent, refunded or made to wait again.",
     action: "admin transactions show. The next run tries again, unless the order was claimed; then ask the upstream.",
   },
+  "waiting_orders.unreadable": {
+    level: "alarm",
+    fields: { account: "string", ...thrown },
+    meaning: "An account's waiting orders are neither sent nor refunded: this release cannot read one of them.",
+    action: "Deploy the release that wrote them. admin transactions list --account.",
+  },
   "upstream_pace.not_noted": {
     level: "warn",
     fields: thrown,

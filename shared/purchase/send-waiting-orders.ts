@@ -1,8 +1,10 @@
+import * as z from "zod";
 import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
+import type { IndexKey } from "../ledger/query-index.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf } from "../ledger/transaction.ts";
 import {
@@ -153,10 +155,21 @@ const accountsWithWaitingOrders = async (ledger: Ledger): Promise<readonly Accou
   const accounts: AccountOrders[] = [];
   const read = mapInOrder(wallets, CONCURRENT_READS, async ({ account_id: accountId, waiting_orders: count = 0 }) => {
     if (count === 0) await clearWaitingOrders(ledger, accountId);
-    return { accountId, count, page: await waitingOrdersPage(ledger, accountId) };
+    return { accountId, count, page: await readPage(ledger, accountId) };
   });
   for await (const account of read) if (account.count > 0 && hasOrders(account.page)) accounts.push(account);
   return accounts;
+};
+
+/** An account with an order that this release cannot read, such as one of a later release, does not hold back the others. */
+const readPage = async (ledger: Ledger, accountId: string, start?: IndexKey): Promise<WaitingPage> => {
+  try {
+    return await waitingOrdersPage(ledger, accountId, start);
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    log.alarm("waiting_orders.unreadable", { account: accountId, ...errorFields(error) });
+    return { orders: [], next: undefined };
+  }
 };
 
 /**
@@ -175,7 +188,7 @@ async function* inTurn(
   while (rest.length > 0) {
     for (const account of rest) {
       while (account.orders.length === 0 && account.next !== undefined) {
-        const { orders, next } = await waitingOrdersPage(ledger, account.accountId, account.next);
+        const { orders, next } = await readPage(ledger, account.accountId, account.next);
         account.orders.push(...orders);
         account.next = next;
       }

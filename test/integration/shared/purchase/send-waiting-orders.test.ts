@@ -294,6 +294,26 @@ test("orders do not wait for an order that only a wallet's number counts, as aft
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
 });
 
+test("an account whose waiting orders cannot be read does not hold back the others", async () => {
+  const service = await aService();
+  const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+  service.refuse(1);
+  for (const accountId of [broken, other]) await service.buy(accountId, "one");
+  await ledger.db.send(
+    new UpdateCommand({
+      TableName: ledger.table,
+      Key: { pk: (await service.transaction(broken, "one")).pk },
+      UpdateExpression: "SET waiting.#order.kind = :kind",
+      ExpressionAttributeNames: { "#order": "order" },
+      ExpressionAttributeValues: { ":kind": "of a later release" },
+    }),
+  );
+  const alarm = vi.spyOn(log, "alarm");
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+  expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
+  expect(alarm.mock.calls).toEqual([["waiting_orders.unreadable", expect.objectContaining({ account: broken })]]);
+});
+
 test("no order is refunded any more once purchases are switched off within a run", async () => {
   const service = await aService();
   const accountId = await ledger.anAccount(1_000);
