@@ -40,6 +40,7 @@ export type AttemptResult<Data> =
 export type AttemptEvent = {
   /** The operation's name in the OpenAPI document, such as `buyData`. */
   readonly operation: string;
+  /** The order's reference; undefined for a read, also for a lookup of an order. */
   readonly reference: string | undefined;
   /** 1 for the first. */
   readonly attempt: number;
