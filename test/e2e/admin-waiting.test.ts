@@ -19,7 +19,7 @@ const waitingList = z.object({
   number: z.int(),
   amount: z.number(),
   oldest_s: z.int().nullable(),
-  drain_s: z.int().nullable(),
+  sending_s: z.int().nullable(),
   accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
   orders: z.array(z.object({ reference: z.string(), account_id: z.string(), amount: z.number(), age_s: z.int() })),
 });
@@ -34,7 +34,7 @@ const doctorsWaitingOrders = async () => {
 };
 
 test("transactions list --waiting says that none waits before the upstream's limit refuses an order", async () => {
-  expect(await listWaiting()).toEqual({ number: 0, amount: 0, oldest_s: null, drain_s: 0, accounts: [], orders: [] });
+  expect(await listWaiting()).toEqual({ number: 0, amount: 0, oldest_s: null, sending_s: 0, accounts: [], orders: [] });
   expect(await doctorsWaitingOrders()).toMatchObject({ state: "ok", found: "none" });
 });
 
@@ -55,7 +55,7 @@ test("orders that wait are listed by account, shown with their latest refund, an
     expect(listed.number).toBe(2);
     return listed;
   }, 10_000);
-  expect(all).toMatchObject({ amount: 1_000, drain_s: 2 });
+  expect(all).toMatchObject({ amount: 1_000, sending_s: 2 });
   expect(all.accounts).toEqual(
     [app, other].map(({ account }) => ({ account_id: account, number: 1, counted: 1, amount: 500 })),
   );
@@ -73,7 +73,7 @@ test("orders that wait are listed by account, shown with their latest refund, an
 
   await service.admin(["purchases", "off", "--why", "test"]);
   expect(await admin("transactions", "show", first.reference)).toContain("it is neither sent nor refunded");
-  expect((await listWaiting()).drain_s).toBeNull();
+  expect((await listWaiting()).sending_s).toBeNull();
   expect(await doctorsWaitingOrders()).toMatchObject({
     state: "look",
     found: expect.stringContaining("purchases are off"),

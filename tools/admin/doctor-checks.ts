@@ -26,6 +26,7 @@ import type { AdminContext } from "./context.ts";
 import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
 import { purchasesText } from "./views/purchases.ts";
+import { sendingText } from "./views/transactions.ts";
 import { readWaitingOrders } from "./waiting-orders.ts";
 
 const TIMEOUT_MS = 16_000;
@@ -242,15 +243,15 @@ const stuck: DoctorCheck = async ({ ledger }) => {
   return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
 };
 
-/** Many: the last of them is sent late, or refunded. */
+/** Of many orders the last is sent late, or refunded. */
 const waiting: DoctorCheck = async (context) => {
-  const { count, oldestS = 0, drainS } = await readWaitingOrders(context);
+  const { count, oldestS = 0, sendingS } = await readWaitingOrders(context);
   if (count === 0) return ok("none");
   const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
   const todo = 'Follow "Waiting orders" in docs/runbook.md';
-  if (drainS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
-  const found = `${age}; sent in about ${duration(drainS * 1_000)}`;
-  return Math.max(oldestS, drainS) > longWaitS(context.target.environment.WAITING_MINUTES)
+  if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
+  const found = `${age}; sending them takes ${sendingText(sendingS)}`;
+  return Math.max(oldestS, sendingS) > longWaitS(context.target.environment.WAITING_MINUTES)
     ? lookInto(found, todo)
     : ok(found);
 };

@@ -27,8 +27,8 @@ export type WaitingOrders = {
   readonly amountKobo: number;
   /** Undefined if none waits. */
   readonly oldestS: number | undefined;
-  /** In which time the upstream takes them all, about, once its limit is free; undefined while nothing is sent. */
-  readonly drainS: number | undefined;
+  /** About how long it takes to send them all once the limit is free; undefined while nothing is sent. */
+  readonly sendingS: number | undefined;
 };
 
 export const readWaitingOrders = async (
@@ -51,7 +51,7 @@ export const readWaitingOrders = async (
     count: orders.length,
     amountKobo: sum(orders.map(({ amount_kobo }) => amount_kobo)),
     oldestS: ages.length === 0 ? undefined : Math.max(...ages),
-    drainS: isOff ? undefined : sendingS(orders.length, await readUpstreamPace(purchases)),
+    sendingS: isOff ? undefined : sendingS(orders.length, await readUpstreamPace(purchases)),
   };
 };
 

@@ -25,7 +25,8 @@ export const addPurchases = (program: Command): void => {
   });
   addCommand(group, {
     usage: "off",
-    summary: "Refuse every new order (503) before its debit; replays and lookups are answered as before",
+    summary:
+      "Refuse every new order (503) before its debit, and neither send nor refund waiting orders; replays and lookups are answered as before",
     example: 'off --why "restore of the ledger, ticket 97"',
     options: [whyRequired],
     input: z.object({ why: whyField }),

@@ -133,7 +133,9 @@ const put = async (
     `${name} is set. The functions use it ${delay}, a first value within ${duration(SECRET_ABSENCE_CACHE_MS)}.`,
     ...(keyIds === undefined
       ? []
-      : [`It holds ${keyIds.length} ${keyIds.length === 1 ? "key" : "keys"}, by their ids: ${keyIds.join(" ")}`]),
+      : [
+          `It holds ${keyIds.length === 1 ? "one key, with the id" : `${keyIds.length} keys, with the ids`} ${keyIds.join(" ")}`,
+        ]),
     ...(url === undefined
       ? []
       : [`Give this new URL to the upstream: ${url}`, "The previous URL is accepted until the next rotation."]),

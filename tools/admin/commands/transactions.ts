@@ -103,7 +103,7 @@ const listWaiting = async (context: AdminContext, accountId: string | undefined)
       number: waiting.count,
       amount: nairaNumber(waiting.amountKobo),
       oldest_s: waiting.oldestS ?? null,
-      drain_s: waiting.drainS ?? null,
+      sending_s: waiting.sendingS ?? null,
       accounts: waiting.accounts.map(({ accountId: account_id, orders, counted }) => ({
         account_id,
         number: orders.length,

@@ -25,13 +25,16 @@ export const transactionsTable = (transactions: readonly Transaction[], nowMs: n
     ]),
   );
 
-export const waitingText = ({ accounts, count, amountKobo, oldestS, drainS }: WaitingOrders, nowMs: number): string =>
+/** How long it takes to send all waiting orders. */
+export const sendingText = (sendingS: number): string => `about ${duration(sendingS * 1_000)} once the limit is free`;
+
+export const waitingText = ({ accounts, count, amountKobo, oldestS, sendingS }: WaitingOrders, nowMs: number): string =>
   sections({
     "Waiting orders": fields({
       number: count,
       amount: naira(amountKobo),
       oldest: oldestS === undefined ? null : duration(oldestS * 1_000),
-      "sent in about": drainS === undefined ? "nothing is sent: purchases are off" : duration(drainS * 1_000),
+      "sending takes": sendingS === undefined ? "nothing is sent: purchases are off" : sendingText(sendingS),
     }),
     Accounts: table(
       ["account", "number", "counted", "amount"],
