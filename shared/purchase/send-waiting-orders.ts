@@ -51,6 +51,8 @@ export const CONCURRENT_SENDS = 10;
 const CONCURRENT_READS = 10;
 /** Other orders wait for so long after a run that left some: the next run prolongs it. */
 const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
+/** How much longer a turn lasts whose order is refused again. */
+const REFUSED_TURN_MS = 1_000;
 /** By then a claim in flight has arrived. */
 const UNSENT_CLAIM_DELAY_S = 60;
 
@@ -339,5 +341,7 @@ const claimAndSend = async (run: Run, order: WaitingOrder): Promise<TurnResult> 
   const { estimatedS } = await sending;
   if (estimatedS === undefined) return "sent";
   heldAccounts.add(accountId);
+  // The turn lasts longer: with `Retry-After: 0` the orders of all other accounts would be refused at once.
+  await sleep(REFUSED_TURN_MS);
   return "unchanged";
 };

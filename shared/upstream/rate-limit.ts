@@ -52,8 +52,7 @@ export const upstreamLimit = (clock: Clock): UpstreamLimit => {
       const id = `${group} ${key}`;
       const remaining = result.headers["x-ratelimit-remaining"];
       if (result.status === 429 || remaining === "0") {
-        // A second at least: with `Retry-After: 0` each waiting order would be sent and refused at once.
-        const waitS = Math.max(1, retryAfterS(result) ?? secondsToNextMinute(clock()));
+        const waitS = retryAfterS(result) ?? secondsToNextMinute(clock());
         freeAtMs.set(id, clock() + waitS * 1_000);
         left.delete(id);
       } else if (remaining !== undefined && /^[1-9]\d{0,5}$/.test(remaining)) {

@@ -182,12 +182,8 @@ describe("an order that the upstream's rate limit refuses", () => {
       ledger.nowMs += 1;
     }
     await service.buy(other, "three");
-    // The request and its one repetition. The limit is free again a second later.
+    // The request and its one repetition.
     service.refuse(2, 0);
-    const ticking = setInterval(() => {
-      ledger.nowMs += 20;
-    }, 20);
-    onTestFinished(() => clearInterval(ticking));
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
     expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
     expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
@@ -312,6 +308,17 @@ test("an account whose waiting orders cannot be read does not hold back the othe
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
   expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
   expect(alarm.mock.calls).toEqual([["waiting_orders.unreadable", expect.objectContaining({ account: broken })]]);
+});
+
+test("an upstream that refuses all orders with Retry-After 0 is asked for one waiting order a second", async () => {
+  const service = await aService();
+  const accountIds = [await ledger.anAccount(1_000), await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+  service.refuse(99, 0);
+  for (const accountId of accountIds) await service.buy(accountId, "one");
+  const begunMs = performance.now();
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 0 });
+  expect(performance.now() - begunMs).toBeGreaterThan(2_900);
+  for (const accountId of accountIds) expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
 });
 
 test("no order is refunded any more once purchases are switched off within a run", async () => {

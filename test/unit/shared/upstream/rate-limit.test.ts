@@ -66,12 +66,6 @@ describe("an exhausted group", () => {
     expect(waitS("vtu")).toBe(5);
   });
 
-  test("after a 429 with Retry-After 0 the group waits a second: otherwise each waiting order would be refused at once", () => {
-    const { record, waitS } = limitAt(NOON_MS);
-    record("vtu", answered(429, { "retry-after": "0" }));
-    expect(waitS("vtu")).toBe(1);
-  });
-
   test("a group waits at most an hour", () => {
     const { record, waitS } = limitAt(NOON_MS);
     record("vtu", answered(429, { "retry-after": "99999" }));
