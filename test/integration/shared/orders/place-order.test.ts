@@ -509,7 +509,15 @@ describe("an order that may wait", () => {
     const { pk, attempt } = placed.transaction;
     expect(deps.queued).toEqual([
       {
-        message: { kind: "wait", mode: "live", transaction: pk, attempt, account_id: accountId, order: toSend },
+        message: {
+          kind: "wait",
+          table: ledger.table,
+          mode: "live",
+          transaction: pk,
+          attempt,
+          account_id: accountId,
+          order: toSend,
+        },
         delayS: 0,
       },
     ]);
