@@ -136,7 +136,7 @@ export const functionSpecs = {
     timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: { cache: ["GetItem", "PutItem"] },
-    // The keys of subscriptions name the accounts that are told of a change.
+    // The keys of subscriptions name the accounts that get `catalog.updated`.
     queries: ["by_open"],
     sendsTo: ["delivery"],
     impact: "Plans and prices become stale; after 24 hours no data bundle is sold.",

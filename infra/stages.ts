@@ -138,7 +138,7 @@ export const stageSettings = z
     }),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
-    /** How long an order may wait for the upstream's rate limit; 0 minutes refuse it at once. */
+    /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
     waiting: z.strictObject({ minutes: z.int().min(0).max(WAITING_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),

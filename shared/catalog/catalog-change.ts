@@ -3,7 +3,7 @@ import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
 import { catalogChanges, indexPlans } from "./snapshot.ts";
 
-/** A change of the served catalog, as accounts are told of it. */
+/** A change of the served catalog, as `catalog.updated` reports it. */
 export const catalogChange = z.object({
   at: z.iso.datetime(),
   /** The data of `catalog.updated` as JSON: every account gets the same bytes. */
@@ -47,6 +47,7 @@ export const changeBetween = (before: Catalog, after: Catalog, at: string): Cata
   };
   if (Object.values(lists).every(({ length }) => length === 0)) return undefined;
   const fits = byteBudget(ENTRIES_BYTES_MAX);
+  // In this order: an app that misses what was removed or repriced sells what it cannot buy, or at a loss.
   const cut = {
     networks_removed: lists.networks_removed.filter(fits),
     networks_added: lists.networks_added.filter(fits),

@@ -8,7 +8,7 @@ import { upstreamLimit } from "./rate-limit.ts";
 
 /**
  * How long a rejected key is set aside before one request tries it again. Shorter than the 5 minutes of an alarm's
- * period, so that the alarm lasts for as long as the rejection.
+ * period, so that the alarm lasts as long as the rejection.
  */
 export const SET_ASIDE_MS = 4 * 60_000;
 
@@ -19,7 +19,7 @@ export const keyLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** A key that a header can hold. Its length is the upstream's affair (decision 0002). */
+/** Whether a header can hold the key. Only the upstream knows how long a key must be (decision 0002). */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 /** The secret's usable keys, each once. A line that no header can hold is left out. */

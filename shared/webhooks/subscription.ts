@@ -8,9 +8,9 @@ import { isoTime } from "../platform/time.ts";
 import { type AccountEventName, accountEvent, accountEventName } from "./webhook-event.ts";
 
 /**
- * That an account gets an event beside `transaction.updated`. It is an item of its own, so that the subscriptions to an
- * event are found without reading all accounts, and no purchase writes it. It is never deleted: without `open` there is
- * no subscription.
+ * An account's choice of an event beside `transaction.updated`. It is an item of its own, so that the subscriptions to an
+ * event are found without reading all accounts, and no purchase writes it. It is never deleted: without `open` the
+ * subscription has ended.
  */
 export const subscriptionSchema = z.object({
   pk: z.string(),

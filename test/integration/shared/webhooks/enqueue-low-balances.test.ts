@@ -64,8 +64,8 @@ const alarms = () => {
   return () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('"Alarms":1'));
 };
 
-describe("a crossing", () => {
-  test("a balance that falls below its threshold is reported once, and again only after it was not below in between", async () => {
+describe("a balance below its threshold", () => {
+  test("is reported once, and again only after it was not below in between", async () => {
     const accountId = await anAccount();
     expect(await run()).toEqual([]);
     await setBalance(accountId, 499.99);
@@ -80,7 +80,7 @@ describe("a crossing", () => {
     expect(await run()).toEqual([]);
   });
 
-  test("a threshold that is set above the balance is a crossing; another one above it is none", async () => {
+  test("is reported after the threshold was set above it, but not again after another threshold above it", async () => {
     const accountId = await anAccount();
     await setThreshold(accountId, 1_001);
     expect(await run()).toMatchObject([{ balance: 1_000, threshold: 1_001 }]);
@@ -92,7 +92,7 @@ describe("a crossing", () => {
     expect(await run()).toHaveLength(1);
   });
 
-  test("an account that subscribes while its balance is low is told, and one without a subscription or threshold is not", async () => {
+  test("is reported to an account that subscribes while it is low, but not without a subscription or a threshold", async () => {
     const [unsubscribed, without] = [await ledger.anAccount(10), await ledger.anAccount(10)];
     await setThreshold(unsubscribed, 500);
     await subscribe(ledger, without, ["wallet.low"]);
@@ -108,7 +108,7 @@ describe("a crossing", () => {
     expect(await run()).toEqual([]);
   });
 
-  test("the check writes nothing to the wallet, and nothing at all while no balance crosses its threshold", async () => {
+  test("the check writes nothing to the wallet, and nothing at all while no balance falls below its threshold", async () => {
     const accountId = await anAccount();
     await setBalance(accountId, 10);
     const before = await readWallet(ledger, accountId);
@@ -177,7 +177,7 @@ describe("a fault", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("of two simultaneous runs one notices a crossing", async () => {
+  test("of two simultaneous runs one notices a fall", async () => {
     const accountId = await anAccount();
     await setBalance(accountId, 10);
     const queue = queueOf();
