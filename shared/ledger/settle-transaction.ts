@@ -10,6 +10,7 @@ import type { Ledger } from "./ledger.ts";
 import { upstreamReferencePk } from "./schema.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
+import { isWaitingOrder } from "./waiting-order.ts";
 import { walletCredit, walletWaitingOrderEnded } from "./wallet.ts";
 
 const upstreamFactFields = {
@@ -60,7 +61,7 @@ export const settleTransaction = async (
     !isFinalStatus(transaction.status) &&
     transaction.attempt === target.attempt &&
     transaction.mode === target.mode &&
-    isWaiting(transaction) !== isWaiting(target);
+    isWaitingOrder(transaction) !== isWaitingOrder(target);
   if (!hasMoved) return result;
   return settleBudgetMs(deadline) > 0
     ? settleTransaction(ledger, transaction, settlement, deadline)
@@ -83,9 +84,6 @@ export const settleAsRead = async (
   const { transaction } = result;
   return transaction === undefined ? { kind: "indeterminate" } : { kind: "already_settled", transaction };
 };
-
-/** Whether the order waits to be sent (waiting-order.ts). */
-const isWaiting = ({ waiting }: Pick<Transaction, "waiting">): boolean => waiting !== undefined;
 
 /**
  * `settle` for many transactions at once. Refunds of one wallet are settled in sequence, because each holds the wallet:
@@ -181,7 +179,7 @@ export const settlementWrites = (
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
-  const endsWait = isWaiting(target) && isFinalStatus(settlement.status);
+  const endsWait = isWaitingOrder(target) && isFinalStatus(settlement.status);
   return [
     { Update: transactionUpdate(ledger, target, settlement, condition) },
     ...(endsWait ? [walletWaitingOrderEnded(ledger, target.account_id, refund)] : []),
@@ -224,7 +222,7 @@ const transactionUpdate = (
     // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
     // the wallet counts the order if and only if this write expects it.
     ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND ${
-      isWaiting(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
+      isWaitingOrder(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
     }${referenceCondition(condition)}`,
     ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
     ExpressionAttributeValues: {

@@ -21,7 +21,8 @@ import {
 } from "./wallet.ts";
 
 /** An order that is debited and was certainly not sent, or was refused by the upstream's rate limit. */
-export type WaitingOrder = Transaction & { readonly waiting: NonNullable<Transaction["waiting"]> };
+export type WaitingOrder = Transaction & Waiting;
+type Waiting = { readonly waiting: NonNullable<Transaction["waiting"]> };
 
 /**
  * From then on people should look at a waiting order: half of its time is over. Orders that are sent by the next runs of
@@ -29,8 +30,8 @@ export type WaitingOrder = Transaction & { readonly waiting: NonNullable<Transac
  */
 export const longWaitS = (waitingMinutes: number): number => Math.max(5 * 60, waitingMinutes * 30);
 
-export const isWaitingOrder = (transaction: Transaction): transaction is WaitingOrder =>
-  transaction.waiting !== undefined;
+export const isWaitingOrder = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Waiting =>
+  order.waiting !== undefined;
 
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
 export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim"> & {

@@ -38,7 +38,7 @@ export type OrderRequest<Priced extends Quote = Quote> = {
 /** When an order waits for the upstream's rate limit, and how. */
 export type Waiting<Priced extends Quote> = {
   /** Whether the order has to wait: the limit is known to be spent, or other orders wait. */
-  readonly isNeeded: (quote: Priced) => boolean;
+  readonly isNeeded: () => boolean;
   readonly wait: (quote: Priced) => Wait;
 };
 

@@ -12,7 +12,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait, Waiting } from "./order.ts";
+import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "./order.ts";
 import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
 
 /**
@@ -36,11 +36,11 @@ export const placeOrder = async <Priced extends Quote>(
 
   const transaction = newTransaction(deps.ledger, keyedHashes, order, quote, fingerprint);
   const records = order.records?.(transaction, keyedHashes) ?? [];
-  const opened = await openInTurn(deps.ledger, transaction, records, order.waiting, quote, deadline);
+  const opened = await openInTurn(deps.ledger, transaction, records, order.waiting?.isNeeded, deadline);
   switch (opened.kind) {
     case "opened": {
-      const { wait } = opened;
-      const fulfil = async () => (wait === undefined ? order.fulfil(transaction, quote) : { wait });
+      const fulfil = async () =>
+        order.waiting && opened.mustWait ? { wait: order.waiting.wait(quote) } : order.fulfil(transaction, quote);
       return { ...(await fulfilAndSettle(deps, fulfil, transaction, deadline)), replayed: false };
     }
     case "exists":
@@ -64,27 +64,22 @@ export const placeOrder = async <Priced extends Quote>(
 };
 
 /**
- * Opens the transaction of an order that is sent at once, unless the order has to wait: the upstream's limit is spent,
- * or orders of its account wait, which it must not overtake.
+ * Opens the transaction of an order. `mustWait`: it is not sent at once, because that is needed, or because it would
+ * overtake waiting orders of its account. Without `isWaitNeeded` an order never waits.
  */
-const openInTurn = async <Priced extends Quote>(
+const openInTurn = async (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
-  waiting: Waiting<Priced> | undefined,
-  quote: Priced,
+  isWaitNeeded: (() => boolean) | undefined,
   deadline: Deadline,
-): Promise<
-  | Exclude<OpenResult, { readonly kind: "opened" | "would_overtake" }>
-  | { readonly kind: "opened"; readonly wait?: Wait }
-> => {
-  if (waiting === undefined) return openTransaction(ledger, transaction, records, deadline);
-  if (!waiting.isNeeded(quote)) {
+): Promise<OpenResult & { readonly mustWait?: boolean }> => {
+  if (isWaitNeeded === undefined) return openTransaction(ledger, transaction, records, deadline);
+  if (!isWaitNeeded()) {
     const opened = await openUnlessOvertaking(ledger, transaction, records, deadline);
     if (opened.kind !== "would_overtake") return opened;
   }
-  const opened = await openTransaction(ledger, transaction, records, deadline);
-  return opened.kind === "opened" ? { ...opened, wait: waiting.wait(quote) } : opened;
+  return { ...(await openTransaction(ledger, transaction, records, deadline)), mustWait: true };
 };
 
 /** Without the reference key no replay is recognised. */
@@ -185,7 +180,7 @@ const newTransaction = (
  */
 export const fulfilAndSettle = async (
   { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
-  sendUpstream: () => Promise<Fulfilment>,
+  fulfil: () => Promise<Fulfilment>,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<{
@@ -194,7 +189,7 @@ export const fulfilAndSettle = async (
   readonly estimatedS?: number;
 }> => {
   try {
-    const { settlement, later, wait } = await sendUpstream();
+    const { settlement, later, wait } = await fulfil();
     if (wait !== undefined) {
       const settled = await waitOrQueue({ ledger, outcomeQueue }, transaction, wait.order, deadline);
       return settled === undefined
@@ -227,7 +222,7 @@ export const fulfilAndSettle = async (
  * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Resolves with the stored
  * transaction if it is not open any more.
  */
-export const waitOrQueue = async (
+const waitOrQueue = async (
   { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
   target: WaitTarget,
   order: OrderToSend,

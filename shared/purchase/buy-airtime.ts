@@ -9,7 +9,7 @@ import type { UpstreamOrder } from "../upstream/upstream.ts";
 import type { PurchaseDeps } from "./buy-data.ts";
 import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
-import { purchaseWaiting, sendingWith } from "./waiting-purchase.ts";
+import { purchaseCallbacks, purchaseWaiting } from "./waiting-purchase.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
 
@@ -37,7 +37,7 @@ export const buyAirtime =
           const description = `${network.name} airtime for ${phoneNumber}`;
           return { order, amountKobo, description, network: network.name, phoneNumber };
         },
-        ...sendingWith(deps, upstream, waiting, deadline),
+        ...purchaseCallbacks(deps, upstream, waiting, deadline),
       },
       deadline,
     );

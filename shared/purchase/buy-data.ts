@@ -13,7 +13,7 @@ import { koboFromNaira } from "../platform/money.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
-import { purchaseWaiting, sendingWith, type WaitingDeps } from "./waiting-purchase.ts";
+import { purchaseCallbacks, purchaseWaiting, type WaitingDeps } from "./waiting-purchase.ts";
 
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;
@@ -43,7 +43,7 @@ export const buyData =
           await upstream.assertReady(quote.order, deadline, { mayWait: waiting !== undefined });
           return quote;
         },
-        ...sendingWith(deps, upstream, waiting, deadline),
+        ...purchaseCallbacks(deps, upstream, waiting, deadline),
       },
       deadline,
     );

@@ -66,7 +66,7 @@ export const sendWaitingOrders = async (
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
-  const isOver: Deadline = { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS };
+  const lastTurn: Deadline = { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS };
   const accounts = await accountsWithWaitingOrders(ledger);
   const waiting = sum(accounts.map(({ count }) => count));
   const oldest = accounts.flatMap(({ page }) => page.orders.slice(0, 1));
@@ -81,43 +81,43 @@ export const sendWaitingOrders = async (
     deps,
     deadline,
     plans: await currentPlans(deps),
-    refund: createSequentialSettle(settleAsRead),
+    settle: createSequentialSettle(settleAsRead),
     claimInSequence: keyedMutex(),
     heldAccounts: new Set(),
     hadTurn: new Set(),
   };
   const firstPages = accounts.flatMap(({ page }) => page.orders);
-  const results = [...(await refundExpired(run, firstPages, isOver))];
-  if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts, isOver)));
+  const results = [...(await refundExpired(run, firstPages, lastTurn))];
+  if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts, lastTurn)));
   // Turns end with the upstream's limit, and refunds do not need it.
   const isNext = (order: WaitingOrder): boolean => isExpired(run, order);
-  results.push(...(await refundExpired(run, inTurn(ledger, accounts, isNext), isOver)));
+  results.push(...(await refundExpired(run, inTurn(ledger, accounts, isNext), lastTurn)));
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   const [sent, refunded] = [count("sent"), count("refunded")];
   await sharePace(deps, Math.max(0, waiting - sent - refunded));
   return { waiting, sent, refunded };
 };
 
-/** Refunds those of the orders that waited for too long, until purchases are switched off or the run is over. */
+/** Refunds those of the orders that waited for too long, until purchases are switched off or the time for the last turn is over. */
 const refundExpired = async (
   run: Run,
   orders: Iterable<WaitingOrder> | AsyncIterable<WaitingOrder>,
-  isOver: Deadline,
+  lastTurn: Deadline,
 ): Promise<readonly TurnResult[]> => {
   const results: TurnResult[] = [];
   for await (const order of orders) {
     if (!isExpired(run, order)) continue;
-    if (isOver.remainingMs() <= 0 || (await run.deps.gate.purchases()) === "off") break;
+    if (lastTurn.remainingMs() <= 0 || (await run.deps.gate.purchases()) === "off") break;
     results.push(await takeTurn(run, order));
   }
   return results;
 };
 
-/** Takes turns until no order waits, purchases are switched off, or the run is over. */
+/** Takes turns until no order waits, purchases are switched off, or the time for the last turn is over. */
 const sendInTurn = async (
   run: Run,
   accounts: readonly AccountOrders[],
-  isOver: Deadline,
+  lastTurn: Deadline,
 ): Promise<readonly TurnResult[]> => {
   const { ledger, gate, upstream } = run.deps;
   const turns = inTurn(ledger, accounts);
@@ -132,7 +132,7 @@ const sendInTurn = async (
   };
   /** Not more at once than the upstream still takes: the rest would be refused. */
   const maySend = async (): Promise<boolean> => {
-    while (await isLimitFree(upstream, isOver)) {
+    while (await waitForLimit(upstream, lastTurn)) {
       if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, upstream.requestsLeft("vtu")))) return true;
       await Promise.race(underWay);
     }
@@ -175,8 +175,8 @@ const readPage = async (ledger: Ledger, accountId: string, start?: IndexKey): Pr
 };
 
 /**
- * False if only the wallet counts orders, and none waits: they are too young for a page, or an earlier release settled
- * them without counting. The orders of all other accounts must not wait for those.
+ * False if only the wallet counts orders: they are too young for a page, or its count is wrong. The orders of all other
+ * accounts must not wait for those.
  */
 const hasOrders = ({ orders, next }: WaitingPage): boolean => orders.length > 0 || next !== undefined;
 
@@ -219,17 +219,17 @@ const upstreamIsReady = async (
   }
 };
 
-/** Waits for the upstream's limit; false if the run is over before it is free. */
-const isLimitFree = async (upstream: Pick<Upstream, "waitS">, isOver: Deadline): Promise<boolean> => {
+/** Waits for the upstream's limit; false if it is not free in time. */
+const waitForLimit = async (upstream: Pick<Upstream, "waitS">, lastTurn: Deadline): Promise<boolean> => {
   for (;;) {
     const waitMs = upstream.waitS("vtu") * 1_000;
-    if (isOver.remainingMs() <= waitMs) return false;
+    if (lastTurn.remainingMs() <= waitMs) return false;
     if (waitMs === 0) return true;
     await sleep(waitMs);
   }
 };
 
-/** Tells the functions that place orders how many wait, and until when others must. */
+/** Stores for the functions that place orders how many wait, and until when others must. */
 const sharePace = async ({ cache, ledger, upstream }: SenderDeps, waiting: number): Promise<void> => {
   const waitMs = waiting > 0 ? NEXT_RUN_MS : upstream.waitS("vtu") * 1_000;
   try {
@@ -251,7 +251,8 @@ type Run = {
   readonly deps: SenderDeps;
   readonly deadline: Deadline;
   readonly plans: PlanIndex | undefined;
-  readonly refund: typeof settleAsRead;
+  /** Does not settle an order that was claimed meanwhile: it may be on its way upstream. */
+  readonly settle: typeof settleAsRead;
   /** An account's orders are claimed, and their requests begun, one after the other: they are sent in their order. */
   readonly claimInSequence: KeyedMutex;
   /** Accounts with an order that could not be sent: their later orders would overtake it. */
@@ -278,7 +279,7 @@ const isWithdrawn = ({ plans }: Run, { waiting: { order } }: WaitingOrder): bool
 const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: WaitingOrder): boolean =>
   table !== ledger.table;
 
-/** Sends one order, or refunds it. Throws nothing: another order must not suffer, and the next run tries again. */
+/** Sends one order, or refunds it. A fault with one order does not delay the others; the next run tries again. */
 const takeTurn = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
   if (run.hadTurn.has(order.pk)) return "unchanged";
@@ -308,7 +309,7 @@ const claimUnsent = async ({ deps: { ledger }, deadline }: Run, order: WaitingOr
 };
 
 const refund = async (
-  { deps: { ledger }, refund: settle, deadline }: Run,
+  { deps: { ledger }, settle, deadline }: Run,
   order: WaitingOrder,
   failure: Failure,
 ): Promise<TurnResult> => {

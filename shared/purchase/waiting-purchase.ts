@@ -16,17 +16,16 @@ export type WaitingDeps = {
   readonly waitingMinutes: number;
 };
 
-/** Live purchases wait, unless the stage says that none does. Test purchases never reach the upstream. */
-export const ordersWait = ({ waitingMinutes }: Pick<WaitingDeps, "waitingMinutes">, mode: Mode): boolean =>
-  mode === "live" && waitingMinutes > 0;
-
-/** How a purchase waits for the upstream's limit; undefined if it does not. */
+/**
+ * How a purchase waits for the upstream's limit; undefined if it does not: in test mode, which never reaches the
+ * upstream, and where the stage says that no order waits.
+ */
 export const purchaseWaiting = (
   deps: WaitingDeps,
   upstream: Pick<Upstream, "waitS">,
   mode: Mode,
 ): Waiting<OrderQuote> | undefined => {
-  if (!ordersWait(deps, mode)) return undefined;
+  if (mode === "test" || deps.waitingMinutes === 0) return undefined;
   return {
     isNeeded: () => upstream.waitS("vtu") > 0 || deps.ledger.clock() < Date.parse(deps.gate.pace().wait_until),
     wait: ({ order }) => ({
@@ -50,8 +49,8 @@ export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: WaitingO
     : { kind: "airtime", network: order.network, amountKobo, phoneNumber };
 };
 
-/** How a purchase is sent at once, and waits if it must: a part of its order. */
-export const sendingWith = (
+/** The callbacks of an order that send a purchase at once, or make it wait. */
+export const purchaseCallbacks = (
   { gate }: WaitingDeps,
   upstream: Sending["upstream"],
   waiting: Waiting<OrderQuote> | undefined,
