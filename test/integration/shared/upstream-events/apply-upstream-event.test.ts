@@ -409,7 +409,9 @@ describe("events under an unknown reference", () => {
   });
 });
 
-test("in any sequence a settlement and events of one order, each twice, set one final status, and the balance agrees", async () => {
+test("in any sequence a settlement and events of one order, each twice, set one final status, and the balance agrees", {
+  timeout: 60_000,
+}, async () => {
   for (const sequence of permutations([0, 1, 2, 3])) {
     const { transaction, balance, stored } = await anOrder({
       pk: await aTransactionPk(),
