@@ -32,7 +32,10 @@ export const changeBetween = (before: Catalog, after: Catalog, at: string): Cata
   const planOf =
     ({ networks }: typeof was) =>
     ({ id, network_id, name, price }: DataPlan) => ({
-      ...{ id, network_id, name, price },
+      id,
+      network_id,
+      name,
+      price,
       network: networks.get(network_id)?.name ?? "",
     });
   const lists = {

@@ -177,8 +177,10 @@ const connectUpstream = async (
   onProgress("Starting the upstream simulator");
   const liveKey = secrets["upstream-key"];
   const simulator = await startSimulator({
-    ...{ limits: SIMULATOR_LIMITS, ...settings.simulator },
-    ...{ liveKey: usableKeys(liveKey), webhook },
+    limits: SIMULATOR_LIMITS,
+    ...settings.simulator,
+    liveKey: usableKeys(liveKey),
+    webhook,
   });
   shutdown.add("dependencies", simulator.stop);
   return { baseUrl: simulator.baseUrl, liveKey, isSimulated: true, simulator };

@@ -8,7 +8,7 @@ import { accountEventDeliveryPk, deliveriesOwner } from "../../../shared/ledger/
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
-import { type Delivery, deliverySchema } from "../../../shared/webhooks/delivery.ts";
+import { type Delivery, deliverySchema, messageOf } from "../../../shared/webhooks/delivery.ts";
 import { type AddressedMessage, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { finalStatus, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
@@ -34,14 +34,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "Show every delivery attempt of one transaction, or of the event of an account with this webhook id",
+    summary: "Show every delivery attempt of one transaction, or of one event on request by its webhook id",
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "Resend the webhook of a final transaction, or the event of an account, with the same webhook id",
+    summary: "Resend the webhook of a final transaction, or an event on request, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whyField.optional() }),
@@ -138,16 +138,15 @@ const transactionReplay = async (context: AdminContext, reference: string, repea
 
 const accountEventReplay = async (context: AdminContext, id: string, repeat: string): Promise<Replay> => {
   const [first] = await accountEventDeliveries(context, id);
-  if (first === undefined || first.event === TRANSACTION_UPDATED) throw noAccountEvent(id);
-  const { event, account_id, webhook_id, body } = first;
-  const message = { event, account_id, webhook_id, body, repeat };
-  return { subject: account_id, status: null, accountId: account_id, message };
+  if (first === undefined) throw noAccountEvent(id);
+  const { account_id: accountId } = first;
+  return { subject: accountId, status: null, accountId, message: { ...messageOf(first, false), repeat } };
 };
 
 /** No reference of the service looks like one. */
 const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
 
-/** The first delivery of an account's event, and its resends, oldest first. */
+/** The first delivery of an event on request, and its resends, oldest first. */
 const accountEventDeliveries = async ({ ledger }: AdminContext, id: string): Promise<readonly Delivery[]> => {
   const first = await getItem(ledger, accountEventDeliveryPk(id), deliverySchema);
   if (first === undefined) throw noAccountEvent(id);
@@ -159,5 +158,5 @@ const accountEventDeliveries = async ({ ledger }: AdminContext, id: string): Pro
 
 const noAccountEvent = (id: string): OperatorError =>
   new OperatorError(
-    `There is no delivery of an account's event ${id}. Those of a transaction are found by its reference`,
+    `There is no delivery of an event on request with the id ${id}. A transaction's are found by its reference`,
   );

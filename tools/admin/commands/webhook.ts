@@ -41,7 +41,9 @@ export const addWebhook = (program: Command): void => {
       const { webhookSecret, ...set } = await setEndpoint(store, context.addressRules, account, url);
       if (events !== undefined) await setEvents(context, { account, events, why });
       const json = {
-        ...{ account_id: account, ...set, webhook_secret: webhookSecret },
+        account_id: account,
+        ...set,
+        webhook_secret: webhookSecret,
         events: await eventsOf(context, account),
       };
       return { json, text: fields({ ...json, events: json.events.join(", ") }) };

@@ -467,7 +467,7 @@ test("a message stays in the queue if its delivery is recorded as parked and its
   expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
 });
 
-test("an account's event is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
+test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
   const receiver = await answering(500, 500, 500, 500, 200);
   const { account_id, endpoints } = await aSettlement(receiver.url);
   const event = { event: "wallet.low", account_id, webhook_id: `evt_${"a".repeat(32)}` } as const;

@@ -54,7 +54,7 @@ test.each([
     "delivery",
   ],
   ["an account's parked deliveries", parkedAccountPk("acc_1"), "parked#acc_1", "parked"],
-  ["a delivery of an account's event", accountEventDeliveryPk("evt_1"), "delivery#evt_1", "delivery"],
+  ["a delivery of an event on request", accountEventDeliveryPk("evt_1"), "delivery#evt_1", "delivery"],
   ["a repeated one", accountEventDeliveryPk("evt_1", "r"), "delivery#evt_1#r", "delivery"],
   ["a subscription", subscriptionPk("wallet.low", "acc_1"), "subscription#wallet.low#acc_1", "subscription"],
   ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
