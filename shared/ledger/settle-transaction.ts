@@ -100,8 +100,8 @@ export const createSequentialSettle = (settle = settleTransaction): typeof settl
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Settles by heuristic match and claims the upstream reference; fails if the transaction has an upstream reference
- * already, or if another transaction has claimed this one. True if the settlement is known to be applied.
+ * Settles by heuristic match and reserves the upstream reference; fails if the transaction has an upstream reference
+ * already, or if this one is reserved for another. True if the settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -169,7 +169,8 @@ export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string 
 
 /**
  * The parts of a settling write: the transaction's update, which is item 0; the change of the wallet by the refund of a
- * live failure or by the end of a wait; and, where the settlement is matched to the transaction, the claim to its upstream reference.
+ * live failure or by the end of a wait; and, where the settlement is matched to the transaction, the reservation of its
+ * upstream reference.
  */
 export const settlementWrites = (
   ledger: Ledger,
@@ -186,7 +187,7 @@ export const settlementWrites = (
     ...(!endsWait && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
-      : [upstreamReferenceClaim(ledger, target, upstreamReference)]),
+      : [upstreamReferenceReservation(ledger, target, upstreamReference)]),
   ];
 };
 
@@ -194,7 +195,11 @@ export const settlementWrites = (
  * An upstream reference belongs to one transaction. The index lags and is read before the write, so two simultaneous
  * events about the same order could otherwise be matched to two transactions.
  */
-const upstreamReferenceClaim = ({ table }: Ledger, { pk: transaction }: SettleTarget, upstreamReference: string) => ({
+const upstreamReferenceReservation = (
+  { table }: Ledger,
+  { pk: transaction }: SettleTarget,
+  upstreamReference: string,
+) => ({
   Put: {
     TableName: table,
     Item: { pk: upstreamReferencePk(upstreamReference), transaction },

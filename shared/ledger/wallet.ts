@@ -117,7 +117,7 @@ export const walletWaitingOrderEnded = (ledger: Ledger, accountId: string, refun
     },
   });
 
-/** The condition under which a wallet without waiting orders leaves the index. */
+/** Takes a wallet out of the index, on condition that it has no waiting orders. */
 export const walletWithoutWaitingOrders = (ledger: Ledger, accountId: string) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: "REMOVE #open, created_at, waiting_orders",

@@ -459,7 +459,7 @@ describe("an order that may wait", () => {
   const refusedByLimit: OrderRequest["fulfil"] = async () => ({ wait: { order: toSend, estimatedS: 7 } });
   const countOf = async (accountId: string) => (await readWallet(ledger, accountId)).waiting_orders;
 
-  test("is sent at once if nothing speaks against it", async () => {
+  test("is sent at once while the limit is free and no other order of its account waits", async () => {
     const accountId = await ledger.aWallet(1_000);
     const placed = await place(anOrder(accountId, waitingIf(false)));
     expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
