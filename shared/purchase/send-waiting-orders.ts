@@ -66,7 +66,6 @@ export const sendWaitingOrders = async (
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
-  const lastTurn: Deadline = { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS };
   const accounts = await accountsWithWaitingOrders(ledger);
   const waiting = sum(accounts.map(({ count }) => count));
   const oldest = accounts.flatMap(({ page }) => page.orders.slice(0, 1));
@@ -80,6 +79,7 @@ export const sendWaitingOrders = async (
   const run: Run = {
     deps,
     deadline,
+    lastTurn: { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS },
     plans: await currentPlans(deps),
     settle: createSequentialSettle(settleAsRead),
     claimInSequence: keyedMutex(),
@@ -87,38 +87,33 @@ export const sendWaitingOrders = async (
     hadTurn: new Set(),
   };
   const firstPages = accounts.flatMap(({ page }) => page.orders);
-  const results = [...(await refundExpired(run, firstPages, lastTurn))];
-  if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts, lastTurn)));
+  const results = [...(await refundExpired(run, firstPages))];
+  if (await upstreamIsReady(deps, oldest, deadline)) results.push(...(await sendInTurn(run, accounts)));
   // Turns end with the upstream's limit, and refunds do not need it.
   const isNext = (order: WaitingOrder): boolean => isExpired(run, order);
-  results.push(...(await refundExpired(run, inTurn(ledger, accounts, isNext), lastTurn)));
+  results.push(...(await refundExpired(run, inTurn(ledger, accounts, isNext))));
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   const [sent, refunded] = [count("sent"), count("refunded")];
   await sharePace(deps, Math.max(0, waiting - sent - refunded));
   return { waiting, sent, refunded };
 };
 
-/** Refunds those of the orders that waited for too long, until purchases are switched off or the time for the last turn is over. */
+/** Refunds the orders that waited for too long, until purchases are switched off or no turn may begin any more. */
 const refundExpired = async (
   run: Run,
   orders: Iterable<WaitingOrder> | AsyncIterable<WaitingOrder>,
-  lastTurn: Deadline,
 ): Promise<readonly TurnResult[]> => {
   const results: TurnResult[] = [];
   for await (const order of orders) {
     if (!isExpired(run, order)) continue;
-    if (lastTurn.remainingMs() <= 0 || (await run.deps.gate.purchases()) === "off") break;
+    if (run.lastTurn.remainingMs() <= 0 || (await run.deps.gate.purchases()) === "off") break;
     results.push(await takeTurn(run, order));
   }
   return results;
 };
 
-/** Takes turns until no order waits, purchases are switched off, or the time for the last turn is over. */
-const sendInTurn = async (
-  run: Run,
-  accounts: readonly AccountOrders[],
-  lastTurn: Deadline,
-): Promise<readonly TurnResult[]> => {
+/** Takes turns until no order waits, purchases are switched off, or no turn may begin any more. */
+const sendInTurn = async (run: Run, accounts: readonly AccountOrders[]): Promise<readonly TurnResult[]> => {
   const { ledger, gate, upstream } = run.deps;
   const turns = inTurn(ledger, accounts);
   const results: TurnResult[] = [];
@@ -132,7 +127,7 @@ const sendInTurn = async (
   };
   /** Not more at once than the upstream still takes: the rest would be refused. */
   const maySend = async (): Promise<boolean> => {
-    while (await waitForLimit(upstream, lastTurn)) {
+    while (await waitForLimit(upstream, run.lastTurn)) {
       if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, upstream.requestsLeft("vtu")))) return true;
       await Promise.race(underWay);
     }
@@ -163,7 +158,7 @@ const accountsWithWaitingOrders = async (ledger: Ledger): Promise<readonly Accou
   return accounts;
 };
 
-/** An account with an order that this release cannot read, such as one of a later release, does not hold back the others. */
+/** An account whose orders this release cannot read, such as those of a later one, does not hold back the others. */
 const readPage = async (ledger: Ledger, accountId: string, start?: IndexKey): Promise<WaitingPage> => {
   try {
     return await waitingOrdersPage(ledger, accountId, start);
@@ -250,6 +245,8 @@ const currentPlans = ({ catalog, ledger }: SenderDeps): Promise<PlanIndex | unde
 type Run = {
   readonly deps: SenderDeps;
   readonly deadline: Deadline;
+  /** Until when a turn may begin. */
+  readonly lastTurn: Deadline;
   readonly plans: PlanIndex | undefined;
   /** Does not settle an order that was claimed meanwhile: it may be on its way upstream. */
   readonly settle: typeof settleAsRead;
