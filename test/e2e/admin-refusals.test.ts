@@ -93,7 +93,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["transactions", "resolve", reference, "failed"], /required option '--why/],
     [["transactions", "resolve", reference, "failed", ...why], /is success since/],
     [["transactions", "resolve", reference, "lost", ...why], /Must be success or failed/],
-    [["transactions", "list"], /Add --stuck, --open or --account/],
+    [["transactions", "list"], /Add --stuck, --open, --waiting or --account/],
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
