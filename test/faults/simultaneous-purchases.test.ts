@@ -75,7 +75,7 @@ test.each(strictNames)(
 
 type Sent = Parameters<DynamoDbProxy["fault"]>[0];
 const isTransactWrite = ({ operation }: Sent): boolean => operation === "TransactWriteItems";
-const isDebit = (call: Sent): boolean => isTransactWrite(call) && call.body.includes("attribute_not_exists");
+const isDebit = (call: Sent): boolean => isTransactWrite(call) && call.body.includes("attribute_not_exists(pk)");
 const isRefund = (call: Sent): boolean => isTransactWrite(call) && !isDebit(call);
 const isOutcome = ({ operation, body }: Sent): boolean => operation === "UpdateItem" && body.includes("transaction#");
 const DELIVERED = "08031234567";

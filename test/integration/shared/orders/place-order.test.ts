@@ -63,7 +63,7 @@ const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
 /** The upstream's share of the time has begun: a debit is tried once. */
 const NO_RETRIES: Deadline = { remainingMs: () => 16_000 };
 const isDebit = (call: { operation: string; body: string }): boolean =>
-  call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists");
+  call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists(pk)");
 const UNSENT: OrderRequest["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
 
 describe("the transaction of an order", () => {
