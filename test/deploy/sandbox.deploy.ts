@@ -115,6 +115,7 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     alarms: "skipped",
     "dead letters": "ok",
     "stuck transactions": "ok",
+    "waiting orders": "ok",
     events: "ok",
   });
 });
