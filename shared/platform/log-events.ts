@@ -87,7 +87,7 @@ export const logEvents = {
   "upstream_pace.not_noted": {
     level: "warn",
     fields: thrown,
-    meaning: "The upstream's limit is spent, and the other instances could not be told.",
+    meaning: "The upstream's limit is spent, and the other instances do not know it.",
     action: "None: each learns it by a refusal, and its orders wait. Check DynamoDB if it repeats.",
   },
   "debit.lookup_failed": {

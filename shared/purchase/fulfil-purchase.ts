@@ -27,10 +27,10 @@ export const fulfilPurchase = async (
 ): Promise<Fulfilment> => {
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
   logOutcome(transaction, outcome);
-  const waitS = upstream.waitS("vtu");
-  if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
-  if (wait !== undefined && outcome.kind === "account_error" && outcome.reason === RATE_LIMITED) {
-    return { wait: wait() };
+  if (wait !== undefined) {
+    const waitS = upstream.waitS("vtu");
+    if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
+    if (outcome.kind === "account_error" && outcome.reason === RATE_LIMITED) return { wait: wait() };
   }
   const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};

@@ -32,7 +32,7 @@ import {
   SCHEDULE_MS,
   SEND_WAITING_RESERVE_MS,
 } from "../platform/time-budgets.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { fulfilPurchase } from "./fulfil-purchase.ts";
 import { upstreamOrderOf } from "./waiting-purchase.ts";
 
@@ -42,7 +42,7 @@ export type SenderDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly gate: OrderGate;
   readonly catalog: CatalogMemory;
-  readonly upstream: Upstream;
+  readonly upstream: HttpUpstream;
   readonly waitingMinutes: number;
 };
 
@@ -215,7 +215,7 @@ const upstreamIsReady = async (
 };
 
 /** Waits for the upstream's limit; false if it is not free in time. */
-const waitForLimit = async (upstream: Pick<Upstream, "waitS">, lastTurn: Deadline): Promise<boolean> => {
+const waitForLimit = async (upstream: Pick<HttpUpstream, "waitS">, lastTurn: Deadline): Promise<boolean> => {
   for (;;) {
     const waitMs = upstream.waitS("vtu") * 1_000;
     if (lastTurn.remainingMs() <= waitMs) return false;

@@ -22,6 +22,10 @@ export type UpstreamAccess = {
 
 /** The upstream over HTTP, for live keys only. */
 export type HttpUpstream = Upstream & {
+  /** Requests that the upstream still takes before its limit, as far as this process knows. */
+  readonly requestsLeft: (group: RateGroup) => number;
+  /** Requests that the upstream takes in a minute. */
+  readonly perMinute: (group: RateGroup) => number;
   /** GET /vtu/data; a 429 is retried after its wait, while the deadline allows. */
   readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
 };

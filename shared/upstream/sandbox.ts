@@ -1,5 +1,4 @@
 import { ServiceError } from "../contract/errors.ts";
-import { rateGroups } from "../contract/limits.ts";
 import { mockRecord } from "./mock-record.ts";
 import type { CheckOutcome, IdentityCheck, Outcome, Upstream, UpstreamOrder } from "./upstream.ts";
 
@@ -49,8 +48,6 @@ export const sandboxUpstream: Upstream = {
     }
   },
   waitS: () => 0,
-  requestsLeft: (group) => rateGroups[group].requestsPerMinute,
-  perMinute: (group) => rateGroups[group].requestsPerMinute,
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>
     checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },

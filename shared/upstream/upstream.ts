@@ -66,10 +66,6 @@ export type Upstream = {
   ) => Promise<void>;
   /** Seconds until the group's rate limit is free, as far as this process knows; 0 if it is free. */
   readonly waitS: (group: RateGroup) => number;
-  /** Requests that the upstream still takes before its limit, as far as this process knows. */
-  readonly requestsLeft: (group: RateGroup) => number;
-  /** Requests that the upstream takes in a minute. */
-  readonly perMinute: (group: RateGroup) => number;
   /** Places an order once, under our reference. */
   readonly buy: (order: UpstreamOrder, reference: string, deadline: Deadline) => Promise<Outcome>;
   /** Requests a record once, under our reference. */

@@ -6,6 +6,7 @@ import { permissionSchema, routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
+import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
@@ -31,6 +32,7 @@ import {
   type Caller,
   callWithoutFault,
   errorCodeOf,
+  type InjectedFault,
   noteLimit,
   paceRequest,
   runUntilEnded,
@@ -236,6 +238,30 @@ const sendUnknownEvent = step({
   },
 });
 
+/** Resolves a transaction, with a fault or without; then again without one, until the command has an end. */
+const resolveUntilEnded = async (
+  session: Session,
+  transaction: Transaction,
+  status: "success" | "failed",
+  fault: InjectedFault | undefined,
+) => {
+  const { system } = session;
+  const decision = { by: "operator", why: "for the test" };
+  const command = () => system.run(() => resolveTransaction(system.ledger, transaction, status, decision));
+  await withFault(session, fault, command);
+  return runUntilEnded(session, command);
+};
+
+/** A resolution may be refused, and in no other way fail. */
+const acceptResolution = async (
+  { session, caller }: { readonly session: Session; readonly caller: Caller },
+  _given: unknown,
+  ending: Awaited<ReturnType<typeof resolveUntilEnded>>,
+): Promise<void> => {
+  if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
+  await acceptChanges(session, caller);
+};
+
 const resolve = step({
   name: "resolve a transaction",
   weight: 1,
@@ -250,15 +276,9 @@ const resolve = step({
     system.upstream.settle(order, "success");
     const status = order.status === "failed" ? "failed" : "success";
     expected.nextStatuses.add(status);
-    const decision = { by: "operator", why: "as the upstream's records say" };
-    const command = () => system.run(() => resolveTransaction(system.ledger, transaction, status, decision));
-    await withFault(session, fault, command);
-    return runUntilEnded(session, command);
+    return resolveUntilEnded(session, transaction, status, fault);
   },
-  check: async ({ session, caller }, _given, ending) => {
-    if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
-    await acceptChanges(session, caller);
-  },
+  check: acceptResolution,
 });
 
 const acceptAllChanges = async ({ session }: { readonly session: Session }): Promise<void> => {
@@ -354,17 +374,11 @@ const resolveWaiting = step({
     const transaction = picked && (await readTransaction(system.ledger, picked.pk));
     return picked && transaction && isWaitingOrder(transaction) ? { expected: picked, transaction } : undefined;
   },
-  act: async ({ session, system, choice: { status, fault } }, { expected, transaction }) => {
+  act: async ({ session, choice: { status, fault } }, { expected, transaction }) => {
     if (status === "failed") expected.nextStatuses.add("failed");
-    const decision = { by: "operator", why: "the caller does not want to wait" };
-    const command = () => system.run(() => resolveTransaction(system.ledger, transaction, status, decision));
-    await withFault(session, fault, command);
-    return runUntilEnded(session, command);
+    return resolveUntilEnded(session, transaction, status, fault);
   },
-  check: async ({ session, caller }, _given, ending) => {
-    if (ending.kind === "threw") expect(ending.error).toBeInstanceOf(OperatorError);
-    await acceptChanges(session, caller);
-  },
+  check: acceptResolution,
 });
 
 const wait = step({

@@ -307,9 +307,9 @@ describe("a change of the catalog", () => {
     const queue = { send: async (...message: [DeliveryMessage, string]) => void sent.push(message) };
     const change = announce.mock.calls[0]?.[0] ?? { at: "", data: "" };
     for (let copy = 0; copy < 2; copy += 1) await enqueueCatalogUpdated({ ledger, queue })(change);
-    const told = sent.map(([, accountId]) => accountId);
-    expect(told).toHaveLength(4);
-    expect(new Set(told)).toEqual(new Set([one, other]));
+    const subscribers = sent.map(([, accountId]) => accountId);
+    expect(subscribers).toHaveLength(4);
+    expect(new Set(subscribers)).toEqual(new Set([one, other]));
     const ids = sent.map(([message]) => (message.event === "catalog.updated" ? message.webhook_id : ""));
     expect(new Set(ids).size).toBe(2);
     const bodies = sent.map(([message]) => (message.event === "catalog.updated" ? message.body : ""));

@@ -345,8 +345,6 @@ describe("a live check without a result is refunded", () => {
     const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
       waitS: () => 0,
-      requestsLeft: () => 60,
-      perMinute: () => 60,
       assertReady: async () => {},
       buy: async () => ({ kind: "delivered" }),
       check: async () => ({ kind: "found", record: { first_name: "Ngozi" } }),

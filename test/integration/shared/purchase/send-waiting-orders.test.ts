@@ -18,9 +18,8 @@ import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
 import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
-import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
-import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
@@ -51,7 +50,7 @@ const aService = async ({ waitingMinutes = 15 } = {}) => {
   const instance = (inLedger: Ledger = ledger) => {
     const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
     const client = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock: ledger.clock });
-    const upstream: Upstream = {
+    const upstream: HttpUpstream = {
       ...client,
       buy: (order, reference, deadline) => {
         remainingMs.push(deadline.remainingMs());
@@ -348,7 +347,7 @@ test("all orders of an account that waited for too long are refunded in one run,
   expect(service.arrived()).toEqual([]);
 });
 
-test("orders of other accounts wait too once an instance has told that the limit is spent, until nothing waits", async () => {
+test("orders of other accounts wait too once an instance has noted that the limit is spent, until nothing waits", async () => {
   const service = await aService();
   const [first, second] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   service.refuse(1);

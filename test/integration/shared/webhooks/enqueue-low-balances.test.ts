@@ -122,9 +122,9 @@ describe("a balance below its threshold", () => {
   test("230 accounts are all checked in one run", async () => {
     const accountIds = await Promise.all(Array.from({ length: 230 }, anAccount));
     await Promise.all(accountIds.map((accountId) => setBalance(accountId, 1)));
-    const told = z.array(z.object({ account_id: z.string() })).parse(await run());
-    expect(new Set(told.map(({ account_id }) => account_id))).toEqual(new Set(accountIds));
-    expect(told).toHaveLength(230);
+    const subscribers = z.array(z.object({ account_id: z.string() })).parse(await run());
+    expect(new Set(subscribers.map(({ account_id }) => account_id))).toEqual(new Set(accountIds));
+    expect(subscribers).toHaveLength(230);
   }, 60_000);
 });
 

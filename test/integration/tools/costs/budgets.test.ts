@@ -12,7 +12,7 @@ import { sleep, systemClock } from "../../../../shared/platform/time.ts";
 import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
-import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
+import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { type Budget, budgets, bundleBudget } from "../../../../tools/costs/budgets.ts";
@@ -191,7 +191,9 @@ describe("budgets", () => {
     const cache = { db, table: tables.cacheTable };
     proxy.countsGateReads = true;
     const store = catalogStore(db, tables.cacheTable);
-    const upstream = { fetchCatalog: () => Promise.reject(new Error("The catalog is not due")) };
+    // It has no key: nothing is due, and nothing waits.
+    const noKey = async () => undefined;
+    const upstream = httpUpstream({ baseUrl: "http://127.0.0.1:1/v1", liveKey: { value: noKey, refetch: noKey } });
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
     const minute = async (): Promise<void> => {
@@ -212,7 +214,7 @@ describe("budgets", () => {
             ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15 },
             gate: orderGate({ ...cache, initially: "on" }, systemClock),
             catalog: catalogMemory(store, systemClock),
-            upstream: sandboxUpstream,
+            upstream,
           },
           deadline,
         ),

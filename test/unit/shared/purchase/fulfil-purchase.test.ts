@@ -15,8 +15,6 @@ const FAILED = "delivery_failed";
 const fulfil = (outcome: Outcome, mode: Mode = "live") => {
   const upstream: Upstream = {
     waitS: () => 0,
-    requestsLeft: () => 60,
-    perMinute: () => 60,
     assertReady: () => Promise.reject(new Error("Not expected after the debit")),
     buy: async () => outcome,
     check: () => Promise.reject(new Error("Not expected for a purchase")),
