@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { permissionSchema } from "../contract/routes.ts";
+import { permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import type { Permission } from "../contract/routes.ts";
+import type { Permission } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";

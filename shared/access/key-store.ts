@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
-import { permissionSchema } from "../contract/routes.ts";
+import { permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { getItem } from "../ledger/get-item.ts";
 import { retryContention } from "../platform/backoff.ts";

@@ -1,6 +1,7 @@
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
-import { errorsOf, isOrder, lacksPermission, type Route, routes } from "./routes.ts";
+import { lacksPermission } from "./permission.ts";
+import { errorsOf, isOrder, type Route, routes } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -11,15 +11,11 @@ import {
   retrieveRequest,
 } from "./identity.ts";
 import type { RateGroup } from "./limits.ts";
+import type { Permission } from "./permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { transactionPage, transactionPath, transactionQuery, transactionView } from "./transaction.ts";
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
-
-/** The permissions of a key. New keys get `vtu` and `identity`. */
-export const permissionSchema = z.enum(["vtu", "identity", "identity:retrieve"]);
-export type Permission = z.infer<typeof permissionSchema>;
-export const lacksPermission = (permission: Permission): string => `This API key lacks the permission ${permission}`;
 
 /** One route, as API Gateway, the local runner, the handlers and the OpenAPI document read it. */
 export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodType = z.ZodType> = {

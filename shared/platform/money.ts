@@ -27,3 +27,6 @@ export const koboFromSentNaira = (sent: unknown): Kobo | undefined => {
 
 /** Whole kobo to NGN, for responses and requests only. */
 export const nairaFromKobo = (kobo: Kobo): number => kobo / 100;
+
+/** Kobo of either sign, such as those of ledger entries, to NGN. */
+export const nairaNumber = (kobo: number): number => kobo / 100;

@@ -1,4 +1,33 @@
-/** A refused operator command; the message is a sentence, and nothing was changed. */
+/** A refused action; the message is a sentence, and nothing was changed. */
 export class OperatorError extends Error {
-  override readonly name = "OperatorError";
+  override readonly name: string = "OperatorError";
+  /** The message without the admin command that it recommends. */
+  readonly sentence: string;
+
+  /** `command` says which admin command helps: `events list shows the event ids`. */
+  constructor(sentence: string, { command, cause }: { readonly command?: string; readonly cause?: unknown } = {}) {
+    super(command === undefined ? sentence : `${sentence}. ${command}`, { cause });
+    this.sentence = sentence;
+  }
+}
+
+/** The named account, key, transaction or event does not exist. */
+export class NotFoundError extends OperatorError {
+  override readonly name = "NotFoundError";
+}
+
+/** The person may not do this. */
+export class NotAllowedError extends OperatorError {
+  override readonly name = "NotAllowedError";
+}
+
+/** What has to end first is still running: the action succeeds after `retryAfterMs`. */
+export class InFlightError extends OperatorError {
+  override readonly name = "InFlightError";
+  readonly retryAfterMs: number;
+
+  constructor(sentence: string, retryAfterMs: number) {
+    super(sentence);
+    this.retryAfterMs = retryAfterMs;
+  }
 }

@@ -3,7 +3,7 @@ import { afterAll } from "vitest";
 import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { contractSuite } from "../contract/suite.ts";
 

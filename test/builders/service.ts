@@ -5,7 +5,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { type Permission, permissionSchema } from "../../shared/contract/routes.ts";
+import { type Permission, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";

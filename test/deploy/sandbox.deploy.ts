@@ -15,7 +15,7 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { functionNames } from "../../infra/functions.ts";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import { deliveryPk } from "../../shared/ledger/schema.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, inject, test } from "vitest";
 import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";

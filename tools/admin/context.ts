@@ -1,18 +1,15 @@
 import { userInfo } from "node:os";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { Account, AccountStore } from "../../shared/access/account-store.ts";
-import { type CatalogStore, catalogStore } from "../../shared/catalog/catalog-store.ts";
-import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../../shared/ledger/audit.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
-import type { PurchasesStore } from "../../shared/orders/purchases-switch.ts";
+import type { ActionContext } from "../../shared/actions/action-context.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
-import { type AddressRules, splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
-import type { EndpointStore } from "../../shared/webhooks/endpoint.ts";
+import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { awsClock } from "./aws-clock.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
 
@@ -24,17 +21,8 @@ export type AdminOptions = {
 };
 
 /** What commands work with: the stores and clients of one service, and who runs the command. */
-export type AdminContext = {
+export type AdminContext = ActionContext & {
   readonly target: Target;
-  /** The operator's name for the audit entries. */
-  readonly by: string;
-  readonly access: Access;
-  readonly ledger: Ledger;
-  readonly accounts: AccountStore;
-  readonly endpoints: EndpointStore;
-  readonly addressRules: AddressRules;
-  readonly catalog: CatalogStore;
-  readonly purchases: PurchasesStore;
   readonly upstream: HttpUpstream;
   readonly sqs: SQSClient;
   readonly secrets: SecretsManagerClient;
@@ -62,8 +50,11 @@ export const openAdminContext = async (
   const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
   return {
     target,
-    by: by ?? userName(),
-    access,
+    actor: () => {
+      if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
+      return { by: by ?? userName(), ...(target.callerArn !== undefined && { caller_arn: target.callerArn }) };
+    },
+    isOperator: true,
     ledger: { db, table: environment.LEDGER_TABLE, clock },
     accounts,
     endpoints: { accounts, webhookSealingKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
@@ -74,6 +65,7 @@ export const openAdminContext = async (
     },
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
+    keyedHashes: loadKeyedHashes(secret(secrets, environment.REFERENCE_KEY_SECRET_ID)),
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,
       liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),
@@ -94,38 +86,3 @@ const userName = (): string => {
     return `user ${process.getuid?.()}`;
   }
 };
-
-/** The fields of an audit entry that a command gives. */
-export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
-
-/** The operator, as audit entries name them. */
-export const actor = ({ access, by, target: { callerArn } }: AdminContext): Actor => {
-  if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
-  return { by, ...(callerArn !== undefined && { caller_arn: callerArn }) };
-};
-
-const auditedAction = (
-  context: AdminContext,
-  subject: string,
-  { action, why, details }: AuditFields,
-): AuditedAction => ({
-  subject,
-  ...actor(context),
-  action,
-  ...(why !== undefined && { why }),
-  ...(details && { details }),
-});
-
-/** The audit entry of a change, to be written in the same DynamoDB transaction. */
-export const auditItem = (context: AdminContext, subject: string, auditFields: AuditFields): AuditEntry =>
-  auditEntry(auditedAction(context, subject, auditFields), context.ledger.clock());
-
-/** An account store that writes each change together with its audit entry. */
-export const audited = (context: AdminContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
-  ...context.accounts,
-  audit: (account) => auditItem(context, account.account_id, auditFields(account)),
-});
-
-/** Records a change outside the ledger, before the change is made. */
-export const recordAudited = (context: AdminContext, subject: string, auditFields: AuditFields): Promise<void> =>
-  recordAudit(context.ledger, auditedAction(context, subject, auditFields));

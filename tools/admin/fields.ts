@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { printableText } from "../../shared/contract/actions/action.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import { accountEventName, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
@@ -37,16 +38,6 @@ export const entryIdField = z
   .string()
   .trim()
   .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
-
-/** Text that terminals display later: control characters could move the cursor or hide a part of it. */
-const printableText = z
-  .string()
-  .trim()
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
-
-export const whyField = printableText
-  .min(3, "Must have at least 3 characters")
-  .max(500, "Must be at most 500 characters");
 
 export const accountField = z.string();
 

@@ -7,10 +7,11 @@ import {
 } from "../../shared/ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { readUpstreamPace, sendingS } from "../../shared/orders/upstream-pace.ts";
+import { nairaNumber } from "../../shared/platform/money.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { AdminContext } from "./context.ts";
-import { duration, nairaNumber } from "./views/print.ts";
+import { duration } from "./views/print.ts";
 
 /** The orders of one account that wait for the upstream's rate limit, oldest first. */
 type WaitingAccount = {

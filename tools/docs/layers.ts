@@ -36,8 +36,34 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "shared/upstream-events": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger", "shared/orders"],
   "shared/webhooks": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger", "shared/access"],
   "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
+  "shared/statistics": ["shared/contract", "shared/platform", "shared/lambda", "shared/ledger"],
+  "shared/actions": [
+    "shared/contract",
+    "shared/platform",
+    "shared/ledger",
+    "shared/upstream",
+    "shared/catalog",
+    "shared/access",
+    "shared/orders",
+    "shared/purchase",
+    "shared/identity",
+    "shared/upstream-events",
+    "shared/webhooks",
+    "shared/reconciliation",
+    "shared/statistics",
+  ],
+  "shared/console": [
+    "shared/contract",
+    "shared/platform",
+    "shared/lambda",
+    "shared/ledger",
+    "shared/access",
+    "shared/actions",
+  ],
   functions: ["shared"],
   infra: ["shared", "functions"],
+  // The page knows of the service what the contract says.
+  console: ["shared/contract"],
   // It imports nothing of the service, so it does not share its mistakes.
   "tools/simulator": [],
   // A package of its own: what it knows of the service is docs/openapi.json.
@@ -78,9 +104,9 @@ export const violationsIn = (files: ReadonlyMap<string, string>): readonly Viola
 /** Every TypeScript file of the layers, as path and text. */
 export const layeredFiles = (): ReadonlyMap<string, string> =>
   new Map(
-    ["shared", "functions", "infra", "client", "tools"].flatMap((top) =>
+    ["shared", "functions", "infra", "console", "client", "tools"].flatMap((top) =>
       readdirSync(join(projectRoot, top), { recursive: true, encoding: "utf8" })
-        .filter((name) => name.endsWith(".ts"))
+        .filter((name) => /\.tsx?$/.test(name) && !name.includes("node_modules"))
         .map((name): [string, string] => [join(top, name), readFileSync(join(projectRoot, top, name), "utf8")]),
     ),
   );

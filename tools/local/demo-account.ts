@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/routes.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";

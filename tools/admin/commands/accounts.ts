@@ -2,18 +2,21 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../shared/access/accounts.ts";
+import { accountsRuns, accountView } from "../../../shared/actions/accounts.ts";
+import { audited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
-import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
+import { nairaNumber } from "../../../shared/platform/money.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, audited } from "../context.ts";
-import { accountField, nameField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { accountField, nameField } from "../fields.ts";
 import { auditTable, auditView } from "../views/audit.ts";
 import { keysTable, keyView } from "../views/keys.ts";
-import { fields, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
+import { fields, naira, orNull, sections, table } from "../views/print.ts";
 
 const accountInput = z.object({ account: accountField });
-const changeInput = accountInput.extend({ why: whyField.optional() });
+const changeInput = accountInput.extend({ why: whySchema.optional() });
 
 export const addAccounts = (program: Command): void => {
   const group = addGroup(program, "accounts", "Manage the accounts of callers");
@@ -22,7 +25,7 @@ export const addAccounts = (program: Command): void => {
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     example: "create checkout",
     options: [why],
-    input: z.object({ name: nameField, why: whyField.optional() }),
+    input: z.object({ name: nameField, why: whySchema.optional() }),
     run: async (context, { name, why }) => {
       const store = audited(context, () => ({ action: "accounts create", why, details: { name } }));
       return accountReport(await createAccount(store, { name, whitelist: [] }));
@@ -62,8 +65,6 @@ export const addAccounts = (program: Command): void => {
   });
 };
 
-const accountView = ({ account_id, name, status, created_at }: Account) => ({ account_id, name, status, created_at });
-
 const accountReport = (account: Account): Report => ({
   json: accountView(account),
   text: fields(accountView(account)),
@@ -77,25 +78,11 @@ const setStatus =
   };
 
 const listAccounts = async (context: AdminContext): Promise<Report> => {
-  const accounts: (ReturnType<typeof accountView> & { readonly balance_kobo: number })[] = [];
-  for (const accountId of await accountIdsOf(context.ledger)) {
-    const [account, { balance_kobo }] = await Promise.all([
-      requireAccount(context.accounts, accountId),
-      readWallet(context.ledger, accountId),
-    ]);
-    accounts.push({ ...accountView(account), balance_kobo });
-  }
-  return {
-    json: {
-      accounts: accounts.map(({ balance_kobo, ...account }) => ({ ...account, balance: nairaNumber(balance_kobo) })),
-    },
-    text: table(
-      ["account", "name", "status", "balance", "created"],
-      accounts.map(({ account_id, name, status, balance_kobo, created_at }) => [
-        ...[account_id, name, status, naira(balance_kobo), created_at],
-      ]),
-    ),
-  };
+  const json = await accountsRuns["accounts list"](context, {});
+  const rows = json.accounts.map(({ account_id, name, status, balance, created_at }) => [
+    ...[account_id, name, status, naira(balance * 100), created_at],
+  ]);
+  return { json, text: table(["account", "name", "status", "balance", "created"], rows) };
 };
 
 const showAccount = async (

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -7,8 +9,8 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { addCommand, type Report, why } from "../command.ts";
-import { type AdminContext, recordAudited } from "../context.ts";
-import { timeField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { timeField } from "../fields.ts";
 import { fields } from "../views/print.ts";
 
 const input = z.object({
@@ -18,7 +20,7 @@ const input = z.object({
     .string()
     .regex(/^[\w.:-]{1,80}$/, "Must be 1 to 80 of the characters A-Z a-z 0-9 . _ : -")
     .optional(),
-  why: whyField.optional(),
+  why: whySchema.optional(),
 });
 
 export const addAnnounce = (program: Command): void => {

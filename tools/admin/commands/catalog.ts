@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { recordAudited } from "../../../shared/actions/action-context.ts";
 import {
   acceptCandidate,
   fetchCatalog,
@@ -8,6 +9,7 @@ import {
 } from "../../../shared/catalog/refresh-catalog.ts";
 import { catalogChanges, catalogOf, type Snapshot } from "../../../shared/catalog/snapshot.ts";
 import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
@@ -16,11 +18,10 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, recordAudited } from "../context.ts";
-import { whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
 import { duration, fields, sections, table } from "../views/print.ts";
 
-const changeInput = z.object({ why: whyField.optional() });
+const changeInput = z.object({ why: whySchema.optional() });
 /** The time-out of the function that serves the catalog. */
 const FETCH_TIMEOUT_MS = 29_000;
 

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { getItem, getItems } from "../../../shared/ledger/get-item.ts";
 import { ALL_TIMES, ownedKeys } from "../../../shared/ledger/query-index.ts";
@@ -12,8 +14,8 @@ import { type Delivery, deliverySchema, messageOf } from "../../../shared/webhoo
 import { type AddressedMessage, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { finalStatus, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, recordAudited } from "../context.ts";
-import { accountField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { accountField } from "../fields.ts";
 import { requireTransaction } from "../lookup.ts";
 import { deliveriesOf } from "../transaction-history.ts";
 import { fields, table } from "../views/print.ts";
@@ -44,7 +46,7 @@ export const addDeliveries = (program: Command): void => {
     summary: "Resend the webhook of a final transaction, or an event on request, with the same webhook id",
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
-    input: z.object({ reference: z.string(), why: whyField.optional() }),
+    input: z.object({ reference: z.string(), why: whySchema.optional() }),
     run: replay,
   });
 };

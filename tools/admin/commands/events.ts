@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
+import { nairaNumber } from "../../../shared/platform/money.ts";
 import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
 import {
   eventSummary,
@@ -10,10 +12,9 @@ import {
   storedEventId,
 } from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
-import { type AdminContext, actor } from "../context.ts";
-import { whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
 import { requireEvent, requireResolvable } from "../lookup.ts";
-import { fields, naira, nairaNumber, orNull, table } from "../views/print.ts";
+import { fields, naira, orNull, table } from "../views/print.ts";
 import { resolvedView } from "./transactions.ts";
 
 const listInput = z.object({
@@ -23,7 +24,7 @@ const listInput = z.object({
 const matchInput = z.object({
   event: z.string(),
   reference: z.string(),
-  why: whyField,
+  why: whySchema,
   althoughDifferent: z.boolean().default(false),
 });
 
@@ -54,9 +55,9 @@ export const addEvents = (program: Command): void => {
     summary: "Close an event without applying it",
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
-    input: z.object({ event: z.string(), why: whyField }),
+    input: z.object({ event: z.string(), why: whySchema }),
     run: async (context, { event, why }) => {
-      await discardEvent(context.ledger, await requireEvent(context, event), { ...actor(context), why });
+      await discardEvent(context.ledger, await requireEvent(context, event), { ...context.actor(), why });
       const json = { event, state: "discarded" };
       return { json, text: fields(json) };
     },
@@ -67,7 +68,7 @@ const match = async (context: AdminContext, input: z.output<typeof matchInput>):
   const { reference, why, althoughDifferent: acceptsDifferences } = input;
   const event = await requireEvent(context, input.event);
   const transaction = await requireResolvable(context, reference);
-  const decision = { ...actor(context), why };
+  const decision = { ...context.actor(), why };
   const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
   const json = { ...(await resolvedView(context, transaction)), differences };
   const list = differences.map(

@@ -2,17 +2,18 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
 import { changeWhitelist } from "../../../shared/access/accounts.ts";
+import { audited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { formatIpRange, parseIpRange } from "../../../shared/platform/ip-range.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { audited } from "../context.ts";
-import { accountField, whyField } from "../fields.ts";
+import { accountField } from "../fields.ts";
 import { table } from "../views/print.ts";
 
 const rangeField = z.string().refine((text) => parseIpRange(text) !== undefined, {
   error: ({ input }) => `"${input}" is not an IP address or CIDR range`,
 });
-const changeInput = z.object({ account: accountField, range: z.array(rangeField), why: whyField.optional() });
+const changeInput = z.object({ account: accountField, range: z.array(rangeField), why: whySchema.optional() });
 
 export const addIps = (program: Command): void => {
   const group = addGroup(program, "ips", "Manage the addresses from which an account may call");

@@ -12,13 +12,15 @@ import {
 import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
+import { audited, auditItem } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, audited, auditItem } from "../context.ts";
-import { accountField, durationField, permissionsField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { accountField, durationField, permissionsField } from "../fields.ts";
 import { readStdin } from "../stdin.ts";
 import { keysTable, keyView } from "../views/keys.ts";
 import { fields, table } from "../views/print.ts";
@@ -50,7 +52,7 @@ export const addKeys = (program: Command): void => {
       account: accountField,
       mode: z.enum(modeSchema.options, "Must be live or test"),
       permissions: permissionsField,
-      why: whyField.optional(),
+      why: whySchema.optional(),
     }),
     run: async (context, { account, mode, permissions, why }) => {
       const store = audited(context, ({ keys }) => ({
@@ -81,7 +83,7 @@ export const addKeys = (program: Command): void => {
       { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
       why,
     ],
-    input: z.object({ key: keyField, overlap: durationField, why: whyField.optional() }),
+    input: z.object({ key: keyField, overlap: durationField, why: whySchema.optional() }),
     run: async (context, { key, overlap, why }) => {
       const account = await findAccountOfKey(context, key);
       if (account === undefined) throw noSuchKey(key);
@@ -100,7 +102,7 @@ export const addKeys = (program: Command): void => {
     summary: "Refuse a key from now on (401)",
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
-    input: z.object({ key: keyField, why: whyField.optional() }),
+    input: z.object({ key: keyField, why: whySchema.optional() }),
     run: async (context, { key, why }) => {
       const accountId = await revoke(context, key, why);
       const json = { account_id: accountId, key_id: key, status: "revoked" };
@@ -113,7 +115,7 @@ export const addKeys = (program: Command): void => {
       "After a restore, make the keys in the ledger and in the access table agree; the more restrictive side wins",
     example: "reconcile --dry-run",
     options: [{ flags: "--dry-run", text: "show the differences and change nothing" }, why],
-    input: z.object({ dryRun: z.boolean().default(false), why: whyField.optional() }),
+    input: z.object({ dryRun: z.boolean().default(false), why: whySchema.optional() }),
     run: reconcile,
   });
   addCommand(group, {

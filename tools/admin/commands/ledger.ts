@@ -1,20 +1,22 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readPurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
+import { nairaNumber } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, auditItem, recordAudited } from "../context.ts";
-import { whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../reconcile-wallets.ts";
 import { readItemMap } from "../table-scan.ts";
-import { logProgress, naira, nairaNumber, orNull, sections, table } from "../views/print.ts";
+import { logProgress, naira, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
 const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table");
@@ -22,7 +24,7 @@ const input = z.object({
   from: tableField,
   to: tableField.optional(),
   dryRun: z.boolean().default(false),
-  why: whyField.optional(),
+  why: whySchema.optional(),
 });
 
 export const addLedger = (program: Command): void => {

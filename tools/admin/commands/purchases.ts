@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { type OnOrOff, readPurchasesSwitch, writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
-import { type AdminContext, actor, recordAudited } from "../context.ts";
-import { whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
 import { duration } from "../views/print.ts";
 import { purchasesText, purchasesView } from "../views/purchases.ts";
 
@@ -29,7 +30,7 @@ export const addPurchases = (program: Command): void => {
       "Refuse every new order (503) before its debit, and neither send nor refund waiting orders; replays and lookups are answered as before",
     example: 'off --why "restore of the ledger, ticket 97"',
     options: [whyRequired],
-    input: z.object({ why: whyField }),
+    input: z.object({ why: whySchema }),
     run: (context, { why }) => switchPurchases(context, "off", why),
   });
   addCommand(group, {
@@ -37,7 +38,7 @@ export const addPurchases = (program: Command): void => {
     summary: "Accept orders again",
     example: "on",
     options: [why],
-    input: z.object({ why: whyField.optional() }),
+    input: z.object({ why: whySchema.optional() }),
     run: (context, { why }) => switchPurchases(context, "on", why),
   });
 };
@@ -52,7 +53,7 @@ const switchPurchases = async (context: AdminContext, purchases: OnOrOff, why: s
     };
   }
   const audit = () => recordAudited(context, SERVICE, { action: `purchases ${purchases}`, why });
-  const next = { purchases, since: isoTime(context.ledger.clock()), ...actor(context), why };
+  const next = { purchases, since: isoTime(context.ledger.clock()), ...context.actor(), why };
   const json = { ...purchasesView(next), changed: true };
   const text = `${purchasesText(next)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
   if (purchases === "on") {

@@ -2,14 +2,15 @@ import { randomBytes } from "node:crypto";
 import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { Command } from "commander";
 import * as z from "zod";
+import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, recordAudited } from "../context.ts";
-import { whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
 import { readStdin } from "../stdin.ts";
 import { duration, table } from "../views/print.ts";
 
@@ -31,7 +32,7 @@ export const addSecrets = (program: Command): void => {
     summary: `Set ${namesOfKind("filled")} to the value on standard input; several upstream keys are one per line`,
     example: "set upstream-key < key.txt",
     options: [why],
-    input: z.object({ name: z.string(), why: whyField.optional() }),
+    input: z.object({ name: z.string(), why: whySchema.optional() }),
     run: async (context, { name: given, why }) => {
       const name = changeable(given, "filled", "set");
       const { variable, lengthMin } = secretTable[name];
@@ -47,7 +48,7 @@ export const addSecrets = (program: Command): void => {
     summary: `Generate a new ${namesOfKind("generated")}`,
     example: "rotate webhook-token",
     options: [why],
-    input: z.object({ name: z.string(), why: whyField.optional() }),
+    input: z.object({ name: z.string(), why: whySchema.optional() }),
     run: async (context, { name: given, why }) => {
       const name = changeable(given, "generated", "rotated");
       return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });

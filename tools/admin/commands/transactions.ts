@@ -1,21 +1,23 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { openTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { nairaNumber } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
-import { type AdminContext, actor } from "../context.ts";
-import { accountField, durationField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { accountField, durationField } from "../fields.ts";
 import { requireResolvable, requireTransaction } from "../lookup.ts";
 import { historyOf } from "../transaction-history.ts";
-import { fields, nairaNumber, sections, table } from "../views/print.ts";
+import { fields, sections, table } from "../views/print.ts";
 import { transactionJson, transactionsTable, waitingText } from "../views/transactions.ts";
 import { readWaitingOrders, waitingOrderJson, waitText } from "../waiting-orders.ts";
 
@@ -66,11 +68,11 @@ export const addTransactions = (program: Command): void => {
     input: z.object({
       reference: z.string(),
       status: z.enum(["success", "failed"], "Must be success or failed"),
-      why: whyField,
+      why: whySchema,
     }),
     run: async (context, { reference, status, why }) => {
       const transaction = await requireResolvable(context, reference);
-      await resolveTransaction(context.ledger, transaction, status, { ...actor(context), why });
+      await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why });
       const json = await resolvedView(context, transaction);
       return { json, text: fields(json) };
     },

@@ -1,16 +1,18 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { auditItem } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readStatement, statementLines } from "../../../shared/ledger/statement.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
-import { koboSchema } from "../../../shared/platform/money.ts";
+import { koboSchema, nairaNumber } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
-import { type AdminContext, auditItem } from "../context.ts";
+import type { AdminContext } from "../context.ts";
 import {
   accountField,
   entryIdField,
@@ -18,10 +20,9 @@ import {
   positiveNairaField,
   signedNairaField,
   timeField,
-  whyField,
 } from "../fields.ts";
 import { notReconciled, reconcileWallets } from "../reconcile-wallets.ts";
-import { fields, logProgress, naira, nairaNumber, orNull } from "../views/print.ts";
+import { fields, logProgress, naira, orNull } from "../views/print.ts";
 import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
@@ -34,7 +35,7 @@ export const addWallet = (program: Command): void => {
     summary: "Credit a bank transfer to a wallet; safe to retry with the same --id",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
     options: [idOption("the bank's reference of the transfer"), why],
-    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdField, why: whyField.optional() }),
+    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdField, why: whySchema.optional() }),
     run: fund,
   });
   addCommand(group, {
@@ -42,7 +43,7 @@ export const addWallet = (program: Command): void => {
     summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
     example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
     options: [idOption("a unique name of this correction"), whyRequired],
-    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whyField }),
+    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whySchema }),
     run: adjust,
   });
   addCommand(group, {
@@ -50,7 +51,7 @@ export const addWallet = (program: Command): void => {
     summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
     example: "threshold acc_0123456789abcdef01 5000",
     options: [why],
-    input: z.object({ account: accountField, naira: nairaOrNoneField, why: whyField.optional() }),
+    input: z.object({ account: accountField, naira: nairaOrNoneField, why: whySchema.optional() }),
     run: setThreshold,
   });
   addCommand(group, {

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
+import { type AuditFields, audited, auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
+import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import {
@@ -18,15 +20,15 @@ import { setSubscribedEvents, subscribedEvents } from "../../../shared/webhooks/
 import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
 import { type AccountEventName, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
-import { type AdminContext, type AuditFields, audited, auditItem, recordAudited } from "../context.ts";
-import { accountField, eventsField, whyField } from "../fields.ts";
+import type { AdminContext } from "../context.ts";
+import { accountField, eventsField } from "../fields.ts";
 import { fields } from "../views/print.ts";
 
 /** For the summaries of commands. */
 const EVENTS_TEXT = "the events that the endpoint gets, comma-separated, with transaction.updated";
 
 const accountInput = z.object({ account: accountField });
-const changeInput = accountInput.extend({ why: whyField.optional() });
+const changeInput = accountInput.extend({ why: whySchema.optional() });
 
 export const addWebhook = (program: Command): void => {
   const group = addGroup(program, "webhook", "Manage the webhook endpoint of an account");

@@ -56,9 +56,6 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
 export const naira = (kobo: number): string =>
   (kobo / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-/** Kobo as a JSON number of NGN. */
-export const nairaNumber = (kobo: number): number => kobo / 100;
-
 /** A formatted amount; null if there is none. */
 export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
   kobo === undefined ? null : format(kobo);

@@ -1,5 +1,6 @@
 import type { Statement, StatementLine } from "../../../shared/ledger/statement.ts";
-import { naira, nairaNumber, table } from "./print.ts";
+import { nairaNumber } from "../../../shared/platform/money.ts";
+import { naira, table } from "./print.ts";
 
 export const statementView = (accountId: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
   account_id: accountId,

@@ -1,5 +1,6 @@
+import { nairaNumber } from "../../../shared/platform/money.ts";
 import type { ReconciledWallet } from "../reconcile-wallets.ts";
-import { naira, nairaNumber, orNull, table } from "./print.ts";
+import { naira, orNull, table } from "./print.ts";
 
 export const reconciledJson = (wallets: readonly ReconciledWallet[]) =>
   wallets.map(({ account_id, reconciliation }) => ({

@@ -1,0 +1,52 @@
+import type { Account, AccountStore } from "../access/account-store.ts";
+import type { CatalogStore } from "../catalog/catalog-store.ts";
+import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { PurchasesStore } from "../orders/purchases-switch.ts";
+import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import type { AddressRules } from "../webhooks/address-guard.ts";
+import type { EndpointStore } from "../webhooks/endpoint.ts";
+
+/** What actions work with: the stores of one service, and who acts. */
+export type ActionContext = {
+  /** Who acts, for the audit entries. Throws in an action that is declared to change nothing. */
+  readonly actor: () => Actor;
+  /** False if an owner acts: some changes of their own account are an operator's. */
+  readonly isOperator: boolean;
+  readonly ledger: Ledger;
+  readonly accounts: AccountStore;
+  readonly endpoints: EndpointStore;
+  readonly addressRules: AddressRules;
+  readonly catalog: CatalogStore;
+  readonly purchases: PurchasesStore;
+  readonly keyedHashes: () => Promise<KeyedHashes>;
+};
+
+/** The fields of an audit entry that an action gives. */
+export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
+
+const auditedAction = (
+  context: ActionContext,
+  subject: string,
+  { action, why, details }: AuditFields,
+): AuditedAction => ({
+  subject,
+  ...context.actor(),
+  action,
+  ...(why !== undefined && { why }),
+  ...(details && { details }),
+});
+
+/** The audit entry of a change, to be written in the same DynamoDB transaction. */
+export const auditItem = (context: ActionContext, subject: string, auditFields: AuditFields): AuditEntry =>
+  auditEntry(auditedAction(context, subject, auditFields), context.ledger.clock());
+
+/** An account store that writes each change together with its audit entry. */
+export const audited = (context: ActionContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
+  ...context.accounts,
+  audit: (account) => auditItem(context, account.account_id, auditFields(account)),
+});
+
+/** Records a change outside the ledger, before the change is made. */
+export const recordAudited = (context: ActionContext, subject: string, auditFields: AuditFields): Promise<void> =>
+  recordAudit(context.ledger, auditedAction(context, subject, auditFields));

@@ -1,0 +1,37 @@
+import * as z from "zod";
+
+/** Something that a person does in the console, or an operator with the admin commands. */
+export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
+  /**
+   * `account`: on the account that the input's `account` names; its owners may do it. `service`: on several accounts or
+   * the whole service. `person`: about the person who signed in, whatever their role.
+   */
+  readonly scope: "account" | "service" | "person";
+  /** A `read` changes nothing and is a GET; a `change` writes an audit entry and is a POST. */
+  readonly kind: "read" | "change";
+  /** It cannot be taken back: the page asks for the name of what it changes. */
+  readonly irreversible?: true;
+  /** It changes a balance. The console requires a reason, as for what is irreversible. */
+  readonly movesMoney?: true;
+  /** The query of a GET, so its values are texts; the JSON body of a POST. */
+  readonly input: Input;
+  /** `data` of the success envelope. */
+  readonly output: Output;
+  readonly summary: string;
+};
+
+/** Actions by name: `keys create` is `POST /console/api/keys/create`. */
+export type ActionTable = Readonly<Record<string, Action>>;
+
+export const accountInput = z.object({ account: z.string() });
+
+/** Text that terminals display later: control characters could move the cursor or hide a part of it. */
+export const printableText = z
+  .string()
+  .trim()
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
+
+/** The reason in the audit entry. */
+export const whySchema = printableText
+  .min(3, "Must have at least 3 characters")
+  .max(500, "Must be at most 500 characters");

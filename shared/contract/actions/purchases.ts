@@ -1,0 +1,4 @@
+import type { ActionTable } from "./action.ts";
+
+/** The purchases switch. */
+export const purchasesActions = {} as const satisfies ActionTable;

@@ -1,0 +1,4 @@
+import type { ActionTable } from "./action.ts";
+
+/** An account's webhook endpoint. */
+export const webhookActions = {} as const satisfies ActionTable;
