@@ -7,12 +7,26 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { AddressRules } from "../webhooks/address-guard.ts";
 import type { EndpointStore } from "../webhooks/endpoint.ts";
 
+/** A request of the console. */
+export type ConsoleRequest = {
+  /** As audit entries name the person. */
+  readonly by: string;
+  readonly role: "operator" | "reader" | null;
+  /** The accounts that the person owns, oldest first. */
+  readonly ownedAccounts: () => Promise<readonly Account[]>;
+  /** The address that the request came from. */
+  readonly sourceIp: string;
+  readonly stage: string;
+};
+
 /** What actions work with: the stores of one service, and who acts. */
 export type ActionContext = {
   /** Who acts, for the audit entries. Throws in an action that is declared to change nothing. */
   readonly actor: () => Actor;
   /** False if an owner acts: some changes of their own account are an operator's. */
   readonly isOperator: boolean;
+  /** Absent in the admin commands. */
+  readonly request?: ConsoleRequest;
   readonly ledger: Ledger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;

@@ -1,0 +1,4 @@
+import type { deliveriesActions } from "../contract/actions/deliveries.ts";
+import type { ActionRuns } from "./action-runs.ts";
+
+export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {};
