@@ -33,6 +33,8 @@ export type ActionContext = {
   readonly addressRules: AddressRules;
   readonly catalog: CatalogStore;
   readonly purchases: PurchasesStore;
+  /** For how long an order waits for the upstream's rate limit before it is refunded. */
+  readonly waitingMinutes: number;
   readonly keyedHashes: () => Promise<KeyedHashes>;
 };
 

@@ -72,3 +72,10 @@ export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedA
 /** The entries on one subject, oldest first. */
 export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
   getItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);
+
+/** `amount=5000 id=GTB-2291`, sorted by name: DynamoDB maps have no order. */
+export const detailsText = (details: AuditEntry["details"]): string =>
+  Object.entries(details)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");

@@ -5,7 +5,7 @@ import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes }
 import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { type Kobo, nairaFromKobo } from "../platform/money.ts";
-import { OperatorError } from "../platform/operator-error.ts";
+import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
@@ -169,9 +169,12 @@ const upstreamFactsOf = ({ reference, amount_kobo }: ReadableEvent) => ({
 
 const assertOpen = (transaction: Transaction, nowMs: number): void => {
   if (isFinalStatus(transaction.status)) throw finalStatusError(transaction);
-  const waitS = Math.ceil(inFlightMs(transaction, nowMs) / 1_000);
-  if (waitS === 0) return;
-  throw new OperatorError(`The request of ${referenceOf(transaction)} may still be in flight: try again in ${waitS} s`);
+  const waitMs = inFlightMs(transaction, nowMs);
+  if (waitMs === 0) return;
+  throw new InFlightError(
+    `The request of ${referenceOf(transaction)} may still be in flight: try again in ${Math.ceil(waitMs / 1_000)} s`,
+    waitMs,
+  );
 };
 
 const finalStatusError = (transaction: Transaction): OperatorError =>

@@ -65,6 +65,7 @@ export const openAdminContext = async (
     },
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
+    waitingMinutes: environment.WAITING_MINUTES,
     keyedHashes: loadKeyedHashes(secret(secrets, environment.REFERENCE_KEY_SECRET_ID)),
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,

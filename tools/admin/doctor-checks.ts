@@ -2,6 +2,7 @@ import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
 import { sells } from "../../infra/stages.ts";
+import { readWaitingOrders } from "../../shared/actions/waiting-orders.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
 import { upstreamEventReceipt } from "../../shared/contract/upstream-event.ts";
@@ -27,7 +28,6 @@ import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
 import { purchasesText } from "./views/purchases.ts";
 import { sendingText } from "./views/transactions.ts";
-import { readWaitingOrders } from "./waiting-orders.ts";
 
 const TIMEOUT_MS = 16_000;
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
+import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
@@ -14,7 +15,6 @@ import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { notReconciled, type ReconciledWallet, reconcileWallets } from "../reconcile-wallets.ts";
 import { readItemMap } from "../table-scan.ts";
 import { logProgress, naira, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";

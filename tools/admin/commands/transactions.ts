@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { historyOf } from "../../../shared/actions/transaction-history.ts";
+import { readWaitingOrders, waitingOrderJson, waitText } from "../../../shared/actions/waiting-orders.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { openTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
@@ -16,10 +18,8 @@ import { addCommand, addGroup, callerAccount, type Report, whyRequired } from ".
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
 import { requireResolvable, requireTransaction } from "../lookup.ts";
-import { historyOf } from "../transaction-history.ts";
 import { fields, sections, table } from "../views/print.ts";
 import { transactionJson, transactionsTable, waitingText } from "../views/transactions.ts";
-import { readWaitingOrders, waitingOrderJson, waitText } from "../waiting-orders.ts";
 
 const listInput = z.object({
   stuck: z.boolean().default(false),

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { auditItem } from "../../../shared/actions/action-context.ts";
+import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
@@ -21,7 +22,6 @@ import {
   signedNairaField,
   timeField,
 } from "../fields.ts";
-import { notReconciled, reconcileWallets } from "../reconcile-wallets.ts";
 import { fields, logProgress, naira, orNull } from "../views/print.ts";
 import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";

@@ -1,5 +1,7 @@
 import Table from "cli-table3";
 
+export { duration, naira, orNull } from "../../../shared/platform/format.ts";
+
 type Cell = string | number | null | undefined;
 
 const EDGES = [
@@ -51,27 +53,6 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts)
     .map(([heading, text]) => `${heading}\n${text.replaceAll(/^/gm, "  ")}`)
     .join("\n\n");
-
-/** Kobo as text in NGN: `1,250.50`. */
-export const naira = (kobo: number): string =>
-  (kobo / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-
-/** A formatted amount; null if there is none. */
-export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
-  kobo === undefined ? null : format(kobo);
-
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-] as const;
-
-/** `3 min`, `5 h`, `2 d`. */
-export const duration = (spanMs: number): string => {
-  const spanS = Math.max(0, Math.floor(spanMs / 1_000));
-  const [unit, unitS] = UNITS.find(([, lengthS]) => spanS >= lengthS) ?? ["s", 1];
-  return `${Math.floor(spanS / unitS)} ${unit}`;
-};
 
 /** Prints the progress of a long command on standard error, with the time; standard output holds the result only. */
 export const logProgress = (message: string): void => {

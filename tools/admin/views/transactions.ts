@@ -1,6 +1,6 @@
+import { ageS, type WaitingOrders } from "../../../shared/actions/waiting-orders.ts";
 import { referenceOf, type Transaction, transactionToView } from "../../../shared/ledger/transaction.ts";
 import { sum } from "../../../shared/platform/sum.ts";
-import { ageS, type WaitingOrders } from "../waiting-orders.ts";
 import { duration, fields, naira, sections, table } from "./print.ts";
 
 export const transactionJson = (transaction: Transaction) => ({

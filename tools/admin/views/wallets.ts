@@ -1,5 +1,5 @@
+import type { ReconciledWallet } from "../../../shared/actions/reconcile-wallets.ts";
 import { nairaNumber } from "../../../shared/platform/money.ts";
-import type { ReconciledWallet } from "../reconcile-wallets.ts";
 import { naira, orNull, table } from "./print.ts";
 
 export const reconciledJson = (wallets: readonly ReconciledWallet[]) =>

@@ -1,17 +1,17 @@
-import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import {
   isWaitingOrder,
   listWaitingOrders,
   type WaitingOrder,
   walletsWithWaitingOrders,
-} from "../../shared/ledger/waiting-order.ts";
-import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
-import { readUpstreamPace, sendingS } from "../../shared/orders/upstream-pace.ts";
-import { nairaNumber } from "../../shared/platform/money.ts";
-import { sum } from "../../shared/platform/sum.ts";
-import { isoTime } from "../../shared/platform/time.ts";
-import type { AdminContext } from "./context.ts";
-import { duration } from "./views/print.ts";
+} from "../ledger/waiting-order.ts";
+import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
+import { readUpstreamPace, sendingS } from "../orders/upstream-pace.ts";
+import { duration } from "../platform/format.ts";
+import { nairaNumber } from "../platform/money.ts";
+import { sum } from "../platform/sum.ts";
+import { isoTime } from "../platform/time.ts";
+import type { ActionContext } from "./action-context.ts";
 
 /** The orders of one account that wait for the upstream's rate limit, oldest first. */
 type WaitingAccount = {
@@ -33,7 +33,7 @@ export type WaitingOrders = {
 };
 
 export const readWaitingOrders = async (
-  { ledger, purchases }: AdminContext,
+  { ledger, purchases }: ActionContext,
   accountId?: string,
 ): Promise<WaitingOrders> => {
   const wallets = (await walletsWithWaitingOrders(ledger)).filter(
@@ -69,7 +69,7 @@ export const waitingOrderJson = (order: WaitingOrder, nowMs: number) => ({
 
 /** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
 export const waitText = async (
-  { ledger, purchases, target }: AdminContext,
+  { ledger, purchases, waitingMinutes }: ActionContext,
   transaction: Transaction,
 ): Promise<string | undefined> => {
   const { created_at, sent_at } = transaction;
@@ -84,6 +84,6 @@ export const waitText = async (
   if ((await readPurchasesSwitch(purchases)).purchases === "off") {
     return `${since}; purchases are off: it is neither sent nor refunded`;
   }
-  const refundedAt = isoTime(Date.parse(created_at) + target.environment.WAITING_MINUTES * 60_000);
+  const refundedAt = isoTime(Date.parse(created_at) + waitingMinutes * 60_000);
   return `${since}; refunded by the next run after ${refundedAt}, unless it is sent before`;
 };

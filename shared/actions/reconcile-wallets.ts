@@ -1,7 +1,7 @@
-import type { Ledger } from "../../shared/ledger/ledger.ts";
-import { sleep } from "../../shared/platform/time.ts";
-import { confirmedReconciliation, type Reconciliation } from "../../shared/reconciliation/reconcile-wallet.ts";
-import { duration } from "./views/print.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { duration } from "../platform/format.ts";
+import { sleep } from "../platform/time.ts";
+import { confirmedReconciliation, type Reconciliation } from "../reconciliation/reconcile-wallet.ts";
 
 /** One wallet; `reconciliation` is absent if other writes kept changing the wallet. */
 export type ReconciledWallet = { readonly account_id: string; readonly reconciliation: Reconciliation | undefined };

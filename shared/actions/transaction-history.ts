@@ -1,23 +1,17 @@
-import { type AuditEntry, readAudit } from "../../shared/ledger/audit.ts";
-import { getItems } from "../../shared/ledger/get-item.ts";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
-import { deliveriesOwner, deliveryPk, transactionIdOf } from "../../shared/ledger/schema.ts";
-import type { Transaction } from "../../shared/ledger/transaction.ts";
-import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
-import {
-  eventSummary,
-  listEvents,
-  type StoredEvent,
-  storedEventId,
-} from "../../shared/upstream-events/stored-event.ts";
-import { type Delivery, deliverySchema } from "../../shared/webhooks/delivery.ts";
-import type { AdminContext } from "./context.ts";
-import { detailsText } from "./views/audit.ts";
-import { duration, naira } from "./views/print.ts";
+import { type AuditEntry, detailsText, readAudit } from "../ledger/audit.ts";
+import { getItems } from "../ledger/get-item.ts";
+import { ownedKeys } from "../ledger/query-index.ts";
+import { deliveriesOwner, deliveryPk, transactionIdOf } from "../ledger/schema.ts";
+import type { Transaction } from "../ledger/transaction.ts";
+import { isWaitingOrder } from "../ledger/waiting-order.ts";
+import { duration, naira } from "../platform/format.ts";
+import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
+import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
+import type { ActionContext } from "./action-context.ts";
 
 /** The webhook deliveries of one transaction, oldest first. */
 export const deliveriesOf = async (
-  { ledger }: AdminContext,
+  { ledger }: ActionContext,
   transaction: Transaction,
 ): Promise<readonly Delivery[]> => {
   const range = { from: transaction.created_at, to: "9999" };
@@ -32,7 +26,7 @@ export const deliveriesOf = async (
 export type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
 
 /** A transaction's status changes, events, webhook deliveries and audit entries, oldest first. */
-export const historyOf = async (context: AdminContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
+export const historyOf = async (context: ActionContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
   const [events, deliveries, audit] = await Promise.all([
     listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),

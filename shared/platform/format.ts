@@ -1,0 +1,20 @@
+/** Kobo as text in NGN: `1,250.50`. */
+export const naira = (kobo: number): string =>
+  (kobo / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** A formatted amount; null if there is none. */
+export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
+  kobo === undefined ? null : format(kobo);
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;
+
+/** `3 min`, `5 h`, `2 d`. */
+export const duration = (spanMs: number): string => {
+  const spanS = Math.max(0, Math.floor(spanMs / 1_000));
+  const [unit, unitS] = UNITS.find(([, lengthS]) => spanS >= lengthS) ?? ["s", 1];
+  return `${Math.floor(spanS / unitS)} ${unit}`;
+};
