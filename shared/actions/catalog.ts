@@ -1,4 +1,84 @@
+import { acceptCandidate, readCandidate } from "../catalog/refresh-catalog.ts";
+import { catalogChanges, catalogOf, type Snapshot } from "../catalog/snapshot.ts";
 import type { catalogActions } from "../contract/actions/catalog.ts";
+import type { Catalog } from "../contract/catalog.ts";
+import { SERVICE } from "../ledger/audit.ts";
+import { duration } from "../platform/format.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const catalogRuns: ActionRuns<typeof catalogActions> = {};
+export const NO_CATALOG: Catalog = { networks: [], data_plans: [] };
+
+/** A catalog in figures. */
+export const catalogOutline = (snapshot: Snapshot, nowMs: number) => {
+  const { networks, data_plans } = catalogOf(snapshot);
+  return {
+    fetched_at: isoTime(snapshot.fetchedAtMs),
+    age: duration(nowMs - snapshot.fetchedAtMs),
+    networks: networks.length,
+    plans: data_plans.length,
+    dropped: snapshot.dropped.count,
+  };
+};
+
+export const catalogRuns: ActionRuns<typeof catalogActions> = {
+  "catalog show": async ({ catalog, ledger }) => {
+    const [served, candidate] = await Promise.all([catalog.read(), readCandidate(catalog)]);
+    if (served === undefined) return { served: null, refused: null };
+    const nowMs = ledger.clock();
+    const { networks, data_plans } = catalogOf(served);
+    const { count, first } = served.dropped;
+    return {
+      served: {
+        ...catalogOutline(served, nowMs),
+        etag: served.etag,
+        networks,
+        data_plans,
+        dropped: { count, first: [...first] },
+      },
+      refused: candidate ? catalogOutline(candidate, nowMs) : null,
+    };
+  },
+
+  "catalog diff": async ({ catalog, ledger }) => {
+    const [served, candidate] = await Promise.all([catalog.read(), readCandidate(catalog)]);
+    if (candidate === undefined) return { refused: null };
+    const before = served ? catalogOf(served) : NO_CATALOG;
+    const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
+    const { added, removed, repriced, networksAdded, networksRemoved } = catalogChanges(before, catalogOf(candidate));
+    return {
+      refused: {
+        ...catalogOutline(candidate, ledger.clock()),
+        added,
+        removed,
+        repriced: repriced.map((plan) => ({ ...plan, previous_price: priceBefore.get(plan.id) ?? plan.price })),
+        networks_added: networksAdded,
+        networks_removed: networksRemoved,
+      },
+    };
+  },
+
+  "catalog accept": async (context, { fetched_at: reviewed, why }) => {
+    const { catalog, ledger } = context;
+    const candidate = await readCandidate(catalog);
+    if (candidate === undefined) throw nothingToAccept();
+    const fetchedAtMs = reviewed === undefined ? undefined : Date.parse(reviewed);
+    if (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs) throw anotherCandidate();
+    await recordAudited(context, SERVICE, { action: "catalog accept", why });
+    const accepted = await acceptCandidate(catalog, ledger.clock, fetchedAtMs);
+    if (accepted === undefined) throw fetchedAtMs === undefined ? nothingToAccept() : anotherCandidate();
+    return { kind: "accepted", plans: accepted.data_plans.length };
+  },
+};
+
+/** A catalog that was not received, is invalid, or exceeds the item size of DynamoDB cannot be served at all. */
+const nothingToAccept = (): OperatorError =>
+  new OperatorError(
+    "There is no refused catalog to accept. " +
+      "Only an empty or halved one can be accepted, not an unreachable, invalid or too_large one",
+  );
+
+const anotherCandidate = (): OperatorError =>
+  new OperatorError("The refused catalog is no longer the one that was reviewed. Review it again");

@@ -1,4 +1,47 @@
-import type { statisticsActions } from "../contract/actions/statistics.ts";
+import { requireAccount } from "../access/account-store.ts";
+import { STATISTICS_HOURS_MAX, type statisticsActions } from "../contract/actions/statistics.ts";
+import { readWallet } from "../ledger/wallet.ts";
+import { nairaNumber } from "../platform/money.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { readDailyBalances } from "../statistics/daily-balances.ts";
+import { LATENCY_BOUNDS_MS, readHours } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const statisticsRuns: ActionRuns<typeof statisticsActions> = {};
+export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
+  "statistics show": async ({ purchases: cache }, { from, to }) => {
+    const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+    if (toMs < fromMs) throw new OperatorError("The end must not be before the beginning");
+    if (toMs - fromMs > (STATISTICS_HOURS_MAX - 1) * 3_600_000) {
+      throw new OperatorError(`At most ${STATISTICS_HOURS_MAX / 24} days can be shown at once`);
+    }
+    const hours = await readHours(cache, fromMs, toMs);
+    return {
+      latency_bounds_ms: [...LATENCY_BOUNDS_MS],
+      hours: hours.map(({ hourMs, counts }) => ({
+        hour: isoTime(hourMs),
+        counts: counts.map(({ kobo, latency, ...count }) => ({
+          ...count,
+          amount: nairaNumber(kobo),
+          latency: [...latency],
+        })),
+      })),
+    };
+  },
+
+  "statistics balances": async ({ accounts, ledger, purchases: cache }, { account, days }) => {
+    await requireAccount(accounts, account);
+    const [known, wallet] = await Promise.all([
+      readDailyBalances(cache, account, days, ledger.clock()),
+      readWallet(ledger, account),
+    ]);
+    return {
+      account_id: account,
+      // The last day is today: its balance is known exactly.
+      balances: known.map(({ day, balanceKobo }, index) => {
+        const kobo = index === known.length - 1 ? wallet.balance_kobo : balanceKobo;
+        return { day, balance: kobo === undefined ? null : nairaNumber(kobo) };
+      }),
+    };
+  },
+};

@@ -159,11 +159,19 @@ export const readCandidate = async (store: CatalogStore): Promise<Snapshot | und
   return candidate && candidate.fetchedAtMs > (served?.fetchedAtMs ?? 0) ? candidate : undefined;
 };
 
-/** Serves the refused catalog from now on; undefined if there is none. The next refresh announces what it changes. */
-export const acceptCandidate = async (store: CatalogStore, clock: Clock): Promise<Catalog | undefined> => {
+/**
+ * Serves the refused catalog from now on; undefined if there is none, or not the one that was fetched at `fetchedAtMs`.
+ * The next refresh announces what it changes.
+ */
+export const acceptCandidate = async (
+  store: CatalogStore,
+  clock: Clock,
+  fetchedAtMs?: number,
+): Promise<Catalog | undefined> => {
   for (;;) {
     const candidate = await readCandidate(store);
     if (candidate === undefined) return undefined;
+    if (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs) return undefined;
     const before = await readServed(store);
     const catalog = catalogOf(candidate);
     // A refresh may store another catalog meanwhile, and then the candidate may be too old.

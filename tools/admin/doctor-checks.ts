@@ -2,6 +2,7 @@ import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
 import { sells } from "../../infra/stages.ts";
+import { purchasesText, purchasesView } from "../../shared/actions/purchases.ts";
 import { readWaitingOrders } from "../../shared/actions/waiting-orders.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
@@ -26,7 +27,6 @@ import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from
 import type { AdminContext } from "./context.ts";
 import type { Target } from "./target.ts";
 import { duration } from "./views/print.ts";
-import { purchasesText } from "./views/purchases.ts";
 import { sendingText } from "./views/transactions.ts";
 
 const TIMEOUT_MS = 16_000;
@@ -50,7 +50,7 @@ const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
 const selling: DoctorCheck = async ({ target, purchases: store }) => {
   const { WORKERS } = target.environment;
   const state = await readPurchasesSwitch(store);
-  const found = `${purchasesText(state)}, workers ${WORKERS}`;
+  const found = `${purchasesText(purchasesView(state))}, workers ${WORKERS}`;
   const workersOn = 'Set workers to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
   if (state.purchases === "on") return WORKERS === "on" ? ok(found) : wrong(`${found}: ${WORKERS_OFF}`, workersOn);
   const refused = "new orders are refused (503)";

@@ -1,4 +1,70 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { dataPlanSchema, networkSchema } from "../catalog.ts";
+import { type ActionTable, whySchema } from "./action.ts";
+
+const outline = z.object({
+  fetched_at: z.iso.datetime(),
+  /** Since then: `3 min`. */
+  age: z.string(),
+  networks: z.int(),
+  plans: z.int(),
+  /** How many entries of the upstream's catalog are invalid. */
+  dropped: z.int(),
+});
+
+const droppedEntries = z.object({
+  count: z.int(),
+  first: z.array(z.object({ kind: z.enum(["network", "plan"]), id: z.string(), field: z.string() })),
+});
 
 /** The catalog. */
-export const catalogActions = {} as const satisfies ActionTable;
+export const catalogActions = {
+  "catalog show": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** Null until one has been fetched. */
+      served: outline
+        .extend({
+          etag: z.string(),
+          networks: z.array(networkSchema),
+          data_plans: z.array(dataPlanSchema),
+          dropped: droppedEntries,
+        })
+        .nullable(),
+      /** The newer catalog that is not served, because it has no plans or less than half of those before. */
+      refused: outline.nullable(),
+    }),
+    summary: "Show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
+  },
+  "catalog diff": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      refused: outline
+        .extend({
+          added: z.array(dataPlanSchema),
+          removed: z.array(dataPlanSchema),
+          repriced: z.array(dataPlanSchema.extend({ previous_price: z.number() })),
+          networks_added: z.array(networkSchema),
+          networks_removed: z.array(networkSchema),
+        })
+        .nullable(),
+    }),
+    summary: "Compare the refused catalog with the served one",
+  },
+  "catalog accept": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: z.object({
+      /** The `fetched_at` of the refused catalog that was reviewed: another one is not accepted. */
+      fetched_at: z.iso.datetime().optional(),
+      why: whySchema.optional(),
+    }),
+    output: z.object({ kind: z.literal("accepted"), plans: z.int() }),
+    summary: "Serve the refused catalog, which has no plans or less than half of those before",
+  },
+} as const satisfies ActionTable;

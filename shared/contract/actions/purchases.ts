@@ -1,4 +1,43 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { type ActionTable, whySchema } from "./action.ts";
+
+/** The switch; only `purchases` is known if it was never used. */
+export const purchasesView = z.object({
+  purchases: z.enum(["on", "off"]),
+  since: z.iso.datetime().nullable(),
+  by: z.string().nullable(),
+  caller_arn: z.string().nullable(),
+  why: z.string().nullable(),
+});
+
+const switched = purchasesView.extend({
+  changed: z.boolean(),
+  /** Why the audit entry could not be written. The switch itself was changed. */
+  audit_error: z.string().optional(),
+});
 
 /** The purchases switch. */
-export const purchasesActions = {} as const satisfies ActionTable;
+export const purchasesActions = {
+  "purchases show": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: purchasesView,
+    summary: "Show whether purchases are on, since when, by whom and why",
+  },
+  "purchases off": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: z.object({ why: whySchema.optional() }),
+    output: switched,
+    summary: "Refuse every new order before its debit, and neither send nor refund waiting orders",
+  },
+  "purchases on": {
+    scope: "service",
+    kind: "change",
+    input: z.object({ why: whySchema.optional() }),
+    output: switched,
+    summary: "Accept orders again",
+  },
+} as const satisfies ActionTable;

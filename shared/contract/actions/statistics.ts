@@ -1,4 +1,47 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { transactionType } from "../transaction.ts";
+import { type ActionTable, accountInput } from "./action.ts";
+
+/** Live transactions that ended in an hour, by what they have in common. */
+export const endedCount = z.object({
+  type: transactionType,
+  /** Null for an identity check. */
+  network: z.string().nullable(),
+  status: z.enum(["success", "failed"]),
+  count: z.int(),
+  /** NGN. */
+  amount: z.number(),
+  /** How many of them ended within each of `latency_bounds_ms`, and last how many later. */
+  latency: z.array(z.int()),
+});
+
+export const STATISTICS_HOURS_MAX = 31 * 24;
+export const BALANCE_DAYS_MAX = 400;
 
 /** Counts by hour and balances by day. */
-export const statisticsActions = {} as const satisfies ActionTable;
+export const statisticsActions = {
+  "statistics show": {
+    scope: "service",
+    kind: "read",
+    /** Two times within the first and the last hour. */
+    input: z.object({ from: z.iso.datetime({ offset: true }), to: z.iso.datetime({ offset: true }) }),
+    /** About: a change that was handled again counts twice. */
+    output: z.object({
+      latency_bounds_ms: z.array(z.int()),
+      /** Each hour from `from` to `to`, oldest first. */
+      hours: z.array(z.object({ hour: z.iso.datetime(), counts: z.array(endedCount) })),
+    }),
+    summary: "Count live transactions that ended, by hour, type, network and result, with their latency",
+  },
+  "statistics balances": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({ days: z.coerce.number().int().min(1).max(BALANCE_DAYS_MAX).default(30) }),
+    output: z.object({
+      account_id: z.string(),
+      /** Each day in UTC until today, oldest first. NGN at the end of the day; null before the first known balance. */
+      balances: z.array(z.object({ day: z.iso.date(), balance: z.number().nullable() })),
+    }),
+    summary: "List an account's balance at the end of each day",
+  },
+} as const satisfies ActionTable;

@@ -1,25 +1,20 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
-import {
-  acceptCandidate,
-  fetchCatalog,
-  readCandidate,
-  refreshCatalog,
-} from "../../../shared/catalog/refresh-catalog.ts";
-import { catalogChanges, catalogOf, type Snapshot } from "../../../shared/catalog/snapshot.ts";
+import { catalogRuns, NO_CATALOG } from "../../../shared/actions/catalog.ts";
+import { fetchCatalog, readCandidate, refreshCatalog } from "../../../shared/catalog/refresh-catalog.ts";
+import { catalogChanges, catalogOf } from "../../../shared/catalog/snapshot.ts";
 import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { duration, fields, sections, table } from "../views/print.ts";
+import { fields, sections, table } from "../views/print.ts";
 
 const changeInput = z.object({ why: whySchema.optional() });
 /** The time-out of the function that serves the catalog. */
@@ -61,17 +56,6 @@ export const addCatalog = (program: Command): void => {
   });
 };
 
-const outline = (snapshot: Snapshot, nowMs: number) => {
-  const { networks, data_plans } = catalogOf(snapshot);
-  return {
-    fetched_at: isoTime(snapshot.fetchedAtMs),
-    age: duration(nowMs - snapshot.fetchedAtMs),
-    networks: networks.length,
-    plans: data_plans.length,
-    dropped: snapshot.dropped.count,
-  };
-};
-
 const droppedTable = (dropped: readonly DroppedEntry[]): string =>
   table(
     ["kind", "id", "invalid field"],
@@ -79,20 +63,15 @@ const droppedTable = (dropped: readonly DroppedEntry[]): string =>
   );
 
 const show = async (context: AdminContext): Promise<Report> => {
-  const [served, candidate] = await Promise.all([context.catalog.read(), readCandidate(context.catalog)]);
-  if (served === undefined) {
-    return { json: { served: null, refused: null }, text: "No catalog has been fetched yet. Run doctor to see why." };
-  }
-  const nowMs = context.ledger.clock();
-  const { networks, data_plans } = catalogOf(served);
-  const refused = candidate && outline(candidate, nowMs);
+  const json = await catalogRuns["catalog show"](context, {});
+  const { served, refused } = json;
+  if (served === null) return { json, text: "No catalog has been fetched yet. Run doctor to see why." };
+  const { fetched_at, age, networks, data_plans, dropped } = served;
+  const outline = { fetched_at, age, networks: networks.length, plans: data_plans.length, dropped: dropped.count };
   return {
-    json: {
-      served: { ...outline(served, nowMs), etag: served.etag, networks, data_plans, dropped: served.dropped },
-      refused: refused ?? null,
-    },
+    json,
     text: sections({
-      Served: fields(outline(served, nowMs)),
+      Served: fields(outline),
       Networks: table(
         ["id", "code", "name", "plans"],
         networks.map(({ id, code, name }) => [
@@ -106,7 +85,7 @@ const show = async (context: AdminContext): Promise<Report> => {
         ["id", "network", "name", "price", "validity"],
         data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, price, validity]),
       ),
-      ...(served.dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(served.dropped.first) }),
+      ...(dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(dropped.first) }),
       ...(refused && { "Refused (catalog accept serves it)": fields(refused) }),
     }),
   };
@@ -123,7 +102,7 @@ const assertLocal = ({ target }: AdminContext): void => {
 const diff = async (context: AdminContext): Promise<Report> => {
   assertLocal(context);
   const served = await context.catalog.read();
-  const before = served ? catalogOf(served) : { networks: [], data_plans: [] };
+  const before = served ? catalogOf(served) : NO_CATALOG;
   const now = await fetchCatalog(context.upstream, deadlineIn(FETCH_TIMEOUT_MS));
   const candidate = await readCandidate(context.catalog);
   const refused = candidate && catalogOf(candidate);
@@ -170,18 +149,7 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof changeInp
   return { ok, json: result, text: `${fields(result)}${next}` };
 };
 
-const accept = async (context: AdminContext, { why }: z.output<typeof changeInput>): Promise<Report> => {
-  if ((await readCandidate(context.catalog)) === undefined) throw nothingToAccept();
-  await recordAudited(context, SERVICE, { action: "catalog accept", why });
-  const accepted = await acceptCandidate(context.catalog, context.ledger.clock);
-  if (accepted === undefined) throw nothingToAccept();
-  const json = { kind: "accepted", plans: accepted.data_plans.length };
+const accept = async (context: AdminContext, input: z.output<typeof changeInput>): Promise<Report> => {
+  const json = await catalogRuns["catalog accept"](context, input);
   return { json, text: fields(json) };
 };
-
-/** A catalog that was not received, is invalid, or exceeds the item size of DynamoDB cannot be served at all. */
-const nothingToAccept = (): OperatorError =>
-  new OperatorError(
-    "There is no refused catalog to accept. " +
-      "Only an empty or halved one can be accepted, not an unreachable, invalid or too_large one",
-  );

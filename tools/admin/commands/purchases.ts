@@ -1,15 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { purchasesRuns, purchasesText } from "../../../shared/actions/purchases.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { SERVICE } from "../../../shared/ledger/audit.ts";
+import type { purchasesActions } from "../../../shared/contract/actions/purchases.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
-import { type OnOrOff, readPurchasesSwitch, writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
-import type { AdminContext } from "../context.ts";
 import { duration } from "../views/print.ts";
-import { purchasesText, purchasesView } from "../views/purchases.ts";
 
 export const addPurchases = (program: Command): void => {
   const group = addGroup(program, "purchases", "Switch all new orders off and on, identity checks included");
@@ -19,9 +15,9 @@ export const addPurchases = (program: Command): void => {
     summary: "Show whether purchases are on, since when, by whom and why",
     example: "show",
     input: z.object({}),
-    run: async ({ purchases }) => {
-      const state = await readPurchasesSwitch(purchases);
-      return { json: purchasesView(state), text: purchasesText(state) };
+    run: async (context) => {
+      const json = await purchasesRuns["purchases show"](context, {});
+      return { json, text: purchasesText(json) };
     },
   });
   addCommand(group, {
@@ -31,7 +27,7 @@ export const addPurchases = (program: Command): void => {
     example: 'off --why "restore of the ledger, ticket 97"',
     options: [whyRequired],
     input: z.object({ why: whySchema }),
-    run: (context, { why }) => switchPurchases(context, "off", why),
+    run: async (context, input) => switchReport(await purchasesRuns["purchases off"](context, input)),
   });
   addCommand(group, {
     usage: "on",
@@ -39,36 +35,16 @@ export const addPurchases = (program: Command): void => {
     example: "on",
     options: [why],
     input: z.object({ why: whySchema.optional() }),
-    run: (context, { why }) => switchPurchases(context, "on", why),
+    run: async (context, input) => switchReport(await purchasesRuns["purchases on"](context, input)),
   });
 };
 
-const switchPurchases = async (context: AdminContext, purchases: OnOrOff, why: string | undefined): Promise<Report> => {
-  const before = await readPurchasesSwitch(context.purchases);
-  // A switch that was never used is set even so: what holds without it changes when the stage adopts a ledger.
-  if (before.purchases === purchases && before.since !== undefined) {
-    return {
-      json: { ...purchasesView(before), changed: false },
-      text: `Nothing was changed: ${purchasesText(before)}.`,
-    };
-  }
-  const audit = () => recordAudited(context, SERVICE, { action: `purchases ${purchases}`, why });
-  const next = { purchases, since: isoTime(context.ledger.clock()), ...context.actor(), why };
-  const json = { ...purchasesView(next), changed: true };
-  const text = `${purchasesText(next)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
-  if (purchases === "on") {
-    await audit();
-    await writePurchasesSwitch(context.purchases, next);
-    return { json, text };
-  }
-  // Off comes first: the ledger, which takes the audit entry, may be what is damaged.
-  await writePurchasesSwitch(context.purchases, next);
-  try {
-    await audit();
-    return { json, text };
-  } catch (error) {
-    const name = error instanceof Error ? error.name : String(error);
-    const failure = `The audit entry could not be written (${name}); the switch itself records who, when and why.`;
-    return { ok: false, json: { ...json, audit_error: name }, text: `${text}\n${failure}` };
-  }
+type Switched = z.output<(typeof purchasesActions)["purchases off"]["output"]>;
+
+const switchReport = (json: Switched): Report => {
+  if (!json.changed) return { json, text: `Nothing was changed: ${purchasesText(json)}.` };
+  const text = `${purchasesText(json)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
+  if (json.audit_error === undefined) return { json, text };
+  const failure = `The audit entry could not be written (${json.audit_error}); the switch itself records who, when and why.`;
+  return { ok: false, json, text: `${text}\n${failure}` };
 };

@@ -1,0 +1,80 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { getItems } from "../ledger/get-item.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { isoTime } from "../platform/time.ts";
+
+/** A wallet's balance after one of its changes, which `version` counts. */
+export type ChangedBalance = {
+  readonly accountId: string;
+  readonly balanceKobo: number;
+  readonly version: number;
+  readonly changedAtMs: number;
+};
+
+const DAY_MS = 24 * 3_600_000;
+const KEPT_MS = 400 * DAY_MS;
+
+/** `2026-11-22`, in UTC. */
+export const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
+
+/** The item of an account's day in the cache table. */
+const dayPk = (accountId: string, day: string): string => `balances#${accountId}#${day}`;
+
+/** Sets the balance of each account's day to its newest one, unless a newer one is known. Safe to call again. */
+export const setDailyBalances = async (cache: Table, changed: readonly ChangedBalance[]): Promise<void> => {
+  const newest = new Map<string, ChangedBalance>();
+  for (const balance of changed) {
+    const pk = dayPk(balance.accountId, dayOf(balance.changedAtMs));
+    if (balance.version > (newest.get(pk)?.version ?? -1)) newest.set(pk, balance);
+  }
+  for (const [pk, balance] of newest) await setDailyBalance(cache, pk, balance);
+};
+
+const setDailyBalance = async (
+  { db, table }: Table,
+  pk: string,
+  { balanceKobo, version, changedAtMs }: ChangedBalance,
+): Promise<void> => {
+  try {
+    await db.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { pk },
+        UpdateExpression: "SET balance_kobo = :balance, version = :version, expires_at_s = :expires",
+        ConditionExpression: "attribute_not_exists(version) OR version < :version",
+        ExpressionAttributeValues: {
+          ":balance": balanceKobo,
+          ":version": version,
+          ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
+        },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+};
+
+const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
+
+/** The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it. */
+export const readDailyBalances = async (
+  cache: Table,
+  accountId: string,
+  days: number,
+  nowMs: number,
+): Promise<readonly { readonly day: string; readonly balanceKobo: number | undefined }[]> => {
+  const names = Array.from({ length: days }, (_, index) => dayOf(nowMs - (days - 1 - index) * DAY_MS));
+  const items = await getItems(
+    cache,
+    names.map((day) => ({ pk: dayPk(accountId, day) })),
+    dayItem,
+  );
+  const byPk = new Map(items.map(({ pk, balance_kobo }) => [pk, balance_kobo]));
+  let balanceKobo: number | undefined;
+  return names.map((day) => {
+    balanceKobo = byPk.get(dayPk(accountId, day)) ?? balanceKobo;
+    return { day, balanceKobo };
+  });
+};
