@@ -37,10 +37,6 @@ export const queues = {
 >;
 export type QueueName = keyof typeof queues;
 
-/** The dead letters of the ledger's stream and of the schedules, which have no queue of their own. */
-export const streamDeadLetters = (stage: string): string => `${stage}-airtime-ledger-stream-dead-letters`;
-export const scheduleDeadLetters = (stage: string): string => `${stage}-airtime-schedules-dead-letters`;
-
 /** AWS accepts 2 to 1,000. Source: AWS, "Configuring scaling behavior for SQS event source mappings". */
 export const QUEUE_CONCURRENCY_MIN = 2;
 export const QUEUE_CONCURRENCY_MAX = 1_000;

@@ -2,6 +2,7 @@ import { Duration, Names } from "aws-cdk-lib";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -69,8 +70,7 @@ export class QueueConsumer extends Construct {
     this.batchSize = props.batchSize;
     this.concurrencyMax = props.concurrencyMax;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
-      // The admin commands find it by this name.
-      queueName: `${queueName}-dead-letters`,
+      queueName: deadLettersOf(queueName),
       alarms,
       impact,
     });

@@ -4,7 +4,7 @@ import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { EventSourceMapping, FilterCriteria, MetricType, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
-import { streamDeadLetters } from "../queues.ts";
+import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";

@@ -1,9 +1,11 @@
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../access/account-store.ts";
 import type { CatalogStore } from "../catalog/catalog-store.ts";
 import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PurchasesStore } from "../orders/purchases-switch.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import type { QueueUrls } from "../platform/queue-names.ts";
 import type { AddressRules } from "../webhooks/address-guard.ts";
 import type { EndpointStore } from "../webhooks/endpoint.ts";
 
@@ -36,6 +38,8 @@ export type ActionContext = {
   /** For how long an order waits for the upstream's rate limit before it is refunded. */
   readonly waitingMinutes: number;
   readonly keyedHashes: () => Promise<KeyedHashes>;
+  readonly sqs: SQSClient;
+  readonly queues: QueueUrls;
 };
 
 /** The fields of an audit entry that an action gives. */

@@ -1,12 +1,19 @@
+type OperatorErrorOptions = {
+  /** Which admin command helps: `events list shows the event ids`. */
+  readonly command?: string;
+  /** Between sentence and command. */
+  readonly separator?: string;
+  readonly cause?: unknown;
+};
+
 /** A refused action; the message is a sentence, and nothing was changed. */
 export class OperatorError extends Error {
   override readonly name: string = "OperatorError";
   /** The message without the admin command that it recommends. */
   readonly sentence: string;
 
-  /** `command` says which admin command helps: `events list shows the event ids`. */
-  constructor(sentence: string, { command, cause }: { readonly command?: string; readonly cause?: unknown } = {}) {
-    super(command === undefined ? sentence : `${sentence}. ${command}`, { cause });
+  constructor(sentence: string, { command, separator = ". ", cause }: OperatorErrorOptions = {}) {
+    super(command === undefined ? sentence : `${sentence}${separator}${command}`, { cause });
     this.sentence = sentence;
   }
 }

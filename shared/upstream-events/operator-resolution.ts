@@ -59,9 +59,10 @@ export const matchEvent = async (
 ): Promise<readonly Difference[]> => {
   assertOpenEvent(event);
   if (event.reason === "unreadable") {
-    throw new OperatorError(
-      `${storedEventId(event)} cannot be read (${event.problem}): settle its transaction with transactions resolve, then discard it`,
-    );
+    throw new OperatorError(`${storedEventId(event)} cannot be read (${event.problem})`, {
+      command: "settle its transaction with transactions resolve, then discard it",
+      separator: ": ",
+    });
   }
   assertOpen(transaction, ledger.clock());
   if (transaction.mode !== "live") {
@@ -138,9 +139,10 @@ const visibleParts = (phoneNumber: string): readonly [string, string] => {
 const assertNoDifferences = (transaction: Transaction, differences: readonly Difference[]): void => {
   if (differences.length === 0) return;
   const list = differences.map((one) => `${one.field} (${one.event}, not ${one.transaction})`).join(", ");
-  throw new OperatorError(
-    `The event differs from ${referenceOf(transaction)} in ${list}: --although-different matches them nevertheless`,
-  );
+  throw new OperatorError(`The event differs from ${referenceOf(transaction)} in ${list}`, {
+    command: "--although-different matches them nevertheless",
+    separator: ": ",
+  });
 };
 
 /** Closes an event without applying it. */
@@ -179,7 +181,8 @@ const assertOpen = (transaction: Transaction, nowMs: number): void => {
 
 const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(
-    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, which is final: wallet adjust corrects the balance`,
+    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, which is final`,
+    { command: "wallet adjust corrects the balance", separator: ": " },
   );
 
 const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transaction, event: ReadableEvent): void => {

@@ -1,7 +1,7 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import type { queues } from "../../infra/queues.ts";
+import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import type { AdminContext } from "../../tools/admin/context.ts";
-import { deadLettersOf } from "../../tools/local/queues.ts";
 
 type QueueName = keyof typeof queues;
 

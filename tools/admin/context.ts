@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
@@ -24,7 +24,6 @@ export type AdminOptions = {
 export type AdminContext = ActionContext & {
   readonly target: Target;
   readonly upstream: HttpUpstream;
-  readonly sqs: SQSClient;
   readonly secrets: SecretsManagerClient;
   readonly close: () => void;
 };
@@ -72,6 +71,11 @@ export const openAdminContext = async (
       liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),
     }),
     sqs,
+    queues: queueUrls({
+      outcomes: environment.OUTCOMES_QUEUE_URL,
+      delivery: environment.DELIVERY_QUEUE_URL,
+      stage: target.isLocal ? undefined : target.name,
+    }),
     secrets,
     close: () => {
       for (const client of [db, sqs, secrets]) client.destroy();

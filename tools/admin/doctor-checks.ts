@@ -1,6 +1,5 @@
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
-import { scheduleDeadLetters, streamDeadLetters } from "../../infra/queues.ts";
 import { sells } from "../../infra/stages.ts";
 import { purchasesText, purchasesView } from "../../shared/actions/purchases.ts";
 import { readWaitingOrders } from "../../shared/actions/waiting-orders.ts";
@@ -12,6 +11,7 @@ import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { type FauxqsServer, startFauxqs } from "fauxqs";
+import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { ACCOUNT_ID, localClient, REGION } from "./local-aws.ts";
 
@@ -26,7 +27,6 @@ export type LocalQueues = {
   readonly stop: () => Promise<void>;
 };
 
-export const deadLettersOf = (queueName: string): string => `${queueName}-dead-letters`;
 export const queueArn = (queueName: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${queueName}`;
 
 /** Starts SQS with queues and their dead letter queues; messages are stored below `dataDir`, or else in memory. */

@@ -1,5 +1,5 @@
+import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
-import { deadLettersOf } from "../../../tools/local/queues.ts";
 import { observe } from "../../builders/observe.ts";
 import type { TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";

@@ -16,9 +16,10 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
 import { streams } from "../../../infra/streams.ts";
+import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
-import { deadLettersOf, type LocalQueues } from "../../../tools/local/queues.ts";
+import type { LocalQueues } from "../../../tools/local/queues.ts";
 import type { MessageDelivery, StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { readConsent } from "../../../shared/identity/consent.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, callerAccount, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
-import { requireTransaction } from "../lookup.ts";
 import { fields } from "../views/print.ts";
 
 const input = z.object({ reference: z.string(), account: accountField.optional() });

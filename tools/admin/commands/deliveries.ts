@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { deliveriesOf } from "../../../shared/actions/transaction-history.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { readTransactions } from "../../../shared/ledger/find-transactions.ts";
@@ -17,7 +18,6 @@ import { finalStatus, TRANSACTION_UPDATED } from "../../../shared/webhooks/webho
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
-import { requireTransaction } from "../lookup.ts";
 import { fields, table } from "../views/print.ts";
 
 /** How many deliveries the list shows. */

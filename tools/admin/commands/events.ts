@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { requireEvent, requireResolvable } from "../lookup.ts";
+import { afterFlight } from "../in-flight.ts";
 import { fields, naira, orNull, table } from "../views/print.ts";
 import { resolvedView } from "./transactions.ts";
 
@@ -66,12 +67,14 @@ export const addEvents = (program: Command): void => {
 
 const match = async (context: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
   const { reference, why, althoughDifferent: acceptsDifferences } = input;
-  const event = await requireEvent(context, input.event);
-  const transaction = await requireResolvable(context, reference);
-  const decision = { ...context.actor(), why };
-  const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
-  const json = { ...(await resolvedView(context, transaction)), differences };
-  const list = differences.map(
+  const json = await afterFlight(reference, async () => {
+    const event = await requireEvent(context, input.event);
+    const transaction = await requireTransaction(context, reference);
+    const decision = { ...context.actor(), why };
+    const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
+    return { ...(await resolvedView(context, transaction)), differences };
+  });
+  const list = json.differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
   );
   return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { historyOf } from "../../../shared/actions/transaction-history.ts";
 import { readWaitingOrders, waitingOrderJson, waitText } from "../../../shared/actions/waiting-orders.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
@@ -17,7 +18,7 @@ import { resolveTransaction } from "../../../shared/upstream-events/operator-res
 import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
-import { requireResolvable, requireTransaction } from "../lookup.ts";
+import { afterFlight } from "../in-flight.ts";
 import { fields, sections, table } from "../views/print.ts";
 import { transactionJson, transactionsTable, waitingText } from "../views/transactions.ts";
 
@@ -71,9 +72,11 @@ export const addTransactions = (program: Command): void => {
       why: whySchema,
     }),
     run: async (context, { reference, status, why }) => {
-      const transaction = await requireResolvable(context, reference);
-      await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why });
-      const json = await resolvedView(context, transaction);
+      const json = await afterFlight(reference, async () => {
+        const transaction = await requireTransaction(context, reference);
+        await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why });
+        return resolvedView(context, transaction);
+      });
       return { json, text: fields(json) };
     },
   });

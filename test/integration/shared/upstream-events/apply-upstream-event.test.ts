@@ -23,11 +23,12 @@ import {
 import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
-import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
+import { startQueues } from "../../../../tools/local/queues.ts";
 import {
   anEvent,
   anOpenOrder,

@@ -2,9 +2,10 @@ import { networkInterfaces } from "node:os";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
+import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
-import { deadLettersOf, startQueues } from "../../../../tools/local/queues.ts";
+import { startQueues } from "../../../../tools/local/queues.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 
 /** A queue with a visibility timeout of 1 s and 2 receives, its consumer, and the events of its invocations. */
