@@ -148,12 +148,35 @@ export const functionSpecs = {
     queries: ["by_owner", "by_open"],
     impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
   },
+  "console-api": {
+    memoryMb: 512,
+    timeoutS: API_FUNCTION_TIMEOUT_S,
+    // `webhook test` leaves from the same addresses as webhooks do.
+    egress: true,
+    tables: {
+      access: ["BatchGetItem", "PutItem", "UpdateItem"],
+      ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+      cache: ["GetItem", "PutItem"],
+    },
+    queries: ["by_owner", "by_upstream_reference", "by_open"],
+    sendsTo: ["delivery"],
+    impact: "People cannot use the console; no app is affected, and `npm run admin` works.",
+  },
+  "serve-console": { memoryMb: 256, timeoutS: 10, impact: "The console's pages are not served; no app is affected." },
   "serve-docs": { memoryMb: 256, timeoutS: 10, impact: "The API documentation is not served." },
   "not-found": { memoryMb: 256, timeoutS: 10, impact: "Unknown paths return 500 instead of 404." },
 } as const satisfies Record<string, FunctionSpec>;
 export type FunctionName = keyof typeof functionSpecs;
 
+/** The functions that exist only in a stage with a console. */
+export const consoleFunctions = ["console-api", "serve-console"] as const satisfies readonly FunctionName[];
+export type ConsoleFunctionName = (typeof consoleFunctions)[number];
+
 /** Every function's name. */
 export const functionNames: readonly FunctionName[] = Object.keys(functionSpecs).filter(
   (name): name is FunctionName => name in functionSpecs,
 );
+
+/** The functions of a stage, with or without a console. */
+export const functionNamesOf = ({ console }: { readonly console?: unknown }): readonly FunctionName[] =>
+  functionNames.filter((name) => console !== undefined || !consoleFunctions.some((known) => known === name));

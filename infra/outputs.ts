@@ -13,6 +13,9 @@ export const outputOf = (variable: string): string =>
 /** The output with the base URL, `/v1` included. */
 export const API_URL_OUTPUT = "ApiUrl";
 
+/** The output with the URL of the console, in a stage that has one. */
+export const CONSOLE_URL_OUTPUT = "ConsoleUrl";
+
 /** The output with the ARN of the topic that alarms notify. */
 export const ALARM_TOPIC_OUTPUT = "AlarmTopic";
 

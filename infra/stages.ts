@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { consoleSettings } from "../shared/console/console-settings.ts";
 import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN, WAITING_MINUTES_MAX } from "../shared/platform/env.ts";
@@ -154,6 +155,12 @@ export const stageSettings = z
     /** Receives the alarms; needed by a stage that sells. */
     alarmEmail: z.email().optional(),
     domain: domain.optional(),
+    /** The web console; absent if the stage has none. */
+    console: consoleSettings
+      .refine(({ issuer, tokenOrigin = issuer }) => [issuer, tokenOrigin].every((url) => url.startsWith("https://")), {
+        error: "People sign in over https only: issuer and tokenOrigin must begin with https://",
+      })
+      .optional(),
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),

@@ -10,8 +10,10 @@ import {
   type HttpRouteIntegrationConfig,
   HttpRouteKey,
   HttpStage,
+  type IHttpRouteAuthorizer,
   LogGroupLogDestination,
 } from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpJwtAuthorizer } from "aws-cdk-lib/aws-apigatewayv2-authorizers";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
@@ -20,13 +22,14 @@ import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { isOrder, type Route, routeKey } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "../console-routes.ts";
 import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
 export interface ApiProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, "domain" | "logRetentionDays" | "requestsPerSecondMax">;
+  readonly settings: Pick<StageSettings, "console" | "domain" | "logRetentionDays" | "requestsPerSecondMax">;
 }
 
 /**
@@ -38,6 +41,12 @@ const gatewayResponses = {
   GatewayFailures: '{ ($.status = "5*") && ($.answered != "5*") }',
   GatewayThrottles: '{ ($.status = "429") && ($.answered != "429") && ($.route != "$default") }',
 } as const;
+
+/** Actions of the console that were refused because the person may not do them. */
+const CONSOLE_REFUSALS = `{ ($.status = "403") && (${consoleRoutes
+  .filter(({ needsToken }) => needsToken)
+  .map((route) => `($.route = "${consoleRouteKey(route)}")`)
+  .join(" || ")}) }`;
 
 /** The HTTP API: routes to functions, access logs, throttling. */
 export class Api extends Construct {
@@ -52,13 +61,16 @@ export class Api extends Construct {
   private readonly stage: string;
   private readonly deployment: HttpStage;
   private readonly requestsPerSecondMax: number;
+  /** Verifies the tokens of people; absent if the stage has no console. */
+  private readonly authorizer: IHttpRouteAuthorizer | undefined;
   private readonly integrations = new Map<ServiceFunction, FunctionIntegration>();
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
     super(scope, id);
-    const { domain, logRetentionDays, requestsPerSecondMax } = settings;
+    const { console, domain, logRetentionDays, requestsPerSecondMax } = settings;
     this.stage = stage;
     this.requestsPerSecondMax = requestsPerSecondMax;
+    this.authorizer = console && new HttpJwtAuthorizer("Console", console.issuer, { jwtAudience: [console.clientId] });
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
@@ -94,6 +106,7 @@ export class Api extends Construct {
       "Every function authenticates the key itself, because the same write counts the request",
     );
     this.addGatewayMetrics();
+    if (console) this.countConsoleRefusals();
   }
 
   /** 5xx responses in 5 minutes that no function returned. */
@@ -104,6 +117,29 @@ export class Api extends Construct {
   /** 429 responses in 5 minutes that no function returned, on known paths. */
   get throttles(): Metric {
     return this.gatewayMetric("GatewayThrottles");
+  }
+
+  /** 403 responses of the console's actions in 5 minutes. */
+  get consoleRefusals(): Metric {
+    return this.gatewayMetric("ConsoleRefusals");
+  }
+
+  /** Where people open the console. */
+  get consoleUrl(): string {
+    return `${this.url.slice(0, -"/v1".length)}/console`;
+  }
+
+  /** Adds a route of the console. */
+  addConsoleRoute(route: ConsoleRoute, handler: ServiceFunction): void {
+    const [added] = this.api.addRoutes({
+      path: route.path,
+      methods: [HttpMethod[route.method]],
+      integration: this.integrationOf(handler),
+      ...(route.needsToken && this.authorizer && { authorizer: this.authorizer }),
+    });
+    if (added !== undefined) {
+      this.limit(added, consoleRouteKey(route), limitOf(this.requestsPerSecondMax, route.share));
+    }
   }
 
   /** Adds a route with its share of the stage's rate limit. */
@@ -156,7 +192,7 @@ export class Api extends Construct {
     return integration;
   }
 
-  private gatewayMetric(name: keyof typeof gatewayResponses): Metric {
+  private gatewayMetric(name: keyof typeof gatewayResponses | "ConsoleRefusals"): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName: `${name}-${this.stage}`,
@@ -179,6 +215,16 @@ export class Api extends Construct {
       filterPattern: FilterPattern.literal(gatewayResponses.GatewayThrottles),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.throttles.metricName,
+      metricValue: "1",
+    });
+  }
+
+  private countConsoleRefusals(): void {
+    new MetricFilter(this, "Refusals", {
+      logGroup: this.accessLogs,
+      filterPattern: FilterPattern.literal(CONSOLE_REFUSALS),
+      metricNamespace: METRICS_NAMESPACE,
+      metricName: this.consoleRefusals.metricName,
       metricValue: "1",
     });
   }

@@ -1,16 +1,15 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
-import type { FunctionName } from "../functions.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
-import type { ServiceFunction } from "./service-function.ts";
+import type { ServiceFunctions } from "./service-function.ts";
 
 export interface DashboardProps {
   readonly stage: string;
   readonly api: Api;
-  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+  readonly functions: ServiceFunctions;
   readonly queues: Readonly<Record<string, QueueConsumer>>;
   readonly alarms: Alarms;
 }

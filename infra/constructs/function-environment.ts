@@ -33,6 +33,7 @@ export const settingsValues = (
   WAITING_MINUTES: String(settings.waiting.minutes),
   WORKERS: settings.workers,
   AWS_CALLS: settings.awsCalls,
+  CONSOLE: settings.console === undefined ? "" : JSON.stringify(settings.console),
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });

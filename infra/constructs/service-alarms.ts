@@ -3,17 +3,17 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
-import type { FunctionName } from "../functions.ts";
 import { outputOf } from "../outputs.ts";
 import { type TableShape, tables as tableShapes } from "../tables.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import { type Data, type TableName, tableNames } from "./data.ts";
-import type { ServiceFunction } from "./service-function.ts";
+import type { ServiceFunctions } from "./service-function.ts";
 
 export interface ServiceAlarmsProps {
   readonly api: Api;
-  readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+  readonly functions: ServiceFunctions;
+  readonly hasConsole: boolean;
   readonly tables: Data["tables"];
   readonly logBytesPerHourMax: number;
   readonly waitingMinutes: number;
@@ -21,6 +21,8 @@ export interface ServiceAlarmsProps {
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
+/** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
+const CONSOLE_REFUSALS_MAX = 10;
 
 /** Thresholds on what reconcile-ledger measures. */
 const thresholds = [
@@ -61,7 +63,7 @@ const thresholds = [
 /** The alarms that belong to no single queue, stream or schedule. */
 export const addServiceAlarms = (
   alarms: Alarms,
-  { api, functions, tables, logBytesPerHourMax, waitingMinutes }: ServiceAlarmsProps,
+  { api, functions, hasConsole, tables, logBytesPerHourMax, waitingMinutes }: ServiceAlarmsProps,
 ): void => {
   for (const [name, each] of Object.entries(functions)) {
     const id = each.node.id;
@@ -94,6 +96,13 @@ export const addServiceAlarms = (
     impact:
       "Callers, or the upstream, got a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
   });
+  if (hasConsole) {
+    alarms.addThresholdAlarm("ConsoleRefusals", {
+      metric: api.consoleRefusals,
+      threshold: CONSOLE_REFUSALS_MAX,
+      impact: `No customer loses anything, but somebody tries what they may not do: more than ${CONSOLE_REFUSALS_MAX} actions of the console were refused in 5 minutes. Find the person in the log of console-api; runbook, "Refused actions of the console".`,
+    });
+  }
   for (const { id, name, threshold, impact } of thresholds) {
     alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), threshold, impact });
   }
@@ -103,7 +112,7 @@ export const addServiceAlarms = (
     impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waitingMinutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
   for (const [event, { level, meaning, action }] of Object.entries(logEvents)) {
-    if (level !== "alarm") continue;
+    if (level !== "alarm" || (event.startsWith("console.") && !hasConsole)) continue;
     alarms.addThresholdAlarm(`Event-${event}`, {
       metric: alarms.stageMetric("Alarms", "Sum", { Event: event }),
       threshold: 0,

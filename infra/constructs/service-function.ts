@@ -15,7 +15,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { buildSync } from "esbuild";
 import { bundleOptions, functionEntry, projectRoot } from "../bundle/bundle.ts";
-import { type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
+import { type ConsoleFunctionName, type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
@@ -32,6 +32,12 @@ export interface ServiceFunctionProps {
   readonly canary?: CanaryRelease | undefined;
   readonly tracing?: "active" | undefined;
 }
+
+/** The functions of a stage; those of the console are absent if it has none. */
+export type ServiceFunctions = Readonly<
+  Record<Exclude<FunctionName, ConsoleFunctionName>, ServiceFunction> &
+    Partial<Record<ConsoleFunctionName, ServiceFunction>>
+>;
 
 /** What Lambda needs to attach a function to a VPC; AWS authorises these without a resource. */
 const NETWORK_INTERFACE_ACTIONS = [

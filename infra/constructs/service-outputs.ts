@@ -1,6 +1,6 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../outputs.ts";
+import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, CONSOLE_URL_OUTPUT, outputOf } from "../outputs.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 
@@ -10,10 +10,11 @@ export interface ServiceOutputsProps {
   /** Its URL. */
   readonly dashboard: string;
   readonly alarms: Alarms;
+  readonly hasConsole: boolean;
 }
 
 /** The outputs that operators and the admin commands read. */
-export const addOutputs = (stack: Stack, { values, api, dashboard, alarms }: ServiceOutputsProps): void => {
+export const addOutputs = (stack: Stack, { values, api, dashboard, alarms, hasConsole }: ServiceOutputsProps): void => {
   const addOutput = (name: string, value: string, description: string): void => {
     new CfnOutput(stack, `Output${name}`, { value, description }).overrideLogicalId(name);
   };
@@ -25,6 +26,7 @@ export const addOutputs = (stack: Stack, { values, api, dashboard, alarms }: Ser
   );
   addOutput("DashboardUrl", dashboard, "Alarms, queues and open transactions");
   addOutput(ALARM_TOPIC_OUTPUT, alarms.topic.topicArn, "Subscribe those who must receive alarms");
+  if (hasConsole) addOutput(CONSOLE_URL_OUTPUT, api.consoleUrl, "The console of callers and operators");
   if (api.domainTarget !== undefined)
     addOutput("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");
   for (const [variable, value] of Object.entries(values)) {

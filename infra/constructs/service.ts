@@ -2,6 +2,7 @@ import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type Route, routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
+import { consoleRoutes } from "../console-routes.ts";
 import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
 import { type QueueName, queues } from "../queues.ts";
 import { isWorker, scheduledFunctions } from "../schedules.ts";
@@ -19,7 +20,7 @@ import { OperatorPolicies } from "./operator-policies.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
-import { ServiceFunction } from "./service-function.ts";
+import { ServiceFunction, type ServiceFunctions } from "./service-function.ts";
 import { addOutputs } from "./service-outputs.ts";
 import { StreamConsumer } from "./stream-consumer.ts";
 
@@ -36,7 +37,7 @@ export class Service extends Stack {
   private readonly props: ServiceProps;
   private readonly network: FunctionNetwork | undefined;
   private readonly canary: CanaryRelease | undefined;
-  private readonly functions: Readonly<Record<FunctionName, ServiceFunction>>;
+  private readonly functions: ServiceFunctions;
 
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
@@ -71,6 +72,9 @@ export class Service extends Stack {
 
     for (const route of Object.values<Route>(routes)) api.addRoute(route, this.functionNamed(route.function));
     api.addDefaultRoute(this.functions["not-found"]);
+    if (settings.console) {
+      for (const route of consoleRoutes) api.addConsoleRoute(route, this.functionNamed(route.function));
+    }
 
     const isWorking = settings.workers === "on";
     outcomes.addConsumer(this.functions[queues.outcomes.consumer], isWorking);
@@ -91,6 +95,7 @@ export class Service extends Stack {
     addServiceAlarms(alarms, {
       api,
       functions: this.functions,
+      hasConsole: settings.console !== undefined,
       tables: data.tables,
       logBytesPerHourMax: settings.logBytesPerHourMax,
       waitingMinutes: settings.waiting.minutes,
@@ -102,7 +107,7 @@ export class Service extends Stack {
       queues: { outcomes, delivery },
       alarms,
     });
-    addOutputs(this, { values, api, dashboard, alarms });
+    addOutputs(this, { values, api, dashboard, alarms, hasConsole: settings.console !== undefined });
   }
 
   private addQueue(name: QueueName, alarms: Alarms, impact: string): QueueConsumer {
@@ -119,7 +124,7 @@ export class Service extends Stack {
   private makeFunctions(
     values: FunctionEnvironment,
     queueConsumers: Readonly<Record<QueueName, QueueConsumer>>,
-  ): Record<FunctionName, ServiceFunction> {
+  ): ServiceFunctions {
     const make = (name: FunctionName) => this.makeFunction(name, values, queueConsumers);
     return {
       "list-catalog": make("list-catalog"),
@@ -136,6 +141,10 @@ export class Service extends Stack {
       "reconcile-ledger": make("reconcile-ledger"),
       "serve-docs": make("serve-docs"),
       "not-found": make("not-found"),
+      ...(this.props.settings.console && {
+        "console-api": make("console-api"),
+        "serve-console": make("serve-console"),
+      }),
     };
   }
 
@@ -187,8 +196,9 @@ export class Service extends Stack {
 
   private functionNamed(name: string): ServiceFunction {
     const found = functionNames.find((known) => known === name);
-    if (found === undefined) throw new Error(`The route table names ${name}, which is not in infra/functions.ts`);
-    return this.functions[found];
+    const created = found && this.functions[found];
+    if (created === undefined) throw new Error(`The route table names ${name}, which the stage does not have`);
+    return created;
   }
 }
 

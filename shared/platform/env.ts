@@ -48,6 +48,8 @@ export const environment = z.object({
   WAITING_MINUTES: z.coerce.number().int().min(0).max(WAITING_MINUTES_MAX),
   /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
   WORKERS: z.enum(["on", "off"]),
+  /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
+  CONSOLE: z.string(),
   /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
   AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
 });
@@ -128,6 +130,22 @@ export const functionEnvironments = {
       AWS_CALLS: true,
     })
     .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "console-api": environment
+    .pick({
+      ACCESS_TABLE: true,
+      LEDGER_TABLE: true,
+      CACHE_TABLE: true,
+      OUTCOMES_QUEUE_URL: true,
+      DELIVERY_QUEUE_URL: true,
+      WEBHOOK_ALLOWED_CIDRS: true,
+      WEBHOOK_REFUSED_HOSTS: true,
+      PURCHASES_INITIALLY: true,
+      WAITING_MINUTES: true,
+      CONSOLE: true,
+      AWS_CALLS: true,
+    })
+    .extend({ REFERENCE_KEY_SECRET_ID: secretId, WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
+  "serve-console": environment.pick({ CONSOLE: true }),
   "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),
 } as const;

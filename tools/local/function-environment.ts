@@ -38,6 +38,7 @@ export const functionEnvironment = ({
   PHONE_RETENTION_DAYS: "400",
   PURCHASES_INITIALLY: "on",
   WAITING_MINUTES: "15",
+  CONSOLE: "",
   WORKERS: workers,
   AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.

@@ -130,6 +130,7 @@ export const startSystem = async (): Promise<System> => {
     PHONE_RETENTION_DAYS: "400",
     PURCHASES_INITIALLY: "on",
     WAITING_MINUTES: "15",
+    CONSOLE: "",
     WORKERS: "on",
     AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };

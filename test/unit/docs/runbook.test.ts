@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { aConsole } from "../../builders/console.ts";
 import { type Resource, templatesOf } from "../../builders/templates.ts";
 
 /** Goal: whoever is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
-const { service } = templatesOf("prod");
+const { service } = templatesOf("prod", { console: aConsole });
 /** Those of a canary release notify nobody. */
 const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmActions !== undefined);
 

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../infra/settings-error.ts";
 import { type Stages, sells, settingsOf, stageSettings, stages, THROW_AWAY_STAGE } from "../../../infra/stages.ts";
+import { consoleSettings } from "../../../shared/console/console-settings.ts";
+import { aConsole } from "../../builders/console.ts";
 
 const dear = { nin: { basic: 1, advanced: 2, retrieve: 3 }, bvn: { basic: 1, advanced: 2, retrieve: 3 } };
 
@@ -13,6 +15,8 @@ const existing = {
 };
 
 describe("settingsOf", () => {
+  const withConsole = (changes: object) => ({ console: { ...aConsole, ...changes } });
+
   const sentenceFor = (changes: object): string => {
     try {
       settingsOf("prod", { prod: { ...stages.prod, ...changes } });
@@ -45,6 +49,41 @@ describe("settingsOf", () => {
       { egress: { kind: "none" }, webhookAllowedCidrs: ["10.1.0.0/16"] },
       "webhookAllowedCidrs: There is no route to private ranges without a VPC: choose another egress",
     ],
+    [
+      withConsole({ issuer: "http://login.example.com" }),
+      "console: People sign in over https only: issuer and tokenOrigin must begin with https://",
+    ],
+    [
+      withConsole({ tokenOrigin: "http://login.example.com" }),
+      "console: People sign in over https only: issuer and tokenOrigin must begin with https://",
+    ],
+    [
+      withConsole({ issuer: "login.example.com" }),
+      "console.issuer: The issuer must be a URL that begins with https://",
+    ],
+    [
+      withConsole({ issuer: "https://airtime.auth.eu-west-1.amazoncognito.com" }),
+      "console.issuer: This is Cognito's sign-in domain: the issuer is https://cognito-idp.REGION.amazonaws.com/POOL",
+    ],
+    [
+      withConsole({ issuer: "https://login.example.com/.well-known/openid-configuration" }),
+      "console.issuer: Name the issuer, which is the address of the provider's discovery document without /.well-known",
+    ],
+    [
+      withConsole({ issuer: "https://login.example.com?tenant=1" }),
+      "console.issuer: An issuer has neither a query nor a fragment",
+    ],
+    [
+      withConsole({ readerGroup: aConsole.operatorGroup }),
+      "console.readerGroup: The group of readers must be another one than that of operators",
+    ],
+    [withConsole({ scope: "email profile" }), "console.scope: Without the scope openid a provider issues no ID token"],
+    [withConsole({ scope: "openid  email" }), "console.scope: Write scopes with one space between them"],
+    [
+      withConsole({ tokenOrigin: "https://login.example.com/token" }),
+      "console.tokenOrigin: An origin has no path, and no slash at its end",
+    ],
+    [withConsole({ clientSecret: "x" }), 'console: Unrecognized key: "clientSecret"'],
     [{ account: undefined }, "account: A stage that sells must name its AWS account and region"],
     [{ region: undefined }, "account: A stage that sells must name its AWS account and region"],
     [{ account: "1234" }, "account: An AWS account id has 12 digits"],
@@ -122,6 +161,15 @@ describe("settingsOf", () => {
     expect(settingsOf("prod").release).toEqual({ kind: "canary", percent: 10, minutes: 10 });
   });
 
+  test("the console's issuer is kept to the character, and claim and scopes have what most providers use", () => {
+    expect(settingsOf("prod", { prod: { ...stages.prod, console: aConsole } }).console).toEqual({
+      ...aConsole,
+      issuer: "https://login.example.com/",
+      groupsClaim: "groups",
+      scope: "openid email profile",
+    });
+  });
+
   test("the settings of every stage are valid", () => {
     for (const stage of Object.keys(stages)) expect(() => settingsOf(stage)).not.toThrow();
   });
@@ -157,4 +205,10 @@ test("docs/deployment.md lists every setting of a stage", () => {
   const [, section = ""] = readFileSync("docs/deployment.md", "utf8").split("\n## Settings\n");
   const rows = [...section.matchAll(/^\| (`[^|]*`) \|/gm)].join("\n");
   expect(Object.keys(stageSettings.shape).filter((name) => !rows.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("docs/deployment.md explains every field of the setting console", () => {
+  const [, rest = ""] = readFileSync("docs/deployment.md", "utf8").split("\n## Add the console\n");
+  const [section = ""] = rest.split("\n## ");
+  expect(Object.keys(consoleSettings.shape).filter((name) => !section.includes(name))).toEqual([]);
 });

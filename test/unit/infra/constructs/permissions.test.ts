@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type FunctionName, functionNames, functionSpecs } from "../../../../infra/functions.ts";
+import { type FunctionName, functionNames, functionNamesOf, functionSpecs } from "../../../../infra/functions.ts";
+import { aConsole } from "../../../builders/console.ts";
 import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates.ts";
 
-const { service, data } = templatesOf("prod");
+const { service, data } = templatesOf("prod", { console: aConsole });
 const sandbox = templatesOf("sandbox");
 
 /** The statements of the role of the function with this name. */
@@ -88,6 +89,18 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_owner": "Query",
     "Ledger/index/by_open": "Query",
   },
+  "console-api": {
+    Access: "BatchGetItem PutItem UpdateItem",
+    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
+    "Ledger/index/by_owner": "Query",
+    "Ledger/index/by_upstream_reference": "Query",
+    "Ledger/index/by_open": "Query",
+    Cache: "GetItem PutItem",
+    DeliveryQueue: "SendMessage",
+    ReferenceKey: READ,
+    WebhookKey: READ,
+  },
+  "serve-console": {},
   "serve-docs": {},
   "not-found": {},
 };
@@ -130,7 +143,7 @@ describe("functions' permissions", () => {
     for (const stack of [service, data, sandbox.service, sandbox.data]) {
       for (const { Properties } of stack.all("AWS::IAM::Role")) expect(Properties.ManagedPolicyArns).toBeUndefined();
     }
-    expect(sandbox.service.all("AWS::IAM::Role")).toHaveLength(functionNames.length);
+    expect(sandbox.service.all("AWS::IAM::Role")).toHaveLength(functionNamesOf({}).length);
     // The one of its canary releases is tested in canary-release.test.ts.
     expect(service.all("AWS::IAM::Role")).toHaveLength(functionNames.length + 1);
     expect(service.all("AWS::IAM::Policy")).toHaveLength(functionNames.length);

@@ -1,15 +1,17 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
 import { functionNames, functionSpecs } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streams } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
+import { aConsole } from "../../../builders/console.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
-const { service, data } = templatesOf("prod");
+const { service, data } = templatesOf("prod", { console: aConsole });
 const functions = service.all("AWS::Lambda::Function");
 /** Those of a release have a name of their own, and notify nobody. */
 const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined);
@@ -136,9 +138,12 @@ describe("the API", () => {
     return [z.string().parse(Properties.RouteKey), integrations.get(idIn(integration))];
   });
 
-  test("every route of the table has its function, the default route has not-found, and there is no other route", () => {
-    const expected = Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]);
-    expect(served.length).toBe(Object.keys(routes).length + 1);
+  test("every route of both tables has its function, the default route has not-found, and there is no other route", () => {
+    const expected = [
+      ...Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]),
+      ...consoleRoutes.map((route): [string, string] => [consoleRouteKey(route), route.function]),
+    ];
+    expect(served.length).toBe(expected.length + 1);
     expect(new Map(served)).toEqual(new Map([...expected, ["$default", "not-found"]]));
   });
 
@@ -147,7 +152,8 @@ describe("the API", () => {
     z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
   );
   const rates = (requestsPerSecondMax: number): Record<string, number> => {
-    const [stage] = templatesOf("prod", { requestsPerSecondMax }).service.all("AWS::ApiGatewayV2::Stage");
+    const { service: limited } = templatesOf("prod", { requestsPerSecondMax, console: aConsole });
+    const [stage] = limited.all("AWS::ApiGatewayV2::Stage");
     const limits = Object.entries(settings.parse(stage?.Properties.RouteSettings));
     for (const [, limit] of limits) expect(limit.ThrottlingBurstLimit).toBe(limit.ThrottlingRateLimit);
     return Object.fromEntries(limits.map(([key, { ThrottlingRateLimit }]) => [key, ThrottlingRateLimit]));
@@ -160,6 +166,8 @@ describe("the API", () => {
       const share = isOrder(route) ? 1 : route.document ? 0.1 : 0.5;
       expect(limits[routeKey(route)], route.path).toBe(200 * share);
     }
+    for (const route of consoleRoutes) expect(limits[consoleRouteKey(route)], route.path).toBe(200 * route.share);
+    expect(Math.max(...consoleRoutes.map(({ share }) => share))).toBeLessThan(0.5);
     expect(limits.$default).toBe(20);
     expect(Math.min(...Object.values(rates(1)))).toBe(1);
   });

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
 import { settingsOf, stageSettings } from "../../../../infra/stages.ts";
+import { aConsole } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { changedSettings, type Resource, templatesOf } from "../../../builders/templates.ts";
 
@@ -83,6 +84,7 @@ describe("tags", () => {
 
   /** The types of these stacks that AWS cannot tag. Source: AWS, CloudFormation resource provider schemas. */
   const untaggable = [
+    "AWS::ApiGatewayV2::Authorizer",
     "AWS::ApiGatewayV2::Integration",
     "AWS::ApiGatewayV2::Route",
     "AWS::CDK::Metadata",
@@ -104,7 +106,7 @@ describe("tags", () => {
 
   test("every resource that AWS can tag has the tags service, stage and cost-centre", () => {
     const types = new Set<string>();
-    for (const resource of every(templatesOf("prod", { costCentre: "payments" }))) {
+    for (const resource of every(templatesOf("prod", { costCentre: "payments", console: aConsole }))) {
       if (untaggable.includes(resource.Type)) continue;
       types.add(resource.Type);
       const own = new Map(tagsOf(resource)?.map(({ Key, Value }) => [Key, Value]));

@@ -1,0 +1,54 @@
+import * as z from "zod";
+
+const scopes = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+const DISCOVERY = "/.well-known/openid-configuration";
+/** Its tokens name another issuer. Source: AWS, "Amazon Cognito endpoints and quotas" and "Verifying JSON web tokens". */
+const COGNITO_SIGN_IN_DOMAIN = /\.auth(-fips)?\.[a-z0-9-]+\.amazoncognito\.com$/;
+
+/** How people sign in to the console, and what their groups mean: the setting `console` of a stage. */
+export const consoleSettings = z
+  .strictObject({
+    /**
+     * The provider's issuer exactly as its tokens have it. API Gateway compares the text, so that a slash at its end
+     * counts.
+     */
+    issuer: z
+      .url({ protocol: /^https?$/, abort: true, error: "The issuer must be a URL that begins with https://" })
+      .refine((issuer) => !issuer.endsWith(DISCOVERY), {
+        error: `Name the issuer, which is the address of the provider's discovery document without ${DISCOVERY}`,
+      })
+      .refine((issuer) => !/[?#]/.test(issuer), { error: "An issuer has neither a query nor a fragment" })
+      .refine((issuer) => !COGNITO_SIGN_IN_DOMAIN.test(new URL(issuer).hostname), {
+        error:
+          "This is Cognito's sign-in domain: the issuer is https://cognito-idp.REGION.amazonaws.com/POOL, and the sign-in domain is the tokenOrigin",
+      }),
+    /** The id that the provider gave the console: the `aud` of its ID tokens. */
+    clientId: z.string().min(1),
+    /** Members of this group may do everything. */
+    operatorGroup: z.string().min(1),
+    /** Members of this group see everything, and change nothing. */
+    readerGroup: z.string().min(1),
+    /** The claim of the ID token that lists the person's groups. */
+    groupsClaim: z.string().min(1).default("groups"),
+    /** What the page asks the provider for. */
+    scope: z
+      .string()
+      .regex(scopes, "Write scopes with one space between them")
+      .refine((scope) => scope.split(" ").includes("openid"), {
+        error: "Without the scope openid a provider issues no ID token",
+      })
+      .default("openid email profile"),
+    /** Where the provider issues tokens, if that is another origin than the issuer's: the page may call no others. */
+    tokenOrigin: z
+      .url({ protocol: /^https?$/, abort: true, error: "The tokenOrigin must be an origin that begins with https://" })
+      .refine((url) => new URL(url).origin === url, { error: "An origin has no path, and no slash at its end" })
+      .optional(),
+  })
+  .refine(({ operatorGroup, readerGroup }) => operatorGroup !== readerGroup, {
+    error: "The group of readers must be another one than that of operators: its members would be operators",
+    path: ["readerGroup"],
+  });
+export type ConsoleSettings = z.output<typeof consoleSettings>;
+
+/** The setting in the environment of a function. */
+export const parseConsoleSettings = (text: string): ConsoleSettings => consoleSettings.parse(JSON.parse(text));

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
+import { consoleFunctions } from "../../../../infra/functions.ts";
+import { logEvents } from "../../../../shared/platform/log-events.ts";
+import { aConsole } from "../../../builders/console.ts";
+import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+
+/** Goal: the setting `console` of a stage adds the console and changes nothing else. */
+const bare = templatesOf("prod");
+const { service, data, network } = templatesOf("prod", { console: aConsole });
+const added = service.every.filter(({ id }) => !bare.service.every.some((known) => known.id === id));
+
+const ofType = (type: string): readonly Resource[] => added.filter(({ Type }) => Type === type);
+
+describe("a stage without a console", () => {
+  test("a stage without a console has no function, route, authorizer, alarm or output of one", () => {
+    const text = JSON.stringify(bare.service).replaceAll("console.aws.amazon.com", "");
+    expect(text).not.toMatch(/console/i);
+    expect(bare.service.all("AWS::ApiGatewayV2::Authorizer")).toEqual([]);
+  });
+
+  /** Properties that list the parts of the whole service. */
+  const lists: Readonly<Record<string, string>> = {
+    "AWS::ApiGatewayV2::Stage": "RouteSettings",
+    "AWS::CloudWatch::Dashboard": "DashboardBody",
+  };
+  const withoutList = ({ DependsOn: _, ...resource }: Resource) => ({
+    ...resource,
+    Properties: { ...resource.Properties, [lists[resource.Type] ?? ""]: undefined },
+  });
+
+  test("a console changes no other resource of the stage, except the limits of routes and the dashboard", () => {
+    const kept = service.every.filter((resource) => !added.includes(resource));
+    const listed = kept.filter(({ Type }) => Object.hasOwn(lists, Type));
+    const same = (resources: readonly Resource[]) => resources.filter(({ Type }) => !Object.hasOwn(lists, Type));
+    expect(same(kept)).toEqual(same(bare.service.every));
+    expect(listed.map(withoutList)).toEqual(
+      bare.service.every.filter(({ Type }) => Object.hasOwn(lists, Type)).map(withoutList),
+    );
+    expect({ data: data.every, network: network?.every }).toEqual({
+      data: bare.data.every,
+      network: bare.network?.every,
+    });
+    expect(service.outputs).toMatchObject(bare.service.outputs);
+  });
+});
+
+describe("the console of a stage", () => {
+  test("the console adds its functions, its routes, one authorizer, and what each function has", () => {
+    const counts = Object.fromEntries(
+      [...new Set(added.map(({ Type }) => Type))].map((type) => [type, ofType(type).length]),
+    );
+    const functions = consoleFunctions.length;
+    expect(counts).toMatchObject({
+      "AWS::Lambda::Function": functions,
+      "AWS::IAM::Role": functions,
+      "AWS::IAM::Policy": functions,
+      "AWS::Logs::LogGroup": functions,
+      "AWS::ApiGatewayV2::Route": consoleRoutes.length,
+      "AWS::Lambda::Permission": consoleRoutes.length,
+      "AWS::ApiGatewayV2::Authorizer": 1,
+      "AWS::Logs::MetricFilter": 1,
+    });
+  });
+
+  test("API Gateway verifies a token of the stage's provider, as it is written there, for the stage's client", () => {
+    const [authorizer] = service.all("AWS::ApiGatewayV2::Authorizer");
+    expect(authorizer?.Properties).toMatchObject({
+      AuthorizerType: "JWT",
+      IdentitySource: ["$request.header.Authorization"],
+      JwtConfiguration: { Issuer: aConsole.issuer, Audience: [aConsole.clientId] },
+    });
+  });
+
+  test("every route to console-api needs a token, and no other route of the service does", () => {
+    const protectedKeys = service
+      .all("AWS::ApiGatewayV2::Route")
+      .filter(({ Properties }) => Properties.AuthorizationType === "JWT")
+      .map(({ Properties }) => {
+        expect(service.get(idIn(Properties.AuthorizerId)).Type).toBe("AWS::ApiGatewayV2::Authorizer");
+        return z.string().parse(Properties.RouteKey);
+      });
+    expect(protectedKeys.toSorted()).toEqual(["GET /console/api/{path+}", "POST /console/api/{path+}"]);
+    expect(
+      consoleRoutes
+        .filter((route) => route.function === "console-api")
+        .map(consoleRouteKey)
+        .toSorted(),
+    ).toEqual(protectedKeys.toSorted());
+  });
+
+  test("more than 10 refused actions in 5 minutes raise an alarm, and only the routes of actions count", () => {
+    const [filter] = ofType("AWS::Logs::MetricFilter");
+    expect(filter?.Properties.FilterPattern).toBe(
+      '{ ($.status = "403") && (($.route = "GET /console/api/{path+}") || ($.route = "POST /console/api/{path+}")) }',
+    );
+    const [alarm, ...others] = ofType("AWS::CloudWatch::Alarm").filter(
+      ({ Properties }) => Properties.MetricName === "ConsoleRefusals-prod",
+    );
+    expect(others).toEqual([]);
+    expect(alarm?.Properties).toMatchObject({ Threshold: 10, Period: 300, TreatMissingData: "notBreaching" });
+  });
+
+  test("the alarms on events of the console exist only with it", () => {
+    const events = Object.entries(logEvents).filter(
+      ([event, { level }]) => level === "alarm" && event.startsWith("console."),
+    );
+    const own = ofType("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.MetricName === "Alarms");
+    expect(own).toHaveLength(events.length);
+    for (const [event] of events)
+      expect(
+        own.some(({ Properties }) => mentions(Properties, event)),
+        event,
+      ).toBe(true);
+  });
+
+  test.each([
+    ["its API's own address", {}, /^\{"Fn::Join":.*\/console"\]\]\}$/],
+    [
+      "its domain",
+      {
+        region: "us-east-1",
+        domain: { name: "api.example.com", certificateArn: "arn:aws:acm:us-east-1:000000000000:certificate/0a-0b" },
+      },
+      /^"https:\/\/api\.example\.com\/console"$/,
+    ],
+  ])("an output has the URL of the console at %s", (_, changes, url) => {
+    const { outputs } = templatesOf("prod", { console: aConsole, ...changes }).service;
+    expect(JSON.stringify(outputs.ConsoleUrl?.Value)).toMatch(url);
+  });
+
+  test("a canary of the stage leaves the functions of the console alone: each new version gets all requests at once", () => {
+    const aliases = ofType("AWS::Lambda::Alias").concat(ofType("AWS::CodeDeploy::DeploymentGroup"));
+    expect(aliases).toEqual([]);
+  });
+});
