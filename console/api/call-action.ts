@@ -1,0 +1,137 @@
+import * as z from "zod";
+import type { Action } from "../../shared/contract/actions/action.ts";
+import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { errorEnvelope } from "../../shared/contract/envelope.ts";
+import { headers } from "../../shared/contract/headers.ts";
+import { currentSession, refuseSession, type Session } from "../sign-in/session.ts";
+import { ActionError } from "./action-error.ts";
+
+/** API Gateway answers within 30 s. */
+const ANSWER_MS_MAX = 35_000;
+/** The service's clock may be behind the provider's, so a new token is not valid yet. */
+const NEW_SESSION_MS = 10_000;
+const CLOCK_SKEW_MS = 2_000;
+
+/** What the page sends, before the service parses it. */
+export type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name]["input"]>;
+
+type Options = { readonly signal?: AbortSignal /** Of the next page of a read. */; readonly cursor?: string };
+
+const table: {
+  readonly [Name in ActionName]: Pick<Action, "kind"> & { readonly output: z.ZodType<ActionOutput<Name>> };
+} = actions;
+const successEnvelope = z.object({ status: z.literal(true), data: z.unknown() });
+
+/** Sends an action to the service. Throws ActionError. */
+export const callAction = async <Name extends ActionName>(
+  name: Name,
+  input: SentInput<Name>,
+  options: Options = {},
+): Promise<ActionOutput<Name>> => {
+  const isChange = table[name].kind === "change";
+  const session = currentSession();
+  if (session === undefined) throw new ActionError("You are signed out.", { status: 401 });
+  if (isChange && !navigator.onLine) throw new ActionError("You are offline. Nothing was changed.");
+
+  let response = await send(name, input, session, options);
+  if (response.status === 401 && Date.now() - session.signedInAtMs < NEW_SESSION_MS) {
+    await new Promise((resolve) => setTimeout(resolve, CLOCK_SKEW_MS));
+    response = await send(name, input, session, options);
+  }
+  if (response.status === 401) {
+    refuseSession(session.token);
+    throw new ActionError("Your sign-in has ended. Sign in again.", { status: 401 });
+  }
+  const body = await readJson(response, isChange);
+  if (!response.ok) throw errorOf(response, body, isChange);
+  const answer = successEnvelope.safeParse(body);
+  const output = table[name].output.safeParse(answer.data?.data);
+  if (output.success) return output.data;
+  throw new ActionError(
+    `${isChange ? "The change was made, but this" : "This"} page is older than the service. Reload it.`,
+    { status: response.status },
+    { cause: answer.error ?? output.error },
+  );
+};
+
+const send = async <Name extends ActionName>(
+  name: Name,
+  input: SentInput<Name>,
+  { token }: Session,
+  { signal, cursor }: Options,
+): Promise<Response> => {
+  const isChange = table[name].kind === "change";
+  const query = isChange ? "" : queryOf(input, cursor);
+  const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
+  try {
+    return await fetch(`${actionPath(name)}${query}`, {
+      method: isChange ? "POST" : "GET",
+      headers: { authorization: `Bearer ${token}`, ...(isChange && { "content-type": "application/json" }) },
+      ...(isChange && { body: JSON.stringify(input) }),
+      cache: "no-store",
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+  } catch (error) {
+    throw lostAnswer(isChange, error);
+  }
+};
+
+const queryOf = (input: object, cursor: string | undefined): string => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...input, cursor })) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? "" : `?${query}`;
+};
+
+const lostAnswer = (isChange: boolean, cause: unknown): ActionError =>
+  isChange
+    ? new ActionError(
+        "The answer did not arrive, so it is not known whether the change was made. Look at the page, which was " +
+          "loaded again, before you repeat it.",
+        { isOutcomeUnknown: true },
+        { cause },
+      )
+    : new ActionError("The service cannot be reached. Check your network.", {}, { cause });
+
+const readJson = async (response: Response, isChange: boolean): Promise<unknown> => {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw lostAnswer(isChange, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const errorOf = (response: Response, body: unknown, isChange: boolean): ActionError => {
+  const { status } = response;
+  const envelope = errorEnvelope.safeParse(body).data;
+  const code = response.headers.get(headers.errorCode);
+  const retryAfter = Number(response.headers.get(headers.retryAfter) ?? Number.NaN);
+  const details = {
+    status,
+    ...(code !== null && { code }),
+    ...(envelope?.errors !== undefined && { fields: envelope.errors }),
+    ...(Number.isFinite(retryAfter) && { retryAfterS: retryAfter }),
+  };
+  if (status >= 500 && isChange) {
+    return new ActionError(
+      "The service failed, so it is not known whether the change was made. Look at the page, which was loaded " +
+        "again, before you repeat it.",
+      { ...details, isOutcomeUnknown: true },
+    );
+  }
+  if (status === 429) return new ActionError("Too many requests. Wait a few seconds and try again.", details);
+  if (status >= 500) return new ActionError("The service failed. Try again in a moment.", details);
+  return new ActionError(
+    envelope === undefined ? `The service refused with status ${status}.` : withFullStop(envelope.message),
+    details,
+  );
+};
+
+const withFullStop = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`);

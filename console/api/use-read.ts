@@ -1,0 +1,65 @@
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from "@tanstack/react-query";
+import * as z from "zod";
+import type { ActionName, ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
+import { callAction, type SentInput } from "./call-action.ts";
+
+/** Actions that change nothing. */
+export type ReadName = {
+  [Name in ActionName]: (typeof actions)[Name]["kind"] extends "read" ? Name : never;
+}[ActionName];
+
+const paged = z.object({ next_cursor: z.string().nullable() });
+
+/** Reads whose answer is a page, with the cursor of the next one. */
+export type PagedName = {
+  [Name in ReadName]: ActionOutput<Name> extends { readonly next_cursor: string | null }
+    ? SentInput<Name> extends { readonly cursor?: string | undefined }
+      ? Name
+      : never
+    : never;
+}[ReadName];
+
+export type ReadOptions = {
+  /** False: nothing is read yet, for example because a search is empty. */
+  readonly enabled?: boolean;
+  /** Reads again by itself while the page is visible. */
+  readonly everyMs?: number;
+};
+
+const queryOptions = ({ enabled, everyMs }: ReadOptions) => ({
+  ...(enabled !== undefined && { enabled }),
+  ...(everyMs !== undefined && { refetchInterval: everyMs }),
+});
+
+/** The answer of a read, kept while the page is open: `useRead("keys list", { account })`. Show it with Query. */
+export const useRead = <Name extends ReadName>(
+  name: Name,
+  input: SentInput<Name>,
+  options: ReadOptions = {},
+): UseQueryResult<ActionOutput<Name>, Error> =>
+  useQuery({
+    queryKey: [name, input],
+    queryFn: ({ signal }) => callAction(name, input, { signal }),
+    ...queryOptions(options),
+  });
+
+/** The pages of a read, one after the other: show them with PagedTable. */
+export const useReadPages = <Name extends PagedName>(
+  name: Name,
+  input: SentInput<Name>,
+  options: ReadOptions = {},
+): UseInfiniteQueryResult<InfiniteData<ActionOutput<Name>>, Error> =>
+  useInfiniteQuery({
+    queryKey: [name, input, "pages"],
+    queryFn: ({ signal, pageParam }) =>
+      callAction(name, input, { signal, ...(pageParam !== "" && { cursor: pageParam }) }),
+    initialPageParam: "",
+    getNextPageParam: (page) => paged.parse(page).next_cursor,
+    ...queryOptions(options),
+  });

@@ -1,0 +1,50 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { type ReactNode, useMemo } from "react";
+import { Router } from "wouter";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { queryClient } from "../api/query-client.ts";
+import { PersonContext, personOf } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
+import { Announcements } from "../components/announce.tsx";
+import { Query } from "../components/query.tsx";
+import { useSession } from "../sign-in/session.ts";
+import { SessionNotices } from "./session-notices.tsx";
+import styles from "./shell.module.css";
+import { Shell } from "./shell.tsx";
+import { SignedOutPage } from "./sign-in-pages.tsx";
+
+/** The console of the person who signed in; without a session, the page that offers to sign in. */
+export const App = () => {
+  const isSignedIn = useSession() !== undefined;
+  if (!isSignedIn) return <SignedOutPage />;
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Router base="/console">
+        <SignedIn />
+      </Router>
+      <Announcements />
+      <SessionNotices />
+    </QueryClientProvider>
+  );
+};
+
+const SignedIn = () => {
+  const me = useRead("me", {});
+  if (me.data === undefined) {
+    return (
+      <main className={styles.alone}>
+        <Query of={me}>{() => null}</Query>
+      </main>
+    );
+  }
+  return (
+    <Person me={me.data}>
+      <Shell />
+    </Person>
+  );
+};
+
+const Person = ({ me, children }: { readonly me: ActionOutput<"me">; readonly children: ReactNode }) => {
+  const person = useMemo(() => personOf(me), [me]);
+  return <PersonContext value={person}>{children}</PersonContext>;
+};

@@ -1,0 +1,29 @@
+import "./zod-settings.ts";
+import "@mantine/core/styles.css";
+import "@mantine/core/styles/default-css-variables.css";
+import "../theme.css";
+import { createRoot } from "react-dom/client";
+import { startSession } from "../sign-in/sign-in.ts";
+import { App } from "./app.tsx";
+import { SignInFailedPage } from "./sign-in-pages.tsx";
+import { Theme } from "./theme.tsx";
+
+const element = document.getElementById("root");
+if (element === null) throw new Error("index.html has no element with the id root");
+const root = createRoot(element);
+
+try {
+  if (await startSession()) {
+    root.render(
+      <Theme>
+        <App />
+      </Theme>,
+    );
+  }
+} catch (error) {
+  root.render(
+    <Theme>
+      <SignInFailedPage error={error} />
+    </Theme>,
+  );
+}

@@ -1,0 +1,75 @@
+import { NativeSelect } from "@mantine/core";
+import { Link, useLocation } from "wouter";
+import { useOptionalAccount } from "../api/use-account.ts";
+import { usePerson } from "../api/use-person.ts";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { navigationGroups, pages } from "./pages.ts";
+import styles from "./shell.module.css";
+
+/** Links to the pages that the person may see: those of the account that is shown, and those of the service. */
+export const Navigation = () => {
+  const { seesService, owns } = usePerson();
+  const account = useOptionalAccount() ?? (seesService ? undefined : owns[0]?.account_id);
+  return (
+    <>
+      {account !== undefined && <AccountPages account={account} />}
+      {seesService && <Groups audience="service" pathOf={(path) => path} />}
+    </>
+  );
+};
+
+const AccountPages = ({ account }: { readonly account: string }) => {
+  const { seesService, owns } = usePerson();
+  const [, navigate] = useLocation();
+  const name = owns.find((owned) => owned.account_id === account)?.name ?? account;
+  return (
+    <div className={styles.account}>
+      {owns.length > 1 ? (
+        <NativeSelect
+          label="Account"
+          data={[...new Map([[account, name], ...owns.map((owned) => [owned.account_id, owned.name] as const)])].map(
+            ([value, label]) => ({ value, label }),
+          )}
+          value={account}
+          onChange={({ currentTarget }) => navigate(accountPath(currentTarget.value))}
+        />
+      ) : (
+        <div className={styles.accountName}>{name}</div>
+      )}
+      <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
+      {seesService && (
+        <div className={styles.back}>
+          <PageLink to="/accounts">All accounts</PageLink>
+        </div>
+      )}
+    </div>
+  );
+};
+
+type GroupsProps = { readonly audience: "account" | "service"; readonly pathOf: (path: string) => string };
+
+const Groups = ({ audience, pathOf }: GroupsProps) => {
+  const [current] = useLocation();
+  return navigationGroups[audience].map((group) => (
+    <div key={group} className={styles.group}>
+      <div className={styles.groupTitle} id={`group-${audience}-${group}`}>
+        {group}
+      </div>
+      <ul aria-labelledby={`group-${audience}-${group}`}>
+        {pages
+          .filter((page) => page.audience === audience && page.group === group)
+          .map(({ path, title }) => {
+            const to = pathOf(path);
+            const isCurrent = current === to;
+            return (
+              <li key={path}>
+                <Link href={to} className={styles.link} {...(isCurrent && { "aria-current": "page" as const })}>
+                  {title}
+                </Link>
+              </li>
+            );
+          })}
+      </ul>
+    </div>
+  ));
+};

@@ -1,0 +1,101 @@
+import { Button } from "@mantine/core";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { Dialog, DialogButtons } from "../components/dialog.tsx";
+import { Notice } from "../components/notice.tsx";
+import { type Session, useSession } from "../sign-in/session.ts";
+import { SignInError, signIn } from "../sign-in/sign-in.ts";
+import styles from "./shell.module.css";
+
+const NOTICE_MS = 120_000;
+const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** What the person has to know about the session and the network, above the page. */
+export const SessionNotices = () => {
+  const session = useSession();
+  const isOnline = useSyncExternalStore(subscribeToNetwork, () => navigator.onLine);
+  const endsSoon = useEndsSoon(session);
+  if (session === undefined) return null;
+  return (
+    <div className={styles.notices}>
+      {!isOnline && (
+        <Notice tone="attention" title="You are offline">
+          The page shows what was loaded before.
+        </Notice>
+      )}
+      {endsSoon && !session.isRefused && (
+        <Notice
+          tone="attention"
+          title={`Your sign-in ends at ${time.format(session.endsAtMs)}`}
+          action={<SignInAgain size="xs" />}
+        >
+          Forms that are open are kept.
+        </Notice>
+      )}
+      <SessionEnded session={session} />
+    </div>
+  );
+};
+
+/** Opens when the service refuses the token, and again when another request is refused after it was closed. */
+const SessionEnded = ({ session }: { readonly session: Session }) => {
+  const [isClosed, setIsClosed] = useState(false);
+  return (
+    <Dialog
+      title="Your sign-in has ended"
+      isOpen={session.isRefused && !isClosed}
+      onClose={() => setIsClosed(true)}
+      isOnTop
+    >
+      <p>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</p>
+      <DialogButtons>
+        <Button variant="default" onClick={() => setIsClosed(true)}>
+          Not now
+        </Button>
+        <SignInAgain size="sm" />
+      </DialogButtons>
+    </Dialog>
+  );
+};
+
+const SignInAgain = ({ size }: { readonly size: "xs" | "sm" }) => {
+  const [isLeaving, setIsLeaving] = useState(false);
+  const [error, setError] = useState<string>();
+  const leave = async () => {
+    setIsLeaving(true);
+    try {
+      await signIn();
+    } catch (failure) {
+      setError(failure instanceof SignInError ? failure.message : "The page failed unexpectedly. Reload it.");
+      setIsLeaving(false);
+    }
+  };
+  return (
+    <>
+      <Button size={size} loading={isLeaving} onClick={() => void leave()}>
+        Sign in again
+      </Button>
+      {error !== undefined && <span role="alert">{error}</span>}
+    </>
+  );
+};
+
+const subscribeToNetwork = (listener: () => void): (() => void) => {
+  addEventListener("online", listener);
+  addEventListener("offline", listener);
+  return () => {
+    removeEventListener("online", listener);
+    removeEventListener("offline", listener);
+  };
+};
+
+/** True from 2 minutes before the token expires. */
+const useEndsSoon = (session: Session | undefined): boolean => {
+  const [isSoon, setIsSoon] = useState(false);
+  const endsAtMs = session?.endsAtMs;
+  useEffect(() => {
+    if (endsAtMs === undefined) return;
+    const timer = setTimeout(() => setIsSoon(true), Math.max(0, endsAtMs - NOTICE_MS - Date.now()));
+    return () => clearTimeout(timer);
+  }, [endsAtMs]);
+  return isSoon;
+};

@@ -1,0 +1,152 @@
+import { Button, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { useOptionalAccount } from "../api/use-account.ts";
+import { type Person, usePerson } from "../api/use-person.ts";
+import { Empty } from "../components/empty.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Page } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Loading } from "../components/query.tsx";
+import { signOut } from "../sign-in/sign-in.ts";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import { Navigation } from "./navigation.tsx";
+import { pages } from "./pages.ts";
+import styles from "./shell.module.css";
+
+/** Header, navigation and the page of the path. */
+export const Shell = () => {
+  const [path] = useLocation();
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The menu closes when the page changes.
+  useEffect(() => setIsMenuOpen(false), [path]);
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <Header isMenuOpen={isMenuOpen} onMenu={() => setIsMenuOpen((isOpen) => !isOpen)} />
+      <nav id="navigation" aria-label="Pages" className={styles.navigation} data-open={isMenuOpen}>
+        <Navigation />
+      </nav>
+      <main id="main" tabIndex={-1} className={styles.main}>
+        <ErrorBoundary key={path}>
+          <Suspense fallback={<Loading />}>
+            <CurrentPage />
+          </Suspense>
+        </ErrorBoundary>
+      </main>
+    </div>
+  );
+};
+
+const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly onMenu: () => void }) => {
+  const { by, stage, role } = usePerson();
+  return (
+    <header className={styles.header}>
+      <Button
+        variant="subtle"
+        className={styles.menuButton}
+        aria-expanded={isMenuOpen}
+        aria-controls="navigation"
+        leftSection={<Icon name="menu" />}
+        onClick={onMenu}
+      >
+        Menu
+      </Button>
+      <span className={styles.brand}>
+        Airtime console <span className={styles.stage}>{stage}</span>
+      </span>
+      <span className={styles.person}>
+        {by}
+        {role !== null && <span className={styles.role}>{role}</span>}
+      </span>
+      <ColorSchemeButton />
+      <Button variant="default" size="xs" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </header>
+  );
+};
+
+const ColorSchemeButton = () => {
+  const { setColorScheme } = useMantineColorScheme();
+  const isDark = useComputedColorScheme("light") === "dark";
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      px={7}
+      aria-label={isDark ? "Light colours" : "Dark colours"}
+      onClick={() => setColorScheme(isDark ? "light" : "dark")}
+    >
+      <Icon name={isDark ? "sun" : "moon"} />
+    </Button>
+  );
+};
+
+const CurrentPage = () => {
+  const person = usePerson();
+  const [path] = useLocation();
+  const home = homeOf(person);
+  if (home === undefined) return <NoRolePage />;
+  if (path === "/" && home !== "/") return <Redirect to={home} replace />;
+  return (
+    <Switch>
+      {pages.map(({ path: pagePath, audience, Component }) => (
+        <Route key={pagePath} path={pagePath}>
+          <Allowed audience={audience}>
+            <Component />
+          </Allowed>
+        </Route>
+      ))}
+      <Route>
+        <Page title="No such page">
+          <Empty>
+            This page does not exist. <PageLink to={home}>Go to the first page</PageLink>
+          </Empty>
+        </Page>
+      </Route>
+    </Switch>
+  );
+};
+
+/** The page of a person who names none; undefined without any role. */
+const homeOf = ({ seesService, owns }: Person): string | undefined => {
+  const [first] = owns;
+  if (seesService) return "/";
+  return first && accountPath(first.account_id);
+};
+
+const Allowed = ({
+  audience,
+  children,
+}: {
+  readonly audience: "account" | "service";
+  readonly children: ReactNode;
+}) => {
+  const { seesService, owns } = usePerson();
+  const account = useOptionalAccount();
+  if (seesService || (audience === "account" && owns.some((owned) => owned.account_id === account))) return children;
+  return (
+    <Page title="Not your page">
+      <Empty>
+        {audience === "service"
+          ? "Only operators see this page. Choose one of your accounts."
+          : "No account of yours has this id. An operator can make you an owner of the account."}
+      </Empty>
+    </Page>
+  );
+};
+
+const NoRolePage = () => {
+  const { by } = usePerson();
+  return (
+    <Page title="You have no access yet">
+      <Empty>
+        You are signed in as {by}, but own no account and are in no group of this console. Ask the operators of the
+        service to make you an owner of your app's account, then sign in again.
+      </Empty>
+    </Page>
+  );
+};

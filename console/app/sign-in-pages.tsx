@@ -1,0 +1,55 @@
+import { Button, Title } from "@mantine/core";
+import { type ReactNode, useEffect, useState } from "react";
+import { Notice } from "../components/notice.tsx";
+import { SIGNED_OUT, SignInError, signIn } from "../sign-in/sign-in.ts";
+import styles from "./shell.module.css";
+
+const messageOf = (error: unknown): string =>
+  error instanceof SignInError ? error.message : "The page failed unexpectedly. Reload it.";
+
+type SignInPageProps = { readonly title: string; readonly error?: unknown; readonly children?: ReactNode };
+
+const SignInPage = ({ title, error: firstError, children }: SignInPageProps) => {
+  const [error, setError] = useState(firstError);
+  const [isLeaving, setIsLeaving] = useState(false);
+  useEffect(() => {
+    document.title = `${title} · Airtime console`;
+  }, [title]);
+  const leave = async () => {
+    setIsLeaving(true);
+    try {
+      await signIn(location.pathname === SIGNED_OUT ? "/console" : undefined);
+    } catch (failure) {
+      setError(failure);
+      setIsLeaving(false);
+    }
+  };
+  return (
+    <main className={styles.alone}>
+      <Title order={1} size="h2">
+        {title}
+      </Title>
+      {children}
+      {error !== undefined && (
+        <Notice tone="bad" title="Nobody is signed in">
+          {messageOf(error)}
+        </Notice>
+      )}
+      <div>
+        <Button loading={isLeaving} onClick={() => void leave()}>
+          Sign in
+        </Button>
+      </div>
+    </main>
+  );
+};
+
+export const SignedOutPage = () => (
+  <SignInPage title="You are signed out">
+    <p>You may still be signed in at your company's sign-in page. Sign out there too on a shared machine.</p>
+  </SignInPage>
+);
+
+export const SignInFailedPage = ({ error }: { readonly error: unknown }) => (
+  <SignInPage title="Signing in failed" error={error} />
+);

@@ -1,0 +1,217 @@
+import { Button, Textarea, TextInput } from "@mantine/core";
+import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
+import type { Action } from "../../shared/contract/actions/action.ts";
+import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
+import type { FieldErrors } from "../../shared/contract/errors.ts";
+import { ActionError, sentenceOf } from "../api/action-error.ts";
+import type { SentInput } from "../api/call-action.ts";
+import { useOptionalAccount } from "../api/use-account.ts";
+import { type ChangeName, useChange } from "../api/use-change.ts";
+import { usePerson } from "../api/use-person.ts";
+import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
+import { announce } from "./announce.tsx";
+import { Dialog, DialogButtons } from "./dialog.tsx";
+import { draftOf, type Fields, type FieldValues, FormFields, hasValues, initialValues } from "./form-fields.tsx";
+import { Notice } from "./notice.tsx";
+import { type ShownOnce, ShownOnceDialog } from "./shown-once-dialog.tsx";
+
+export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
+  readonly action: Name;
+  /** The text of the button that opens the dialog. Persons who may not do the action do not see it. */
+  readonly button: string;
+  /** Ends the button's name for screen readers, where several buttons have the same text: the name of the row. */
+  readonly subject?: string;
+  readonly buttonVariant?: "filled" | "default" | "subtle";
+  readonly buttonSize?: "xs" | "sm";
+  readonly title: string;
+  /** What the change does, above the fields. */
+  readonly children?: ReactNode;
+  readonly fields?: Of;
+  /** The account, if it is not the one of the path. */
+  readonly account?: string;
+  /** The input of the action. `why` is undefined if the person gave no reason. */
+  readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
+  /** What is said when it succeeded: a sentence. */
+  readonly success: string | ((output: ActionOutput<Name>) => string);
+  /** Shows a secret of the answer, once. */
+  readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce;
+  /** Called after success, for example to show what the answer says. */
+  readonly onDone?: (output: ActionOutput<Name>) => void;
+  /** What to do if no answer came, so that it is not known whether the change was made. */
+  readonly ifUnknown?: string;
+  /** The text that the person has to type. */
+  readonly nameToType?: string;
+};
+
+const actionOf = (name: ChangeName): Action => actions[name];
+
+/** A button and the dialog that it opens: a form that sends a change. Its fields outlast signing in again. */
+export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = Record<never, never>>(
+  props: ChangeDialogProps<Name, Of>,
+) => {
+  const { action, button, subject, account, title, shownOnce, nameToType } = props;
+  const pathAccount = useOptionalAccount();
+  const { mayChange } = usePerson();
+  const actsOn = account ?? pathAccount;
+  const form = [action, actsOn, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
+  const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
+  const [secret, setSecret] = useState<ShownOnce>();
+
+  if (!(actionOf(action).scope === "account" ? mayChange(actsOn) : mayChange())) return null;
+  const close = () => {
+    forgetDraft(form);
+    setIsOpen(false);
+  };
+  const onDone = (output: ActionOutput<Name>) => {
+    close();
+    announce(typeof props.success === "string" ? props.success : props.success(output));
+    if (shownOnce) setSecret(shownOnce(output));
+    props.onDone?.(output);
+  };
+  const isDangerous = nameToType !== undefined;
+  return (
+    <>
+      <Button
+        variant={props.buttonVariant ?? (isDangerous ? "default" : "filled")}
+        size={props.buttonSize ?? "sm"}
+        onClick={() => setIsOpen(true)}
+      >
+        {button}
+        {subject !== undefined && <span className="visually-hidden"> {subject}</span>}
+      </Button>
+      <Dialog title={title} isOpen={isOpen} onClose={close}>
+        <ChangeForm {...props} form={form} onDone={onDone} onCancel={close} />
+      </Dialog>
+      {secret !== undefined && <ShownOnceDialog {...secret} onClose={() => setSecret(undefined)} />}
+    </>
+  );
+};
+
+type ChangeFormProps<Name extends ChangeName, Of extends Fields> = ChangeDialogProps<Name, Of> & {
+  /** Names its draft. */
+  readonly form: string;
+  readonly onDone: (output: ActionOutput<Name>) => void;
+  readonly onCancel: () => void;
+};
+
+const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
+  const { action, button, children, form, inputOf, onDone, onCancel, ifUnknown, nameToType } = props;
+  const fields: Fields = props.fields ?? {};
+  const { input: schema, irreversible, movesMoney } = actionOf(action);
+  const hasWhy = "why" in schema.shape;
+  const needsWhy = hasWhy && (irreversible === true || movesMoney === true);
+
+  const [draft] = useState(() => restoredDraft(form));
+  const [values, setValues] = useState(() => initialValues(fields, draft));
+  const [why, setWhy] = useState(() => (typeof draft?.why === "string" ? draft.why : ""));
+  const [typed, setTyped] = useState("");
+  const [errors, setErrors] = useState<FieldErrors>({});
+  const [failure, setFailure] = useState<unknown>();
+  const change = useChange(action);
+  const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
+
+  const current = useRef({ values, why });
+  current.current = { values, why };
+  useEffect(
+    () => keepDraft(form, () => ({ ...draftOf(fields, current.current.values), why: current.current.why })),
+    [form, fields],
+  );
+
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!hasValues<Of>(fields, values)) return;
+    const reason = why.trim();
+    const input = inputOf(values, reason === "" ? undefined : reason);
+    const found = errorsOf(schema, input);
+    if (needsWhy && reason === "") found.why = ["A reason is required"];
+    if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
+    setErrors(found);
+    setFailure(undefined);
+    const other = Object.keys(found).find((name) => !(name in fields || name === "why" || name === "typed"));
+    if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
+    if (Object.keys(found).length > 0) return;
+    try {
+      const output = await change.mutateAsync(input);
+      // The answer may hold a secret.
+      change.reset();
+      onDone(output);
+    } catch (error) {
+      setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
+      setFailure(error);
+    }
+  };
+
+  const isUnknown = failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
+  return (
+    <form onSubmit={(event) => void submit(event)} noValidate>
+      {draft !== undefined && <Notice tone="neutral" title="What you had typed was kept while you signed in again" />}
+      {children}
+      <FormFields fields={fields} values={values} onChange={setValues} errors={errors} />
+      {hasWhy && (
+        <Textarea
+          label="Reason"
+          description="It stands in the audit log."
+          required={needsWhy}
+          rows={2}
+          value={why}
+          onChange={({ currentTarget }) => setWhy(currentTarget.value)}
+          error={errors.why?.join(". ")}
+        />
+      )}
+      {nameToType !== undefined && (
+        <TextInput
+          label={`Type ${nameToType} to confirm`}
+          description="This cannot be taken back."
+          required
+          autoComplete="off"
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          error={errors.typed?.join(". ")}
+        />
+      )}
+      {failure !== undefined && (
+        <Notice
+          tone={isUnknown ? "attention" : "bad"}
+          title={isUnknown ? "It is not known whether the change was made" : "Nothing was changed"}
+        >
+          {sentenceOf(failure)}
+          {isUnknown && ifUnknown !== undefined && ` ${ifUnknown}`}
+        </Notice>
+      )}
+      <DialogButtons>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button
+          type="submit"
+          loading={change.isPending}
+          disabled={waitS > 0}
+          {...(nameToType !== undefined && { color: "red" })}
+        >
+          {waitS > 0 ? `Try again in ${waitS} s` : button}
+        </Button>
+      </DialogButtons>
+    </form>
+  );
+};
+
+/** Messages by field of the input, as the service would give them. */
+const errorsOf = (schema: Action["input"], input: unknown): Record<string, string[]> => {
+  const errors: Record<string, string[]> = {};
+  for (const { path, message } of schema.safeParse(input).error?.issues ?? []) {
+    const name = String(path[0] ?? "");
+    errors[name] = [...(errors[name] ?? []), message];
+  }
+  return errors;
+};
+
+/** Seconds that are left, counted down from each new failure. */
+const useCountdown = (seconds: number | undefined, from: unknown): number => {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    setLeft(from === undefined ? 0 : (seconds ?? 0));
+    const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1_000);
+    return () => clearInterval(timer);
+  }, [seconds, from]);
+  return left;
+};

@@ -1,0 +1,152 @@
+import { Checkbox, NativeSelect, PasswordInput, Textarea, TextInput } from "@mantine/core";
+import type { FieldErrors } from "../../shared/contract/errors.ts";
+import type { Draft } from "../sign-in/drafts.ts";
+
+type Common = { readonly label: string; readonly description?: string };
+
+/** A field of a form. Its key is the name of the input's field, where errors are shown. */
+export type Field =
+  | (Common & {
+      readonly kind: "text" | "longText" | "date" | "number";
+      readonly initial?: string;
+      readonly isOptional?: true;
+      readonly placeholder?: string;
+    })
+  /** Never kept while the person signs in again. */
+  | (Common & { readonly kind: "secret"; readonly isOptional?: true })
+  | (Common & { readonly kind: "choice"; readonly options: readonly Option[]; readonly initial?: string })
+  | (Common & { readonly kind: "choices"; readonly options: readonly Option[]; readonly initial?: readonly string[] })
+  | (Common & { readonly kind: "check"; readonly initial?: boolean });
+
+export type Option = { readonly value: string; readonly label: string; readonly description?: string };
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** What a form holds: a text, the chosen values of `choices`, or whether a `check` is set. */
+export type FieldValues<Of extends Fields> = {
+  readonly [Name in keyof Of]: Of[Name]["kind"] extends "choices"
+    ? readonly string[]
+    : Of[Name]["kind"] extends "check"
+      ? boolean
+      : string;
+};
+
+type Value = Draft[string];
+
+const emptyValue = (field: Field): Value => {
+  switch (field.kind) {
+    case "choices":
+      return [...(field.initial ?? [])];
+    case "check":
+      return field.initial ?? false;
+    case "choice":
+      return field.initial ?? field.options[0]?.value ?? "";
+    case "secret":
+      return "";
+    default:
+      return field.initial ?? "";
+  }
+};
+
+const fits = ({ kind }: Field, value: Value | undefined): boolean => {
+  if (kind === "choices") return Array.isArray(value);
+  return typeof value === (kind === "check" ? "boolean" : "string");
+};
+
+export const initialValues = (fields: Fields, draft: Draft | undefined): Draft =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const value = draft?.[name];
+      return [name, value !== undefined && fits(field, value) ? value : emptyValue(field)];
+    }),
+  );
+
+export const hasValues = <Of extends Fields>(fields: Fields, values: Draft): values is Draft & FieldValues<Of> =>
+  Object.entries(fields).every(([name, field]) => fits(field, values[name]));
+
+/** The values without secrets. */
+export const draftOf = (fields: Fields, values: Draft): Draft =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => fields[name]?.kind !== "secret"));
+
+type FormFieldProps = {
+  readonly field: Field;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+  readonly error: string | undefined;
+};
+
+const textOf = (value: Value): string => (typeof value === "string" ? value : "");
+
+const FormField = ({ field, value, onChange, error }: FormFieldProps) => {
+  const { kind, label, description } = field;
+  const common = { label, ...(description !== undefined && { description }), ...(error !== undefined && { error }) };
+  switch (kind) {
+    case "choice":
+      return (
+        <NativeSelect
+          {...common}
+          data={field.options.map((option) => ({ value: option.value, label: option.label }))}
+          value={textOf(value)}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      );
+    case "choices":
+      return (
+        <Checkbox.Group {...common} value={Array.isArray(value) ? value : []} onChange={onChange}>
+          {field.options.map((option) => (
+            <Checkbox
+              key={option.value}
+              mt="xs"
+              value={option.value}
+              label={option.label}
+              {...(option.description !== undefined && { description: option.description })}
+            />
+          ))}
+        </Checkbox.Group>
+      );
+    case "check":
+      return (
+        <Checkbox
+          {...common}
+          checked={value === true}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+        />
+      );
+    default: {
+      const text = {
+        ...common,
+        value: textOf(value),
+        required: field.isOptional !== true,
+        autoComplete: "off",
+        onChange: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+          onChange(currentTarget.value),
+      };
+      if (kind === "secret") {
+        return <PasswordInput {...text} visibilityToggleButtonProps={{ "aria-label": `Show ${label}` }} />;
+      }
+      const placeholder = field.placeholder !== undefined && { placeholder: field.placeholder };
+      if (kind === "longText") return <Textarea {...text} {...placeholder} autosize={false} rows={3} />;
+      if (kind === "number") return <TextInput {...text} {...placeholder} inputMode="decimal" />;
+      return <TextInput {...text} {...placeholder} type={kind} />;
+    }
+  }
+};
+
+type FormFieldsProps = {
+  readonly fields: Fields;
+  readonly values: Draft;
+  readonly onChange: (values: Draft) => void;
+  readonly errors: FieldErrors;
+};
+
+/** Fields one below the other, each with its own errors. */
+export const FormFields = ({ fields, values, onChange, errors }: FormFieldsProps) =>
+  Object.entries(fields).map(([name, field]) => (
+    <FormField
+      key={name}
+      field={field}
+      value={values[name] ?? ""}
+      onChange={(value) => onChange({ ...values, [name]: value })}
+      error={errors[name]?.join(". ")}
+    />
+  ));

@@ -1,0 +1,14 @@
+import { Anchor } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+
+/** The path of an account's page: `accountPath(account, "keys")`. */
+export const accountPath = (account: string, ...parts: readonly string[]): string =>
+  ["/accounts", account, ...parts].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join("/");
+
+/** A link to another page of the console; `to` is below `/console`. */
+export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
+  <Anchor component={Link} href={to}>
+    {children}
+  </Anchor>
+);

@@ -1,0 +1,77 @@
+import { Title } from "@mantine/core";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useLocation } from "wouter";
+import { useOptionalAccount } from "../api/use-account.ts";
+import styles from "./page.module.css";
+
+type PageProps = {
+  /** The heading, and the start of the document's title. */
+  readonly title: string;
+  /** What the page is for, in a sentence below the heading. */
+  readonly description?: ReactNode;
+  /** Buttons beside the heading. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** The path for which a page was shown last; the first page of a visit does not take the focus. */
+let shownPath: string | undefined;
+
+/** A page: its heading, its buttons and its content. The heading gets the focus when the page changes. */
+export const Page = ({ title, description, actions, children }: PageProps) => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const account = useOptionalAccount();
+  const [path] = useLocation();
+  useEffect(() => {
+    document.title = [title, account, "Airtime console"].filter((part) => part !== undefined).join(" · ");
+  }, [title, account]);
+  useEffect(() => {
+    if (shownPath !== undefined && shownPath !== path) heading.current?.focus();
+    shownPath = path;
+  }, [path]);
+  return (
+    <div className={styles.page}>
+      <div className={styles.head}>
+        <div>
+          <Title order={1} ref={heading} tabIndex={-1} className={styles.title}>
+            {title}
+          </Title>
+          {description !== undefined && <p className={styles.description}>{description}</p>}
+        </div>
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+};
+
+type SectionProps = {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** A part of a page with a heading of its own, in a box. */
+export const Section = ({ title, description, actions, children }: SectionProps) => (
+  <section className={styles.section}>
+    <div className={styles.head}>
+      <div>
+        <Title order={2} className={styles.sectionTitle}>
+          {title}
+        </Title>
+        {description !== undefined && <p className={styles.description}>{description}</p>}
+      </div>
+      {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+    </div>
+    {children}
+  </section>
+);
+
+/** Fields and buttons in a row, for example the filters of a table; they wrap on a phone. */
+export const Row = ({ children }: { readonly children: ReactNode }) => <div className={styles.row}>{children}</div>;
+
+/** Sections side by side where there is room. */
+export const Columns = ({ children }: { readonly children: ReactNode }) => (
+  <div className={styles.columns}>{children}</div>
+);

@@ -1,0 +1,3 @@
+import { Page } from "../components/page.tsx";
+
+export const ServiceAuditPage = () => <Page title="Audit log">This page is not built yet.</Page>;

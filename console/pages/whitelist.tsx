@@ -1,0 +1,3 @@
+import { Page } from "../components/page.tsx";
+
+export const WhitelistPage = () => <Page title="Whitelist">This page is not built yet.</Page>;
