@@ -52,6 +52,8 @@ export const accountSchema = z.object({
     }),
   ),
   webhook: webhookField.optional(),
+  /** Who may manage the account in the console: the person with this verified e-mail address, or a group. */
+  owners: z.array(z.object({ kind: z.enum(["email", "group"]), value: z.string() })).optional(),
   version: z.int(),
   owner: z.literal(ACCOUNTS_OWNER),
   created_at: z.iso.datetime(),

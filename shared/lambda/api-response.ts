@@ -1,5 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import { errors, type ServiceError } from "../contract/errors.ts";
+import { type ErrorDetails, errors, type ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { type RateGroup, rateGroups } from "../contract/limits.ts";
 
@@ -45,18 +45,24 @@ export const preparedResponse = ({ statusCode, body, isBase64Encoded, headers }:
 });
 
 /** The response to an error, in the error envelope. Source: docs/interface.md 4.3, 4.7. */
-export const errorResponse = (error: ServiceError): ApiResponse => {
-  const { fields, retryAfterS, transactionReference, replayed } = error.details;
+export const errorResponse = (error: ServiceError): ApiResponse => envelopedError(errors[error.code].status, error);
+
+/** The response to an error of any table. */
+export const envelopedError = (
+  statusCode: number,
+  { code, message, details }: { readonly code: string; readonly message: string; readonly details: ErrorDetails },
+): ApiResponse => {
+  const { fields, retryAfterS, transactionReference, replayed } = details;
   return {
-    statusCode: errors[error.code].status,
+    statusCode,
     headers: {
       ...json,
-      [headers.errorCode]: error.code,
+      [headers.errorCode]: code,
       ...(retryAfterS !== undefined && { [headers.retryAfter]: String(retryAfterS) }),
       ...(transactionReference !== undefined && { [headers.transactionReference]: transactionReference }),
       ...(replayed && { [headers.idempotentReplayed]: "true" }),
     },
-    body: JSON.stringify({ status: false, message: error.message, ...(fields && { errors: fields }) }),
+    body: JSON.stringify({ status: false, message, ...(fields && { errors: fields }) }),
   };
 };
 

@@ -17,10 +17,12 @@ const auditEntrySchema = z.object({
   owner: z.string(),
   /** An account's id, the key of a transaction's or an event's item, or `SERVICE`. */
   subject: z.string(),
-  /** The name that the operator gave. */
+  /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
   caller_arn: z.string().optional(),
+  /** In the console, who signed in: the provider's issuer and the subject that it never gives to somebody else. */
+  person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
   action: z.string(),
   why: z.string().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
@@ -31,9 +33,9 @@ export type AuditEntry = z.infer<typeof auditEntrySchema>;
 /** The subject of actions that concern neither an account nor a transaction. */
 export const SERVICE = "service";
 
-export type Actor = Pick<AuditEntry, "by" | "caller_arn">;
+export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person">;
 
-/** An operator's action, as the operator states it. */
+/** What somebody does, as they state it. */
 export type AuditedAction = Actor &
   Pick<AuditEntry, "subject" | "action"> & {
     readonly why?: string;
@@ -41,7 +43,7 @@ export type AuditedAction = Actor &
   };
 
 export const auditEntry = (
-  { subject, by, caller_arn, action, why, details = {} }: AuditedAction,
+  { subject, by, caller_arn, person, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
   pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url")),
@@ -49,6 +51,7 @@ export const auditEntry = (
   subject,
   by,
   ...(caller_arn !== undefined && { caller_arn }),
+  ...(person !== undefined && { person }),
   action,
   ...(why !== undefined && { why }),
   details,

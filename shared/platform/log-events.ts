@@ -36,6 +36,28 @@ export const logEvents = {
     meaning: "A caller got a 500 for a fault of the service; the outcome of its order may be unknown to it.",
     action: "Search the logs for the request_id.",
   },
+  "console.answered": {
+    level: "info",
+    fields: {
+      request_id: "string",
+      route: "string?",
+      status: "number",
+      code: "string?",
+      role: "string?",
+      account: "string?",
+      person: "string?",
+      duration_ms: "number",
+    },
+    meaning: "A request of the console was answered. `person` is the subject that the identity provider gave.",
+    action: "None.",
+  },
+  "console.failed": {
+    level: "alarm",
+    fields: { request_id: "string", route: "string?", ...thrown },
+    meaning:
+      "A person got a 500 in the console. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
+    action: "Search the logs for the request_id. After an UnverifiedTokenError, check the console's authorizer.",
+  },
   "order.outcome_not_recorded": {
     level: "alarm",
     fields: { reference: "string", ...thrown },

@@ -49,7 +49,7 @@ export const createLog = <Catalog extends LogCatalog>(): Log<Catalog> => ({
   warn: (event, fields) => writeLine("warn", event, fields),
   error: (event, fields) => writeLine("error", event, { ...fields, ...embedded(Date.now(), faultsOf(event)) }),
   alarm: (event, fields) => {
-    const alarms = { values: { Alarms: 1 }, dimensions: { Stage: stage(), Event: event } };
+    const alarms = { values: { Alarms: 1 }, dimensions: { Stage: stageName(), Event: event } };
     writeLine("error", event, { ...fields, ...embedded(Date.now(), [alarms, ...faultsOf(event)]) });
   },
 });
@@ -69,7 +69,7 @@ export const errorFields = (error: unknown): { readonly error: string; readonly 
 
 /** Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
 export const putMetrics = (values: Readonly<Record<string, number>>, nowMs: number): void => {
-  console.log(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stage() } }])));
+  console.log(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stageName() } }])));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
 /** Counts the `faultEvents` of one version of a function. */
@@ -103,4 +103,4 @@ const faultsOf = (event: string): readonly MetricSet[] => {
 const LATEST = "$LATEST";
 
 /** Functions are named `<stage>-airtime-<function>`: the metrics of two stages in one account stay apart. */
-const stage = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? "local";
+export const stageName = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? "local";

@@ -1,17 +1,12 @@
 import { Console } from "node:console";
 import { CommanderError } from "commander";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { AccountError } from "../../shared/access/account-store.ts";
-import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { EndpointUrlError } from "../../shared/webhooks/address-guard.ts";
+import { isRefusal } from "../../shared/actions/refusal.ts";
 import { adminProgram } from "./program.ts";
 
 const EXIT_FAILED = 1;
 /** Refused: nothing was changed. */
 const EXIT_REFUSED = 2;
-
-const isRefusal = (error: unknown): error is Error =>
-  [OperatorError, AccountError, EndpointUrlError, SettingsError].some((kind) => error instanceof kind);
 
 /** No connection to a part of the service. */
 const isUnreachable = (error: unknown): boolean =>
@@ -22,7 +17,8 @@ type CommandError = { readonly kind: "refused" | "failed"; readonly message: str
 
 const commandErrorOf = (error: unknown): CommandError => {
   if (error instanceof CommanderError) return { kind: "refused", message: usageErrorMessage(error) };
-  if (isRefusal(error)) return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
+  if (isRefusal(error) || error instanceof SettingsError)
+    return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
   if (isUnreachable(error))
     return { kind: "failed", message: "The service does not answer. Check that it is running." };
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -1,0 +1,63 @@
+import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
+import { type Action, accountInput } from "../contract/actions/action.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
+import { ACCOUNTS_OWNER } from "../ledger/schema.ts";
+import { NotAllowedError, NotFoundError } from "../platform/operator-error.ts";
+import type { ConsoleSettings } from "./console-settings.ts";
+import type { Person } from "./person.ts";
+
+/** What a person may do in the whole service; null: what the accounts that they own allow. */
+export type Role = "operator" | "reader" | null;
+
+/** As what a person does one action. */
+export type Capacity = "operator" | "reader" | "owner" | "person";
+
+/** Group names are compared exactly. */
+export const roleOf = (
+  { groups }: Person,
+  { operatorGroup, readerGroup }: Pick<ConsoleSettings, "operatorGroup" | "readerGroup">,
+): Role => {
+  if (groups.includes(operatorGroup)) return "operator";
+  return groups.includes(readerGroup) ? "reader" : null;
+};
+
+export const owns = ({ email, groups }: Person, { owners = [] }: Account): boolean =>
+  owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
+
+/** The accounts that a person owns, oldest first. Reads all accounts, because no index has their owners. */
+export const ownedAccounts = async (ledger: Ledger, person: Person): Promise<readonly Account[]> => {
+  const accounts = await getItems(ledger, await ownedKeys(ledger, ACCOUNTS_OWNER, ALL_TIMES), accountSchema);
+  return accounts.filter((account) => owns(person, account));
+};
+
+/**
+ * As what the person may do the action, and on which account. The account is read strongly each time, so a removed
+ * owner is refused at once. Another owner's account is answered like one that does not exist.
+ */
+export const authorise = async (
+  ledger: Ledger,
+  { person, role }: { readonly person: Person; readonly role: Role },
+  { scope, kind }: Pick<Action, "scope" | "kind">,
+  input: unknown,
+): Promise<{ readonly capacity: Capacity; readonly account?: string }> => {
+  const byRole = role === "operator" || (role === "reader" && kind === "read") ? role : undefined;
+  if (scope === "person") return { capacity: role ?? "person" };
+  if (scope === "service") {
+    if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_SERVICE);
+    return { capacity: byRole };
+  }
+  const { account: accountId } = accountInput.parse(input);
+  const account = await findAccount({ db: ledger.db, ledgerTable: ledger.table }, accountId);
+  const isOwner = account !== undefined && owns(person, account);
+  const capacity = role !== "operator" && isOwner ? "owner" : byRole;
+  if (capacity === undefined && role === "reader") throw new NotAllowedError(READERS);
+  if (capacity === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
+  if (capacity === undefined || account === undefined) throw new NotFoundError(`There is no account ${accountId}`);
+  return { capacity, account: account.account_id };
+};
+
+const READERS = "Readers cannot change anything";
+const NO_SERVICE = "Only operators and readers may do this";
+const NO_ROLE = "You are neither an operator, nor a reader, nor an owner of an account. Ask an operator";

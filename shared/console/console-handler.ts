@@ -1,0 +1,146 @@
+import * as z from "zod";
+import type { ActionContext } from "../actions/action-context.ts";
+import type { ActionRuns } from "../actions/action-runs.ts";
+import { isRefusal } from "../actions/refusal.ts";
+import type { Action, ActionTable } from "../contract/actions/action.ts";
+import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import { parseInput } from "../lambda/api-request.ts";
+import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
+import { errorFields, log, stageName } from "../platform/log.ts";
+import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
+import type { ConsoleSettings } from "./console-settings.ts";
+import { maskPhones } from "./mask-phones.ts";
+import { type ConsoleEvent, consoleEvent, type Person, readPerson, WrongTokenError } from "./person.ts";
+
+/** The part of an action's context that all requests share. */
+export type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
+
+/** A table each of whose names has an action. */
+type Actions<Table> = ActionTable & { readonly [Name in keyof Table]: Action };
+
+type Signed = { readonly person: Person; readonly role: Role };
+
+/** What is known of a request so far, for its log line. */
+type Progress = { route?: string; role?: string; account?: string; person?: string };
+
+type Serve = (request: ConsoleEvent, signed: Signed, progress: Progress) => Promise<ApiResponse>;
+
+/**
+ * The handler of all actions: a GET for a read, a POST for a change, below /console/api. Order of checks: token, route,
+ * fields, permission, reason.
+ */
+export const consoleHandler = <Table extends Actions<Table>>(
+  actions: Table,
+  runs: ActionRuns<Table>,
+  settings: ConsoleSettings,
+  stores: ConsoleStores,
+) => {
+  const names = Object.keys(actions).filter((name): name is keyof Table & string => Object.hasOwn(actions, name));
+  const byRoute = new Map(
+    names.map((name) => [
+      routeOf(name, actions[name]),
+      serveAction<Table, typeof name>(stores, actions[name], runs[name]),
+    ]),
+  );
+
+  const answer: (request: ConsoleEvent, progress: Progress) => Promise<ApiResponse> = async (request, progress) => {
+    const person = readPerson(request, settings.groupsClaim);
+    const role = roleOf(person, settings);
+    progress.person = person.sub;
+    const route = `${request.requestContext.http.method} ${request.pathParameters?.path}`;
+    const serve = byRoute.get(route);
+    if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });
+    progress.route = route;
+    return serve(request, { person, role }, progress);
+  };
+
+  return async (event: unknown): Promise<ApiResponse> => {
+    const startedAtMs = Date.now();
+    const request = consoleEvent.parse(event);
+    const { requestId } = request.requestContext;
+    const progress: Progress = {};
+    const response = await answer(request, progress).catch((error: unknown) => errorAnswer(error, requestId, progress));
+    Object.assign(response.headers, {
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      [headers.requestId]: requestId,
+    });
+    log.info("console.answered", {
+      request_id: requestId,
+      route: progress.route,
+      status: response.statusCode ?? 200,
+      code: response.headers[headers.errorCode],
+      role: progress.role,
+      account: progress.account,
+      person: progress.person,
+      duration_ms: Date.now() - startedAtMs,
+    });
+    return response;
+  };
+};
+
+const routeOf = (name: string, { kind }: Action): string =>
+  `${kind === "read" ? "GET" : "POST"} ${name.replaceAll(" ", "/")}`;
+
+const reasonField = z.object({ why: z.string().optional() });
+
+const serveAction =
+  <Table extends Actions<Table>, Name extends keyof Table>(
+    stores: ConsoleStores,
+    action: Table[Name],
+    run: ActionRuns<Table>[Name],
+  ): Serve =>
+  async (request, { person, role }, progress) => {
+    // The path's only parameter is the action.
+    const input = parseInput<Table[Name]["input"]>(action.input, { ...request, pathParameters: null });
+    const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
+    progress.role = capacity;
+    if (account !== undefined) progress.account = account;
+    if ((action.irreversible || action.movesMoney) && reasonField.parse(input).why === undefined) {
+      throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
+    }
+    const context: ActionContext = {
+      ...stores,
+      actor: () => {
+        if (action.kind === "read") throw new Error("An action that is declared a read writes an audit entry");
+        return { by: person.by, person: { issuer: person.issuer, sub: person.sub } };
+      },
+      isOperator: capacity === "operator",
+      request: {
+        by: person.by,
+        role,
+        ownedAccounts: () => ownedAccounts(stores.ledger, person),
+        sourceIp: request.requestContext.http.sourceIp,
+        stage: stageName(),
+      },
+    };
+    const data = action.output.parse(await run(context, input));
+    return successResponse({ message: "Done", data: capacity === "reader" ? maskPhones(data) : data });
+  };
+
+/** The response to an error. Only an unexpected one is logged: it may have changed something. */
+const errorAnswer = (error: unknown, request_id: string, { route }: Progress): ApiResponse => {
+  if (error instanceof ServiceError && error.code !== "internal_error") {
+    return envelopedError(errors[error.code].status, error);
+  }
+  if (error instanceof WrongTokenError) return actionError(401, "wrong_token", error.message);
+  if (error instanceof NotFoundError) return actionError(404, "not_found", error.sentence);
+  if (error instanceof NotAllowedError) return actionError(403, "not_allowed", error.sentence);
+  if (error instanceof InFlightError) {
+    return actionError(409, "in_flight", error.sentence, { retryAfterS: Math.ceil(error.retryAfterMs / 1_000) });
+  }
+  if (isRefusal(error)) {
+    return actionError(409, "refused", error instanceof OperatorError ? error.sentence : error.message);
+  }
+  log.alarm("console.failed", { request_id, route, ...errorFields(error) });
+  return actionError(
+    500,
+    "internal_error",
+    "The service failed unexpectedly. Look what has changed before you repeat this",
+  );
+};
+
+const actionError = (status: number, code: string, message: string, details: ErrorDetails = {}): ApiResponse =>
+  envelopedError(status, { code, message, details });

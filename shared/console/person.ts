@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { printableText } from "../contract/actions/action.ts";
+import { apiEvent } from "../lambda/api-request.ts";
+
+/** A request that API Gateway's JWT authorizer let through. Claims are texts there. */
+export const consoleEvent = apiEvent.extend({
+  requestContext: apiEvent.shape.requestContext.extend({
+    authorizer: z.object({ jwt: z.object({ claims: z.object({ iss: z.string(), sub: z.string() }) }) }).optional(),
+  }),
+});
+export type ConsoleEvent = z.output<typeof consoleEvent>;
+
+/** Somebody who signed in at the identity provider. */
+export type Person = {
+  readonly issuer: string;
+  /** Never changes and is never given to somebody else. */
+  readonly sub: string;
+  /** As audit entries name the person. */
+  readonly by: string;
+  /** In lower case; only an address that the provider has verified. */
+  readonly email?: string;
+  readonly groups: readonly string[];
+};
+
+/** The request's token is not the one that API Gateway verified, or there is no authorizer at all. */
+export class UnverifiedTokenError extends Error {
+  override readonly name = "UnverifiedTokenError";
+}
+
+/** The token was verified, but is no ID token. */
+export class WrongTokenError extends Error {
+  override readonly name = "WrongTokenError";
+}
+
+/** Two `authorization` headers arrive joined by a comma, which this refuses. */
+const BEARER = /^Bearer [\w-]+\.([\w-]+)\.[\w-]+$/i;
+
+const idToken = z.looseObject({
+  iss: z.string(),
+  /** Source: OpenID Connect Core 1.0, 2: at most 255 ASCII characters. */
+  sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
+  email: z.email().toLowerCase().optional().catch(undefined),
+  /** Some providers let people type any address, and send this claim as false or not at all. */
+  email_verified: z.boolean().optional().catch(undefined),
+  preferred_username: printableText.min(1).max(100).optional().catch(undefined),
+});
+
+/** One group is a text with some providers. */
+const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([]);
+
+/**
+ * The person of a request. API Gateway has verified the token of the `authorization` header; it is decoded here,
+ * because the authorizer's claims make `["a b"]` and `["a", "b"]` the same text: somebody in the group
+ * `x airtime-operators` would be an operator.
+ */
+export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClaim: string): Person => {
+  const token = idToken.safeParse(payloadOf(headers.authorization));
+  const verified = requestContext.authorizer?.jwt.claims;
+  if (token.data === undefined || token.data.iss !== verified?.iss || token.data.sub !== verified.sub) {
+    throw new UnverifiedTokenError("The token is not the one that the authorizer verified");
+  }
+  const claims = token.data;
+  if (isAccessToken(claims)) {
+    throw new WrongTokenError("Send the ID token, not the access token");
+  }
+  const email = claims.email_verified === true ? claims.email : undefined;
+  return {
+    issuer: claims.iss,
+    sub: claims.sub,
+    by: email ?? claims.preferred_username ?? claims.sub,
+    ...(email !== undefined && { email }),
+    groups: groupsSchema.parse(claims[groupsClaim]),
+  };
+};
+
+/** API Gateway takes access tokens too, even without `aud`. */
+const isAccessToken = (claims: Readonly<Record<string, unknown>>): boolean =>
+  !("aud" in claims) || "scope" in claims || "scp" in claims || claims.token_use === "access";
+
+const payloadOf = (authorization = ""): unknown => {
+  const [, payload = ""] = BEARER.exec(authorization) ?? [];
+  try {
+    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { maskPhones } from "../../../../shared/console/mask-phones.ts";
+
+test.each([
+  ["08031234567", "*********67"],
+  ["1 GB to 08031234567 (MTN)", "1 GB to *********67 (MTN)"],
+  ["+2348031234567, 2349091234567", "+***********67, ***********67"],
+  ["call +234 803 123 4567 or 0803-123-4567", "call +*** *** *** **67 or ****-***-**67"],
+  ['{"phone":"08031234567"}', '{"phone":"*********67"}'],
+  ["ref-08031234567-2", "ref-*********67-2"],
+])("%s is shown to a reader as %s", (text, masked) => {
+  expect(maskPhones(text)).toBe(masked);
+});
+
+test.each([
+  "2026-11-22T08:09:10.123Z",
+  "acc_08031234567abcdef0",
+  "080312345678901",
+  "5000.00",
+  "0123456789",
+  "0b1d9e6c-0812-4f7a-9070-081234567890",
+])("%s is no phone number", (text) => {
+  expect(maskPhones(text)).toBe(text);
+});
+
+test("phone numbers are masked in lists, objects and names of fields, and other values stay", () => {
+  expect(maskPhones({ list: [{ phone: "08031234567", balance: 12.5, none: null }], "08031234567": true })).toEqual({
+    list: [{ phone: "*********67", balance: 12.5, none: null }],
+    "*********67": true,
+  });
+});

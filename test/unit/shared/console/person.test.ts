@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { consoleEvent, readPerson, UnverifiedTokenError, WrongTokenError } from "../../../../shared/console/person.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+
+const ISSUER = "https://login.example.com/";
+const claims = {
+  iss: ISSUER,
+  sub: "person-1",
+  aud: "console",
+  email: "Ada@Example.com",
+  email_verified: true,
+  preferred_username: "ada",
+  groups: ["airtime-operators", "other team"],
+};
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const tokenOf = (payload: unknown): string => `${encoded({ alg: "RS256" })}.${encoded(payload)}.c2ln`;
+
+/** The person of a request whose token has these claims, and whose authorizer says what it verified. */
+const personOf = (
+  payload: unknown,
+  {
+    authorization = `Bearer ${tokenOf(payload)}`,
+    verified = { iss: ISSUER, sub: "person-1" },
+    groupsClaim = "groups",
+  }: {
+    readonly authorization?: string;
+    readonly verified?: Readonly<Record<string, string>> | null;
+    readonly groupsClaim?: string;
+  } = {},
+) => {
+  const event = anApiEvent({ headers: { authorization } });
+  const authorizer = verified && { jwt: { claims: verified, scopes: null } };
+  const requestContext = { ...event.requestContext, ...(authorizer && { authorizer }) };
+  return readPerson(consoleEvent.parse({ ...event, requestContext }), groupsClaim);
+};
+
+describe("the person of a request", () => {
+  test("a verified e-mail address in lower case names the person", () => {
+    expect(personOf(claims)).toEqual({
+      issuer: ISSUER,
+      sub: "person-1",
+      by: "ada@example.com",
+      email: "ada@example.com",
+      groups: ["airtime-operators", "other team"],
+    });
+  });
+
+  test.each([undefined, false, "true", 1])("an address with email_verified %o does not count", (email_verified) => {
+    const person = personOf({ ...claims, email_verified });
+    expect(person.email).toBeUndefined();
+    expect(person.by).toBe("ada");
+  });
+
+  test.each(["ada", "ada@example", "\u212Aada@example.com", "ada@ex\u0430mple.com"])(
+    "the verified text %s is no e-mail address",
+    (email) => {
+      expect(personOf({ ...claims, email }).email).toBeUndefined();
+    },
+  );
+
+  test("a person without address and name is named by the subject", () => {
+    expect(personOf({ iss: ISSUER, sub: "person-1", aud: "console" })).toEqual({
+      issuer: ISSUER,
+      sub: "person-1",
+      by: "person-1",
+      groups: [],
+    });
+  });
+
+  test("a name with control characters does not name the person", () => {
+    const by = personOf({ ...claims, email: undefined, preferred_username: "ada\u001b[2J" }).by;
+    expect(by).toBe("person-1");
+  });
+
+  test.each([
+    { groups: ["airtime-operators"], expected: ["airtime-operators"] },
+    { groups: "airtime-operators", expected: ["airtime-operators"] },
+    { groups: ["x airtime-operators"], expected: ["x airtime-operators"] },
+    { groups: "[airtime-operators other]", expected: ["[airtime-operators other]"] },
+    { groups: ["airtime-operators", 7], expected: [] },
+    { groups: { 0: "airtime-operators" }, expected: [] },
+    { groups: null, expected: [] },
+    { groups: undefined, expected: [] },
+  ])("the claim $groups gives the groups $expected", ({ groups, expected }) => {
+    expect(personOf({ ...claims, groups }).groups).toEqual(expected);
+  });
+
+  test("groups are read from the claim of the setting", () => {
+    const payload = { ...claims, "cognito:groups": ["team"] };
+    expect(personOf(payload, { groupsClaim: "cognito:groups" }).groups).toEqual(["team"]);
+    expect(personOf(payload, { groupsClaim: "constructor" }).groups).toEqual([]);
+  });
+
+  test.each([
+    { name: "no authorizer", verified: null },
+    { name: "another subject", verified: { iss: ISSUER, sub: "person-2" } },
+    { name: "another issuer", verified: { iss: "https://evil.example.com/", sub: "person-1" } },
+  ])("a token is refused as unverified with $name", ({ verified }) => {
+    expect(() => personOf(claims, { verified })).toThrow(UnverifiedTokenError);
+  });
+
+  test.each([
+    { name: "is absent", authorization: "" },
+    { name: "is of another scheme", authorization: `Basic ${tokenOf(claims)}` },
+    { name: "is there twice", authorization: `Bearer ${tokenOf(claims)},Bearer ${tokenOf(claims)}` },
+    { name: "has no signature", authorization: `Bearer ${encoded({})}.${encoded(claims)}.` },
+    { name: "has a payload that is no JSON", authorization: "Bearer a.b.c" },
+    { name: "has a payload that is a list", authorization: `Bearer ${tokenOf([claims])}` },
+    { name: "has a subject that is no text", authorization: `Bearer ${tokenOf({ ...claims, sub: ["person-1"] })}` },
+  ])("a token is refused as unverified if the header $name", ({ authorization }) => {
+    expect(() => personOf(claims, { authorization })).toThrow(UnverifiedTokenError);
+  });
+
+  test.each([
+    { name: "scope", changes: { scope: "openid" } },
+    { name: "an empty scope", changes: { scope: "" } },
+    { name: "scp", changes: { scp: ["user"] } },
+    { name: "token_use access", changes: { token_use: "access" } },
+    { name: "no audience", changes: { aud: undefined } },
+  ])("an access token with $name is refused", ({ changes }) => {
+    expect(() => personOf({ ...claims, ...changes })).toThrow(WrongTokenError);
+  });
+
+  test("an ID token with token_use id is taken", () => {
+    expect(personOf({ ...claims, token_use: "id" }).sub).toBe("person-1");
+  });
+});
