@@ -52,7 +52,7 @@ export const logEvents = {
     action: "None.",
   },
   "console.failed": {
-    level: "alarm",
+    level: "error",
     fields: { request_id: "string", route: "string?", ...thrown },
     meaning:
       "A person got a 500 in the console. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
