@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Permission } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
@@ -149,6 +150,16 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
       keysToUpdate(store, keys).map(([key, isActive]) =>
         accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
       ),
+  );
+
+/** Replaces the list of those who may manage an account in the console. */
+export const setOwners = (
+  store: AccountStore,
+  accountId: string,
+  owners: NonNullable<Account["owners"]>,
+): Promise<Account> =>
+  changeAccount(store, accountId, (account) =>
+    isDeepStrictEqual(account.owners ?? [], owners) ? undefined : { ...account, owners },
   );
 
 /** Replaces the whitelist of an account and of all its keys in one transaction. */

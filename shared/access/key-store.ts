@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { getItem } from "../ledger/get-item.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
@@ -35,11 +35,32 @@ export type KeyItem = z.infer<typeof keyItemSchema>;
 export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyItem | undefined> =>
   getItem({ db, table }, hash, keyItemSchema);
 
+/** The items of these keys; a key without an item is left out. */
+export const findKeys = (
+  { db, accessTable }: { readonly db: DynamoDBDocumentClient; readonly accessTable: string },
+  hashes: readonly string[],
+): Promise<readonly KeyItem[]> =>
+  getItems(
+    { db, table: accessTable },
+    hashes.map((pk) => ({ pk })),
+    keyItemSchema,
+  );
+
 /** A counter's name is its rate group and its minute: `vtu:29412345`. */
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
 /** Matches a counter of any group, also of one that is no longer in the table. No other attribute has a colon. */
 const COUNTER = /^[^:]+:(\d+)$/;
 const STALE_COUNTERS_MAX = 8;
+const MINUTE_MS = 60_000;
+
+/**
+ * The minute of the key's newest counted request, in milliseconds; undefined before the first. A newer count removes
+ * only older counters, so the newest of each group is always there.
+ */
+export const lastUsedMs = (keyItem: KeyItem): number | undefined => {
+  const minutes = Object.keys(keyItem).flatMap((name) => COUNTER.exec(name)?.[1] ?? []);
+  return minutes.length === 0 ? undefined : Math.max(...minutes.map(Number)) * MINUTE_MS;
+};
 
 export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinute: number };
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
-import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
@@ -28,7 +27,7 @@ import {
   revocation,
   whitelistRanges,
 } from "./key-item.ts";
-import { type KeyItem, keyItemSchema } from "./key-store.ts";
+import { findKeys, type KeyItem, keyItemSchema } from "./key-store.ts";
 
 /** One difference between ledger and access table, and how it was or would be resolved. */
 export type KeyDifference = {
@@ -176,7 +175,7 @@ const reconcileAccount = (
   retryUntilDone(async () => {
     const before = await requireAccount(store, accountId);
     const hashes = new Set([...before.keys.map(({ hash }) => hash), ...unlisted]);
-    const { account, keyWrites, findings } = planReconciliation(store, before, await readKeys(store, [...hashes]));
+    const { account, keyWrites, findings } = planReconciliation(store, before, await findKeys(store, [...hashes]));
     if (isDryRun || findings.length === 0) return { kind: "done", result: findings };
     let version = before.version;
     // Each part also writes the account, so a concurrent change of it is noticed.
@@ -188,13 +187,6 @@ const reconcileAccount = (
     }
     return { kind: "done", result: findings };
   });
-
-const readKeys = ({ db, accessTable }: AccountStore, hashes: readonly string[]): Promise<readonly KeyItem[]> =>
-  getItems(
-    { db, table: accessTable },
-    hashes.map((pk) => ({ pk })),
-    keyItemSchema,
-  );
 
 /** All keys of the access table, read strongly. */
 export async function* scanKeyItems({ db, accessTable }: AccountStore): AsyncGenerator<KeyItem, void, void> {

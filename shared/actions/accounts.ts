@@ -1,8 +1,12 @@
-import { type Account, requireAccount } from "../access/account-store.ts";
+import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
+import { createAccount, setAccountStatus, setOwners } from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
+import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
-import { readWallet } from "../ledger/wallet.ts";
+import { accountPk, walletPk } from "../ledger/schema.ts";
+import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { nairaNumber } from "../platform/money.ts";
+import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const accountView = ({ account_id, name, status, created_at }: Account) => ({
@@ -12,16 +16,77 @@ export const accountView = ({ account_id, name, status, created_at }: Account) =
   created_at,
 });
 
+/** A key as it is shown: without its hash, and as `ended` once its overlap is over. */
+export const keyView = ({ hash: _hash, ...key }: Account["keys"][number], nowMs: number) => ({
+  ...key,
+  status: isEnded(key, nowMs) ? ("ended" as const) : key.status,
+});
+
+const isEnded = ({ status, expires_at }: Pick<Account["keys"][number], "status" | "expires_at">, nowMs: number) =>
+  status === "active" && expires_at !== undefined && nowMs >= Date.parse(expires_at);
+
+const setStatus =
+  (status: Account["status"], action: string) =>
+  async (context: ActionContext, { account, why }: { readonly account: string; readonly why?: string | undefined }) => {
+    const store: AccountStore = audited(context, () => ({ action, why }));
+    return accountView(await setAccountStatus(store, account, status));
+  };
+
+const ownersText = (owners: NonNullable<Account["owners"]>): string =>
+  owners.map(({ kind, value }) => `${kind}:${value}`).join(" ");
+
 export const accountsRuns: ActionRuns<typeof accountsActions> = {
-  "accounts list": async ({ ledger, accounts }) => {
-    const views: (ReturnType<typeof accountView> & { readonly balance: number })[] = [];
-    for (const accountId of await accountIdsOf(ledger)) {
-      const [account, { balance_kobo }] = await Promise.all([
-        requireAccount(accounts, accountId),
-        readWallet(ledger, accountId),
-      ]);
-      views.push({ ...accountView(account), balance: nairaNumber(balance_kobo) });
-    }
-    return { accounts: views };
+  "accounts list": async ({ ledger }) => {
+    const accountIds = await accountIdsOf(ledger);
+    const [accounts, wallets] = await Promise.all([
+      getItems(
+        ledger,
+        accountIds.map((accountId) => ({ pk: accountPk(accountId) })),
+        accountSchema,
+      ),
+      getItems(
+        ledger,
+        accountIds.map((accountId) => ({ pk: walletPk(accountId) })),
+        walletSchema,
+      ),
+    ]);
+    const balances = new Map(wallets.map(({ account_id, balance_kobo }) => [account_id, balance_kobo]));
+    return {
+      accounts: accounts.map((account) => {
+        const balance = balances.get(account.account_id);
+        if (balance === undefined) throw new Error(`The account ${account.account_id} has no wallet`);
+        return { ...accountView(account), balance: nairaNumber(balance) };
+      }),
+    };
+  },
+
+  "accounts show": async ({ ledger, accounts }, { account: accountId }) => {
+    const account = await requireAccount(accounts, accountId);
+    const { balance_kobo, low_balance_threshold_kobo } = await readWallet(ledger, accountId);
+    const { webhook, owners = [] } = account;
+    return {
+      ...accountView(account),
+      balance: nairaNumber(balance_kobo),
+      low_balance_threshold: low_balance_threshold_kobo === undefined ? null : nairaNumber(low_balance_threshold_kobo),
+      ...(owners.length > 0 && { owners }),
+      ips: account.whitelist,
+      keys: account.keys.map((key) => keyView(key, ledger.clock())),
+      webhook: webhook?.url === undefined ? null : { url: webhook.url, status: webhook.status },
+    };
+  },
+
+  "accounts create": async (context, { name, why }) => {
+    const store = audited(context, () => ({ action: "accounts create", why, details: { name } }));
+    return accountView(await createAccount(store, { name, whitelist: [] }));
+  },
+
+  "accounts restrict": setStatus("restricted", "accounts restrict"),
+
+  "accounts unrestrict": setStatus("active", "accounts unrestrict"),
+
+  "accounts owners": async (context, { account, owners, why }) => {
+    const details = { owners: ownersText(owners) };
+    const store = audited(context, () => ({ action: "accounts owners", why, details }));
+    return { account_id: account, owners: (await setOwners(store, account, owners)).owners ?? [] };
   },
 };

@@ -1,4 +1,28 @@
 import type { auditActions } from "../contract/actions/audit.ts";
+import { type AuditEntry, decodeAuditCursor, readAuditPage, SERVICE } from "../ledger/audit.ts";
+import { encodeIndexKey } from "../ledger/query-index.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const auditRuns: ActionRuns<typeof auditActions> = {};
+export const auditView = (entry: AuditEntry) => {
+  const { created_at: at, by, action, details } = entry;
+  return { at, by, caller_arn: entry.caller_arn ?? null, action, why: entry.why ?? null, details };
+};
+
+const page = async ({ ledger, request }: ActionContext, subject: string, cursor: string | undefined) => {
+  const start = cursor === undefined ? undefined : decodeAuditCursor(cursor);
+  if (cursor !== undefined && start === undefined) throw new OperatorError("This is no cursor of this list");
+  const { entries, next } = await readAuditPage(ledger, subject, start);
+  const views = entries.map(auditView);
+  return {
+    // An owner need not know the company's identities at AWS.
+    acts: request?.role === null ? views.map((view) => ({ ...view, caller_arn: null })) : views,
+    next_cursor: next === undefined ? null : encodeIndexKey(next),
+  };
+};
+
+export const auditRuns: ActionRuns<typeof auditActions> = {
+  "audit account": (context, { account, cursor }) => page(context, account, cursor),
+  "audit service": (context, { cursor }) => page(context, SERVICE, cursor),
+};

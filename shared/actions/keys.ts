@@ -1,4 +1,92 @@
+import { type Account, requireAccount } from "../access/account-store.ts";
+import { createKey, revokeKey, rotateKey } from "../access/accounts.ts";
+import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
+import type { Permission } from "../contract/permission.ts";
+import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { keyView } from "./accounts.ts";
+import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const keysRuns: ActionRuns<typeof keysActions> = {};
+type AccountKey = Account["keys"][number];
+
+export const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}`);
+
+/** The account's key; another account's does not exist for it. */
+const requireKey = async ({ accounts }: ActionContext, accountId: string, keyId: string): Promise<AccountKey> => {
+  const { keys } = await requireAccount(accounts, accountId);
+  const key = keys.find(({ key_id }) => key_id === keyId);
+  if (key === undefined) throw noSuchKey(keyId);
+  return key;
+};
+
+/** Only an operator gives out keys that find people by their phone number. */
+const assertMayGive = ({ isOperator }: ActionContext, permissions: readonly Permission[]): void => {
+  if (isOperator || !permissions.includes("identity:retrieve")) return;
+  throw new NotAllowedError("Only an operator makes keys with the permission identity:retrieve");
+};
+
+/** Rotating a key twice would leave an extra live key. */
+const assertNotRotated = ({ key_id, expires_at }: AccountKey): void => {
+  if (expires_at === undefined) return;
+  throw new OperatorError(`${key_id} was rotated already and expires at ${expires_at}`, {
+    command:
+      "See its replacement with keys list, create another key with keys create, or end this one with keys revoke",
+  });
+};
+
+export const keysRuns: ActionRuns<typeof keysActions> = {
+  "keys list": async ({ accounts, ledger }, { account }) => {
+    const { keys } = await requireAccount(accounts, account);
+    const items = await findKeys(
+      accounts,
+      keys.map(({ hash }) => hash),
+    );
+    const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
+    return {
+      account_id: account,
+      keys: keys.map((key) => {
+        const usedMs = lastUsed.get(key.hash);
+        return { ...keyView(key, ledger.clock()), last_used_at: usedMs === undefined ? null : isoTime(usedMs) };
+      }),
+    };
+  },
+
+  "keys create": async (context, { account, mode, permissions, why }) => {
+    assertMayGive(context, permissions);
+    const store = audited(context, ({ keys }) => ({
+      action: "keys create",
+      why,
+      details: { key_id: keys.at(-1)?.key_id ?? "", mode, permissions: permissions.join() },
+    }));
+    const { key, keyId } = await createKey(store, account, { mode, permissions });
+    return { account_id: account, key_id: keyId, key, mode, permissions };
+  },
+
+  "keys rotate": async (context, { account, key: keyId, overlap_ms, why }) => {
+    const before = await requireKey(context, account, keyId);
+    assertMayGive(context, before.permissions);
+    assertNotRotated(before);
+    const store = audited(context, ({ keys }) => ({
+      action: "keys rotate",
+      why,
+      details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: keyId },
+    }));
+    const rotated = await rotateKey(store, account, keyId, overlap_ms);
+    return {
+      account_id: account,
+      key_id: rotated.keyId,
+      key: rotated.key,
+      instead_of: keyId,
+      which_ends_at: rotated.expiresAt,
+    };
+  },
+
+  "keys revoke": async (context, { account, key: keyId, why }) => {
+    await requireKey(context, account, keyId);
+    const store = audited(context, () => ({ action: "keys revoke", why, details: { key_id: keyId } }));
+    await revokeKey(store, account, keyId);
+    return { account_id: account, key_id: keyId, status: "revoked" };
+  },
+};

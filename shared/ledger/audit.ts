@@ -5,8 +5,8 @@ import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, ownedKeys } from "./query-index.ts";
-import { auditOwner, auditPk } from "./schema.ts";
+import { ALL_TIMES, decodeIndexKey, type IndexKey, ownedKeys, queryPage } from "./query-index.ts";
+import { auditOwner, auditPk, itemKindOf } from "./schema.ts";
 
 /**
  * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
@@ -75,6 +75,23 @@ export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedA
 /** The entries on one subject, oldest first. */
 export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
   getItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);
+
+const PAGE_ENTRIES_MAX = 50;
+
+/** One page of the entries on one subject, newest first. */
+export const readAuditPage = async (
+  ledger: Ledger,
+  subject: string,
+  start: IndexKey | undefined,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: IndexKey | undefined }> => {
+  const selection = { owner: auditOwner(subject) };
+  const { keys, next } = await queryPage(ledger, selection, ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
+  return { entries: await getItems(ledger, keys, auditEntrySchema), next };
+};
+
+/** Undefined if the text is not the `next` of a page, as `encodeIndexKey` writes it. */
+export const decodeAuditCursor = (text: string): IndexKey | undefined =>
+  decodeIndexKey(text, (pk) => itemKindOf(pk) === "audit");
 
 /** `amount=5000 id=GTB-2291`, sorted by name: DynamoDB maps have no order. */
 export const detailsText = (details: AuditEntry["details"]): string =>

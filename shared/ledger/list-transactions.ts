@@ -1,26 +1,15 @@
-import * as z from "zod";
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
 import { type Owner, readTransactions } from "./find-transactions.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, indexKeySchema, queryPage, type TimeRange } from "./query-index.ts";
+import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryPage, type TimeRange } from "./query-index.ts";
 import { isTransactionPk, transactionOwner } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
-const cursorSchema = indexKeySchema.extend({ pk: z.string().refine(isTransactionPk) });
-type Cursor = z.infer<typeof cursorSchema>;
-
-export const encodeCursor = ({ pk, created_at }: Cursor): string =>
-  Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
-
+type Cursor = IndexKey;
+export const encodeCursor: (place: Cursor) => string = encodeIndexKey;
 /** Undefined if the text is not a cursor. */
-export const decodeCursor = (text: string): Cursor | undefined => {
-  try {
-    return cursorSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
-  } catch {
-    return undefined;
-  }
-};
+export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey(text, isTransactionPk);
 
 /** Keys read for one page, so a filter that matches little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;

@@ -17,6 +17,20 @@ import {
 export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
+/** A place in an index as opaque text: the `cursor` of a page. */
+export const encodeIndexKey = ({ pk, created_at }: IndexKey): string =>
+  Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
+
+/** Undefined if the text is not the place of such an item. */
+export const decodeIndexKey = (text: string, isItemPk: (pk: string) => boolean): IndexKey | undefined => {
+  try {
+    const key = indexKeySchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
+    return isItemPk(key.pk) ? key : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 /** Times as the indexes have them, both inclusive. */
 export type TimeRange = { readonly from: string; readonly to: string };
 export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };

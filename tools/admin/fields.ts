@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { accountEventName, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
@@ -41,7 +42,24 @@ export const entryIdField = z
 
 export const accountField = z.string();
 
-export const nameField = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+/** `email:ada@example.com group:checkout-team`, or `none`. */
+export const ownersField = z.array(z.string()).transform((entries, context) => {
+  if (entries.length === 1 && entries[0] === "none") return [];
+  const owners = entries.map((entry) => {
+    const [kind, ...rest] = entry.split(":");
+    return { kind, value: rest.join(":") };
+  });
+  const result = accountOwnersSchema.safeParse(owners);
+  if (result.success) return result.data;
+  context.addIssue({ code: "custom", message: ownersProblem(entries, result.error.issues[0]) });
+  return z.NEVER;
+});
+
+const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | undefined): string => {
+  const [position, field] = issue?.path ?? [];
+  const message = field === "value" ? issue?.message : "Must be email:ADDRESS, group:NAME or none";
+  return typeof position === "number" ? `"${entries[position]}": ${message}` : (issue?.message ?? "");
+};
 
 const isPermission = (text: string): boolean => permissionSchema.safeParse(text).success;
 

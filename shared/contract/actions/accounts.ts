@@ -1,5 +1,7 @@
 import * as z from "zod";
-import type { ActionTable } from "./action.ts";
+import { permissionSchema } from "../permission.ts";
+import { modeSchema } from "../transaction.ts";
+import { type ActionTable, accountInput, printableText, whySchema } from "./action.ts";
 
 const accountView = z.object({
   account_id: z.string(),
@@ -7,6 +9,39 @@ const accountView = z.object({
   status: z.enum(["active", "restricted"]),
   created_at: z.iso.datetime(),
 });
+
+/** A key without its hash. `ended`: past the end of its overlap. */
+export const keyViewSchema = z.object({
+  key_id: z.string(),
+  mode: modeSchema,
+  status: z.enum(["active", "ended", "revoked"]),
+  permissions: z.array(permissionSchema),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().optional(),
+});
+
+export const accountNameSchema = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+
+export const ACCOUNT_OWNERS_MAX = 20;
+
+/** The person with this e-mail address, as the identity provider has verified it, or everybody in this group. */
+export const accountOwnerSchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("email"),
+    value: z.string().trim().toLowerCase().max(254).pipe(z.email("Must be an e-mail address")),
+  }),
+  z.object({
+    kind: z.literal("group"),
+    value: printableText.min(1, "Must not be empty").max(200, "Must be at most 200 characters"),
+  }),
+]);
+
+export const accountOwnersSchema = z
+  .array(accountOwnerSchema)
+  .max(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`);
+
+const whyInput = z.object({ why: whySchema.optional() });
+const accountChangeInput = accountInput.extend(whyInput.shape);
 
 /** Accounts of callers. */
 export const accountsActions = {
@@ -17,5 +52,50 @@ export const accountsActions = {
     /** `balance` in NGN. */
     output: z.object({ accounts: z.array(accountView.extend({ balance: z.number() })) }),
     summary: "List all accounts with their balances, oldest first",
+  },
+  "accounts show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput,
+    output: accountView.extend({
+      /** In NGN, as `low_balance_threshold`. */
+      balance: z.number(),
+      low_balance_threshold: z.number().nullable(),
+      /** Absent if there are none. */
+      owners: accountOwnersSchema.optional(),
+      ips: z.array(z.string()),
+      keys: z.array(keyViewSchema),
+      webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
+    }),
+    summary: "Show an account with its addresses, keys and webhook",
+  },
+  "accounts create": {
+    scope: "service",
+    kind: "change",
+    input: whyInput.extend({ name: accountNameSchema }),
+    output: accountView,
+    summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
+  },
+  "accounts restrict": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: accountChangeInput,
+    output: accountView,
+    summary: "Refuse all requests of an account from now on (403)",
+  },
+  "accounts unrestrict": {
+    scope: "service",
+    kind: "change",
+    input: accountChangeInput,
+    output: accountView,
+    summary: "Accept the requests of a restricted account again",
+  },
+  "accounts owners": {
+    scope: "service",
+    kind: "change",
+    input: accountChangeInput.extend({ owners: accountOwnersSchema }),
+    output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),
+    summary: "Set who may manage an account in the console",
   },
 } as const satisfies ActionTable;

@@ -1,4 +1,38 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { type ActionTable, accountInput } from "./action.ts";
 
-/** The audit log. */
-export const auditActions = {} as const satisfies ActionTable;
+/** A change, and who made it. */
+export const auditViewSchema = z.object({
+  at: z.iso.datetime(),
+  by: z.string(),
+  /** The operator's identity at AWS. Null if there is none, or if an owner asks. */
+  caller_arn: z.string().nullable(),
+  action: z.string(),
+  why: z.string().nullable(),
+  details: z.record(z.string(), z.union([z.string(), z.number()])),
+});
+
+const pageInput = z.object({ cursor: z.string().max(400).optional() });
+const auditPage = z.object({
+  acts: z.array(auditViewSchema),
+  /** The `cursor` of the next page; null on the last. */
+  next_cursor: z.string().nullable(),
+});
+
+/** The audit log, newest first. */
+export const auditActions = {
+  "audit account": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend(pageInput.shape),
+    output: auditPage,
+    summary: "Show who changed an account, and why",
+  },
+  "audit service": {
+    scope: "service",
+    kind: "read",
+    input: pageInput,
+    output: auditPage,
+    summary: "Show who changed the service itself, and why",
+  },
+} as const satisfies ActionTable;

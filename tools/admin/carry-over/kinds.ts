@@ -161,7 +161,7 @@ const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   ];
 };
 
-/** Addresses, name and webhook of the later version; keys and restriction of whichever is stricter. */
+/** Addresses, name, webhook and owners of the later version; keys and restriction of whichever is stricter. */
 const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const isOldNewer = old.version > restored.version;
   const isRestricted = old.status === "restricted" || restored.status === "restricted";

@@ -1,19 +1,17 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
-import { createAccount, setAccountStatus } from "../../../shared/access/accounts.ts";
-import { accountsRuns, accountView } from "../../../shared/actions/accounts.ts";
-import { audited } from "../../../shared/actions/action-context.ts";
+import { accountsRuns } from "../../../shared/actions/accounts.ts";
+import { auditView } from "../../../shared/actions/audit.ts";
+import { accountNameSchema } from "../../../shared/contract/actions/accounts.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
-import { readWallet } from "../../../shared/ledger/wallet.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, nameField } from "../fields.ts";
-import { auditTable, auditView } from "../views/audit.ts";
-import { keysTable, keyView } from "../views/keys.ts";
-import { fields, naira, orNull, sections, table } from "../views/print.ts";
+import { accountField, ownersField } from "../fields.ts";
+import { auditTable } from "../views/audit.ts";
+import { keysTable } from "../views/keys.ts";
+import { fields, naira, sections, table } from "../views/print.ts";
 
 const accountInput = z.object({ account: accountField });
 const changeInput = accountInput.extend({ why: whySchema.optional() });
@@ -25,11 +23,8 @@ export const addAccounts = (program: Command): void => {
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     example: "create checkout",
     options: [why],
-    input: z.object({ name: nameField, why: whySchema.optional() }),
-    run: async (context, { name, why }) => {
-      const store = audited(context, () => ({ action: "accounts create", why, details: { name } }));
-      return accountReport(await createAccount(store, { name, whitelist: [] }));
-    },
+    input: z.object({ name: accountNameSchema, why: whySchema.optional() }),
+    run: async (context, input) => accountReport(await accountsRuns["accounts create"](context, input)),
   });
   addCommand(group, {
     usage: "list",
@@ -53,7 +48,7 @@ export const addAccounts = (program: Command): void => {
     example: 'restrict acc_0123456789abcdef01 --why "unpaid invoice 1042"',
     options: [why],
     input: changeInput,
-    run: setStatus("restricted", "accounts restrict"),
+    run: async (context, input) => accountReport(await accountsRuns["accounts restrict"](context, input)),
   });
   addCommand(group, {
     usage: "unrestrict <account>",
@@ -61,21 +56,35 @@ export const addAccounts = (program: Command): void => {
     example: "unrestrict acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
-    run: setStatus("active", "accounts unrestrict"),
+    run: async (context, input) => accountReport(await accountsRuns["accounts unrestrict"](context, input)),
+  });
+  addCommand(group, {
+    usage: "owners <account>",
+    summary: "Set who may manage an account in the console, in place of those who could before",
+    example: "owners acc_0123456789abcdef01 --set email:ada@example.com group:checkout-team",
+    options: [
+      {
+        flags: "--set <owners...>",
+        text: "email:ADDRESS, as the identity provider has verified it, or group:NAME; none for nobody",
+        required: true,
+      },
+      why,
+    ],
+    input: changeInput.extend({ set: ownersField }),
+    run: async (context, { account, set, why }) => {
+      const json = await accountsRuns["accounts owners"](context, { account, owners: set, why });
+      return {
+        json,
+        text: table(
+          ["kind", "owner"],
+          json.owners.map(({ kind, value }) => [kind, value]),
+        ),
+      };
+    },
   });
 };
 
-const accountReport = (account: Account): Report => ({
-  json: accountView(account),
-  text: fields(accountView(account)),
-});
-
-const setStatus =
-  (status: Account["status"], action: string) =>
-  async (context: AdminContext, { account, why }: z.output<typeof changeInput>): Promise<Report> => {
-    const store = audited(context, () => ({ action, why }));
-    return accountReport(await setAccountStatus(store, account, status));
-  };
+const accountReport = (account: ActionOutput<"accounts create">): Report => ({ json: account, text: fields(account) });
 
 const listAccounts = async (context: AdminContext): Promise<Report> => {
   const json = await accountsRuns["accounts list"](context, {});
@@ -85,34 +94,20 @@ const listAccounts = async (context: AdminContext): Promise<Report> => {
   return { json, text: table(["account", "name", "status", "balance", "created"], rows) };
 };
 
-const showAccount = async (
-  context: AdminContext,
-  { account: accountId }: z.output<typeof accountInput>,
-): Promise<Report> => {
-  const account = await requireAccount(context.accounts, accountId);
-  const [{ balance_kobo, low_balance_threshold_kobo }, audit] = await Promise.all([
-    readWallet(context.ledger, accountId),
-    readAudit(context.ledger, accountId),
-  ]);
-  const { url = null, status = null } = account.webhook ?? {};
-  const keys = account.keys.map((key) => keyView(key, context.ledger.clock()));
+const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
+  const account = await accountsRuns["accounts show"](context, input);
+  const audit = await readAudit(context.ledger, input.account);
+  const { balance, low_balance_threshold, owners, ips, keys, webhook, ...view } = account;
   return {
-    json: {
-      ...accountView(account),
-      balance: nairaNumber(balance_kobo),
-      low_balance_threshold: orNull(low_balance_threshold_kobo, nairaNumber),
-      ips: account.whitelist,
-      keys,
-      webhook: url === null ? null : { url, status },
-      acts: audit.map(auditView),
-    },
+    json: { ...account, acts: audit.map(auditView) },
     text: sections({
       Account: fields({
-        ...accountView(account),
-        balance: naira(balance_kobo),
-        "low below": orNull(low_balance_threshold_kobo, naira),
-        ips: account.whitelist.join(" "),
-        webhook: url === null ? null : `${url} (${status})`,
+        ...view,
+        balance: naira(balance * 100),
+        "low below": low_balance_threshold === null ? null : naira(low_balance_threshold * 100),
+        ...(owners && { owners: owners.map(({ kind, value }) => `${kind}:${value}`).join(", ") }),
+        ips: ips.join(" "),
+        webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,
       }),
       Keys: keysTable(keys),
       "Audit log": auditTable(audit),

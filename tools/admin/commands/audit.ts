@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
+import { auditView } from "../../../shared/actions/audit.ts";
 import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
 import { readAudit, SERVICE } from "../../../shared/ledger/audit.ts";
 import { addCommand, callerAccount } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
-import { auditTable, auditView } from "../views/audit.ts";
+import { auditTable } from "../views/audit.ts";
 
 export const addAudit = (program: Command): void => {
   addCommand(program, {

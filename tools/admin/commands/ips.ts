@@ -1,11 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
-import { changeWhitelist } from "../../../shared/access/accounts.ts";
-import { audited } from "../../../shared/actions/action-context.ts";
+import { whitelistRuns } from "../../../shared/actions/whitelist.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { formatIpRange, parseIpRange } from "../../../shared/platform/ip-range.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { parseIpRange } from "../../../shared/platform/ip-range.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { accountField } from "../fields.ts";
 import { table } from "../views/print.ts";
@@ -23,16 +21,8 @@ export const addIps = (program: Command): void => {
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
     input: changeInput,
-    run: async (context, { account, range, why }) => {
-      const store = audited(context, () => ({ action: "ips allow", why, details: { ranges: range.join(" ") } }));
-      return whitelistReport(
-        await changeWhitelist(store, account, (before) => {
-          const present = new Set(before.map(canonical));
-          const added = range.filter((entry) => !present.has(canonical(entry)));
-          return added.length === 0 ? undefined : [...before, ...added];
-        }),
-      );
-    },
+    run: async (context, { account, range, why }) =>
+      whitelistReport(await whitelistRuns["ips allow"](context, { account, ranges: range, why })),
   });
   addCommand(group, {
     usage: "disallow <account> <range...>",
@@ -40,19 +30,8 @@ export const addIps = (program: Command): void => {
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
     input: changeInput,
-    run: async (context, { account, range, why }) => {
-      const store = audited(context, () => ({ action: "ips disallow", why, details: { ranges: range.join(" ") } }));
-      return whitelistReport(
-        await changeWhitelist(store, account, (before) => {
-          const present = new Set(before.map(canonical));
-          const unknown = range.find((entry) => !present.has(canonical(entry)));
-          if (unknown !== undefined)
-            throw new OperatorError(`${unknown} is not on the list of ${account}. See ips list ${account}`);
-          const removed = new Set(range.map(canonical));
-          return before.filter((entry) => !removed.has(canonical(entry)));
-        }),
-      );
-    },
+    run: async (context, { account, range, why }) =>
+      whitelistReport(await whitelistRuns["ips disallow"](context, { account, ranges: range, why })),
   });
   addCommand(group, {
     usage: "list <account>",
@@ -60,20 +39,14 @@ export const addIps = (program: Command): void => {
     summary: "List the allowed addresses; with none the account cannot call",
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
-    run: async (context, { account }) => whitelistReport(await requireAccount(context.accounts, account)),
+    run: async (context, input) => whitelistReport(await whitelistRuns["ips list"](context, input)),
   });
 };
 
-/** One spelling for each range, for comparison. */
-const canonical = (text: string): string => {
-  const range = parseIpRange(text);
-  return range === undefined ? text : formatIpRange(range);
-};
-
-const whitelistReport = ({ account_id, whitelist }: Account): Report => ({
-  json: { account_id, ips: whitelist },
+const whitelistReport = (json: ActionOutput<"ips list">): Report => ({
+  json,
   text: table(
     ["address or range"],
-    whitelist.map((entry) => [entry]),
+    json.ips.map((entry) => [entry]),
   ),
 });

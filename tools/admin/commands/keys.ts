@@ -1,19 +1,15 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { type Account, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
-import {
-  createKey,
-  defaultPermissions,
-  type NewKey,
-  revokeKey,
-  revokeUnlistedKey,
-  rotateKey,
-} from "../../../shared/access/accounts.ts";
+import { defaultPermissions, revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
+import { keyView } from "../../../shared/actions/accounts.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
+import { keysRuns, noSuchKey } from "../../../shared/actions/keys.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
@@ -22,7 +18,7 @@ import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField, permissionsField } from "../fields.ts";
 import { readStdin } from "../stdin.ts";
-import { keysTable, keyView } from "../views/keys.ts";
+import { keysTable } from "../views/keys.ts";
 import { fields, table } from "../views/print.ts";
 
 const keyField = z
@@ -54,14 +50,7 @@ export const addKeys = (program: Command): void => {
       permissions: permissionsField,
       why: whySchema.optional(),
     }),
-    run: async (context, { account, mode, permissions, why }) => {
-      const store = audited(context, ({ keys }) => ({
-        action: "keys create",
-        why,
-        details: { key_id: keys.at(-1)?.key_id ?? "", mode, permissions: permissions.join() },
-      }));
-      return newKeyReport(account, await createKey(store, account, { mode, permissions }), { mode, permissions });
-    },
+    run: async (context, input) => newKeyReport(await keysRuns["keys create"](context, input)),
   });
   addCommand(group, {
     usage: "list <account>",
@@ -87,14 +76,10 @@ export const addKeys = (program: Command): void => {
     run: async (context, { key, overlap, why }) => {
       const account = await findAccountOfKey(context, key);
       if (account === undefined) throw noSuchKey(key);
-      assertNotRotated(account.keys.find(({ key_id }) => key_id === key));
-      const store = audited(context, ({ keys }) => ({
-        action: "keys rotate",
-        why,
-        details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: key },
-      }));
-      const { expiresAt, ...newKey } = await rotateKey(store, account.account_id, key, overlap);
-      return newKeyReport(account.account_id, newKey, { instead_of: key, which_ends_at: expiresAt });
+      const { account_id } = account;
+      return newKeyReport(
+        await keysRuns["keys rotate"](context, { account: account_id, key, overlap_ms: overlap, why }),
+      );
     },
   });
   addCommand(group, {
@@ -128,17 +113,10 @@ export const addKeys = (program: Command): void => {
   });
 };
 
-const newKeyReport = (
-  accountId: string,
-  { key, keyId }: NewKey,
-  more: Readonly<Record<string, string | readonly string[]>>,
-): Report => {
-  const json = { account_id: accountId, key_id: keyId, key, ...more };
+const newKeyReport = (json: ActionOutput<"keys create"> | ActionOutput<"keys rotate">): Report => {
   const lines = Object.entries(json).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value]);
   return { json, text: `${fields(Object.fromEntries(lines))}\n\nThe key is not shown again.` };
 };
-
-const noSuchKey = (keyId: string): OperatorError => new OperatorError(`There is no key ${keyId}`);
 
 const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
   for (const accountId of await accountIdsOf(context.ledger)) {
@@ -148,24 +126,15 @@ const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<A
   return undefined;
 };
 
-/** Rotating a key twice would leave an extra live key. */
-const assertNotRotated = (key: Account["keys"][number] | undefined): void => {
-  if (key?.expires_at === undefined) return;
-  throw new OperatorError(
-    `${key.key_id} was rotated already and expires at ${key.expires_at}. ` +
-      "See its replacement with keys list, create another key with keys create, or end this one with keys revoke",
-  );
-};
-
 /** Revokes a key, even one that only the access table has: that table admits callers. Resolves with the account id. */
 const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
-  const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
-  const store = audited(context, () => auditFields);
   const listed = await findAccountOfKey(context, keyId);
   if (listed !== undefined) {
-    await revokeKey(store, listed.account_id, keyId);
+    await keysRuns["keys revoke"](context, { account: listed.account_id, key: keyId, why });
     return listed.account_id;
   }
+  const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
+  const store = audited(context, () => auditFields);
   for await (const item of scanKeyItems(context.accounts)) {
     if (item.key_id !== keyId) continue;
     const account = await findAccount(context.accounts, item.account_id);
