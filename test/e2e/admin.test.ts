@@ -117,6 +117,28 @@ test("a restricted account gets 403 until it is unrestricted, and its audit log 
   expect(shown.stdout).toMatch(/ada +accounts restrict +- +unpaid/);
 });
 
+test("accounts owners replaces the list of owners, which accounts show prints until none is left", async () => {
+  const { account } = await service.newApp();
+  const shown = async () => (await admin("accounts", "show", account)).stdout;
+  expect(await shown()).not.toContain("owners");
+  const { stdout } = await admin(
+    "accounts",
+    "owners",
+    account,
+    "--set",
+    "email:Ada@example.com",
+    "group:Checkout team",
+  );
+  expect(stdout).toMatch(/^KIND +OWNER\nemail +ada@example.com\ngroup +Checkout team\n$/);
+  expect(await shown()).toMatch(/owners +email:ada@example.com, group:Checkout team\n/);
+  const none = z.object({ account_id: z.string(), owners: z.array(z.unknown()) });
+  expect(await adminJson(none, "accounts", "owners", account, "--set", "none")).toEqual({
+    account_id: account,
+    owners: [],
+  });
+  expect(await shown()).not.toMatch(/owners +email/);
+});
+
 test("an account calls from an allowed address until ips disallow removes it", async () => {
   const { account, key } = await service.newApp();
   const ips = z.object({ ips: z.array(z.string()) });

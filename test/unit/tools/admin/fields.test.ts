@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   durationField,
   nairaOrNoneField,
+  ownersField,
   permissionsField,
   positiveNairaField,
   signedNairaField,
@@ -45,4 +46,22 @@ test.for([
 test("permissions are parsed without duplicates, and unknown ones are refused", () => {
   expect(permissionsField.parse("vtu, identity,vtu")).toEqual(["vtu", "identity"]);
   for (const text of ["", "vtu,", "all"]) expect(permissionsField.safeParse(text).success).toBe(false);
+});
+
+test("owners are e-mail addresses in lower case and groups as written; none is an empty list", () => {
+  expect(ownersField.parse(["email:Ada@Example.com", "group:a:b, c"])).toEqual([
+    { kind: "email", value: "ada@example.com" },
+    { kind: "group", value: "a:b, c" },
+  ]);
+  expect(ownersField.parse(["none"])).toEqual([]);
+});
+
+test.for([
+  [["email:ada"], '"email:ada": Must be an e-mail address'],
+  [["group:x", "ada@example.com"], '"ada@example.com": Must be email:ADDRESS, group:NAME or none'],
+  [["group:"], '"group:": Must not be empty'],
+  [["none", "group:x"], '"none": Must be email:ADDRESS, group:NAME or none'],
+  [Array.from({ length: 21 }, (_, n) => `group:${n}`), "Must be at most 20 owners"],
+] as const)("owners that are none are refused with the entry and the rule: %s", ([entries, message]) => {
+  expect(ownersField.safeParse(entries).error?.issues[0]?.message).toBe(message);
 });

@@ -154,6 +154,15 @@ test("an account has the addresses of the ledger in which it has the higher vers
   expect(compare(restored, old)).toEqual({ kind: "present" });
 });
 
+test("an account has the owners of the ledger in which it has the higher version", () => {
+  const owners = [{ kind: "email", value: "ada@example.com" }];
+  const owned = (version: number): Item => ({ ...account({ version }), owners });
+  expect(compare(owned(5), account({ version: 3 }))).toMatchObject({ kind: "update", item: { owners } });
+  const removed = compare(account({ version: 5 }), owned(3));
+  expect(removed.kind).toBe("update");
+  expect(removed).not.toHaveProperty("item.owners");
+});
+
 test("an account that is restricted in either ledger stays restricted, with a note", () => {
   const note = "acc_1 is restricted in one ledger and stays restricted";
   const [restricted, active] = [account({ version: 3, status: "restricted" }), account({ version: 5 })];

@@ -1,0 +1,50 @@
+import type { ActionContext, ConsoleRequest } from "../../shared/actions/action-context.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import type { Actor } from "../../shared/ledger/audit.ts";
+import { keyedHashes } from "./event-message.ts";
+import { NOON_MS } from "./noon.ts";
+import type { freshTables } from "./tables.ts";
+
+const SEALING_KEY = Buffer.alloc(32, 7).toString("base64");
+
+/** The context of an operator's action on these tables; `request` as the console gives it. */
+export const anActionContext = (
+  tables: Awaited<ReturnType<typeof freshTables>>,
+  changes: Partial<ActionContext> & { readonly clock?: () => number; readonly by?: Actor } = {},
+): ActionContext => {
+  const { clock = () => NOON_MS, by = { by: "ada" }, ...rest } = changes;
+  const { db, accessTable, ledgerTable, cacheTable } = tables;
+  const accounts = { db, accessTable, ledgerTable, clock };
+  return {
+    actor: () => by,
+    isOperator: true,
+    ledger: { db, table: ledgerTable, clock },
+    accounts,
+    endpoints: {
+      accounts,
+      webhookSealingKey: { value: async () => SEALING_KEY, refetch: async () => SEALING_KEY },
+      clock,
+    },
+    addressRules: { allowed: [], refusedHosts: [], resolve: async () => ["93.184.216.34"] },
+    catalog: catalogStore(db, cacheTable),
+    purchases: { db, table: cacheTable, initially: "on" },
+    waitingMinutes: 15,
+    keyedHashes,
+    ...rest,
+  };
+};
+
+/** What the console knows of the request of an account's owner. */
+export const anOwnersRequest = (
+  changes: Partial<ConsoleRequest> = {},
+): Pick<ActionContext, "isOperator" | "request"> => ({
+  isOperator: false,
+  request: {
+    by: "bola@example.com",
+    role: null,
+    ownedAccounts: async () => [],
+    sourceIp: "203.0.113.7",
+    stage: "local",
+    ...changes,
+  },
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { keysRuns } from "../../../../shared/actions/keys.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { NotAllowedError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type AccessFixture, MINUTE_MS, openAccess } from "../../../builders/access.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+let access: AccessFixture;
+beforeAll(async () => {
+  access = await openAccess();
+});
+beforeEach(() => access.reset());
+afterAll(() => access.proxy.stop());
+
+const clock = () => access.nowMs;
+const operator = () => anActionContext(access.tables, { clock });
+const owner = () => anActionContext(access.tables, { clock, ...anOwnersRequest() });
+const keysOf = async (account: string) => (await keysRuns["keys list"](owner(), { account })).keys;
+
+test("a key is listed with the minute of its newest request, of whatever rate group", async () => {
+  const { accountId, key } = await access.anAccount();
+  const unused = await keysRuns["keys create"](owner(), { account: accountId, mode: "test", permissions: ["vtu"] });
+  expect((await keysOf(accountId)).map(({ last_used_at }) => last_used_at)).toEqual([null, null]);
+  await access.withKey(key);
+  access.nowMs += 5 * MINUTE_MS + 1_234;
+  await access.withKey(key, { route: routes.listCatalog });
+  expect((await keysOf(accountId)).map(({ key_id, last_used_at }) => [key_id, last_used_at])).toEqual([
+    [expect.any(String), isoTime(NOON_MS + 5 * MINUTE_MS)],
+    [unused.key_id, null],
+  ]);
+});
+
+test("the last use of a key is known while its older counters are removed", async () => {
+  const { accountId, key } = await access.anAccount();
+  for (let use = 0; use < 20; use += 1) {
+    access.nowMs += 3 * MINUTE_MS;
+    await access.withKey(key);
+    const [listed] = await keysOf(accountId);
+    expect(listed?.last_used_at).toBe(isoTime(access.nowMs));
+  }
+});
+
+test("a key whose item is missing from the access table is listed as never used", async () => {
+  const { accountId, key } = await access.anAccount();
+  await access.deleteItem(key);
+  expect(await keysOf(accountId)).toMatchObject([{ status: "active", last_used_at: null }]);
+});
+
+test("an owner creates, rotates and revokes a key, and the audit log has their name", async () => {
+  const { accountId: account } = await access.anAccount();
+  const context = anActionContext(access.tables, { clock, ...anOwnersRequest(), by: { by: "bola@example.com" } });
+  const made = await keysRuns["keys create"](context, { account, mode: "live", permissions: ["vtu"], why: "new app" });
+  expect(await access.isAdmitted(made.key)).toBe(true);
+  const overlap_ms = 30 * MINUTE_MS;
+  const rotated = await keysRuns["keys rotate"](context, { account, key: made.key_id, overlap_ms });
+  expect(rotated).toMatchObject({ instead_of: made.key_id, which_ends_at: isoTime(NOON_MS + overlap_ms) });
+  for (const key of [made.key, rotated.key]) expect(await access.isAdmitted(key)).toBe(true);
+  await keysRuns["keys revoke"](context, { account, key: rotated.key_id, why: "leaked" });
+  expect(await access.isAdmitted(rotated.key)).toBe(false);
+  const audit = await readAudit(context.ledger, account);
+  expect(audit.map(({ by, action, why }) => [by, action, why])).toEqual(
+    expect.arrayContaining([
+      ["bola@example.com", "keys create", "new app"],
+      ["bola@example.com", "keys rotate", undefined],
+      ["bola@example.com", "keys revoke", "leaked"],
+    ]),
+  );
+});
+
+test("an owner gets no key that retrieves identities, neither by creating one nor by rotating the operator's", async () => {
+  const { accountId: account } = await access.anAccount();
+  const permissions = ["vtu", "identity:retrieve"] as const;
+  const refused = keysRuns["keys create"](owner(), { account, mode: "live", permissions: [...permissions] });
+  await expect(refused).rejects.toThrow(NotAllowedError);
+  const given = await keysRuns["keys create"](operator(), { account, mode: "live", permissions: [...permissions] });
+  const rotation = keysRuns["keys rotate"](owner(), { account, key: given.key_id, overlap_ms: 0 });
+  await expect(rotation).rejects.toThrow(NotAllowedError);
+  expect(await keysOf(account)).toHaveLength(2);
+  expect(await access.isAdmitted(given.key)).toBe(true);
+  await keysRuns["keys rotate"](operator(), { account, key: given.key_id, overlap_ms: 0 });
+  await keysRuns["keys revoke"](owner(), { account, key: given.key_id });
+});
+
+test("another account's key is refused like one that does not exist, and stays as it is", async () => {
+  const { accountId: account } = await access.anAccount();
+  const { account_id: other } = await createAccount(access.store, { name: "other", whitelist: ["203.0.113.7"] });
+  const foreign = await keysRuns["keys create"](owner(), { account: other, mode: "live", permissions: ["vtu"] });
+  for (const key of [foreign.key_id, "key_000000000000000000"]) {
+    const refusal = new NotFoundError(`There is no key ${key}`);
+    await expect(keysRuns["keys rotate"](owner(), { account, key, overlap_ms: 0 })).rejects.toEqual(refusal);
+    await expect(keysRuns["keys revoke"](owner(), { account, key, why: "not mine" })).rejects.toEqual(refusal);
+  }
+  expect(await access.isAdmitted(foreign.key)).toBe(true);
+});
+
+test("a key that was rotated is not rotated again; the sentence names no command", async () => {
+  const { accountId: account, keyId: key } = await access.anAccount();
+  await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 });
+  const again = await keysRuns["keys rotate"](operator(), { account, key, overlap_ms: 0 }).catch((error) => error);
+  expect(again).toBeInstanceOf(OperatorError);
+  expect(again.sentence).toBe(`${key} was rotated already and expires at ${isoTime(NOON_MS)}`);
+  expect(again.message).toContain(". See its replacement with keys list");
+});
