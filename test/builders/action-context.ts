@@ -1,10 +1,14 @@
 import type { ActionContext, ConsoleRequest } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import type { Actor } from "../../shared/ledger/audit.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { keyedHashes } from "./event-message.ts";
 import { NOON_MS } from "./noon.ts";
 import type { freshTables } from "./tables.ts";
 
+/** Nothing is there: a test that uses queues gives its own. */
+const QUEUES = "http://127.0.0.1:9/000000000000";
 const SEALING_KEY = Buffer.alloc(32, 7).toString("base64");
 
 /** The context of an operator's action on these tables; `request` as the console gives it. */
@@ -30,6 +34,8 @@ export const anActionContext = (
     purchases: { db, table: cacheTable, initially: "on" },
     waitingMinutes: 15,
     keyedHashes,
+    sqs: sqsClient(),
+    queues: queueUrls({ outcomes: `${QUEUES}/outcomes`, delivery: `${QUEUES}/delivery` }),
     ...rest,
   };
 };
