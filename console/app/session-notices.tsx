@@ -38,13 +38,17 @@ export const SessionNotices = () => {
 
 /** Opens when the service refuses the token, and again when another request is refused after it was closed. */
 const SessionEnded = ({ session }: { readonly session: Session }) => {
-  const [closed, setClosed] = useState<Session>();
-  const close = () => setClosed(session);
+  const [isClosed, setIsClosed] = useState(false);
   return (
-    <Dialog title="Your sign-in has ended" isOpen={session.isRefused && closed !== session} onClose={close} isOnTop>
+    <Dialog
+      title="Your sign-in has ended"
+      isOpen={session.isRefused && !isClosed}
+      onClose={() => setIsClosed(true)}
+      isOnTop
+    >
       <p>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</p>
       <DialogButtons>
-        <Button variant="default" onClick={close}>
+        <Button variant="default" onClick={() => setIsClosed(true)}>
           Not now
         </Button>
         <SignInAgain size="sm" />

@@ -70,8 +70,7 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
 };
 
 const ColorSchemeButton = () => {
-  // To suppress transitions, Mantine would add a style tag.
-  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  const { setColorScheme } = useMantineColorScheme();
   const isDark = useComputedColorScheme("light") === "dark";
   return (
     <Button

@@ -1,3 +1,4 @@
+import { Title } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
@@ -32,9 +33,9 @@ export const Page = ({ title, description, actions, children }: PageProps) => {
     <div className={styles.page}>
       <div className={styles.head}>
         <div>
-          <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          <Title order={1} ref={heading} tabIndex={-1} className={styles.title}>
             {title}
-          </h1>
+          </Title>
           {description !== undefined && <p className={styles.description}>{description}</p>}
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
@@ -56,7 +57,9 @@ export const Section = ({ title, description, actions, children }: SectionProps)
   <section className={styles.section}>
     <div className={styles.head}>
       <div>
-        <h2 className={styles.sectionTitle}>{title}</h2>
+        <Title order={2} className={styles.sectionTitle}>
+          {title}
+        </Title>
         {description !== undefined && <p className={styles.description}>{description}</p>}
       </div>
       {actions !== undefined && <div className={styles.actions}>{actions}</div>}

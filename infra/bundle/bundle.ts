@@ -1,6 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
+import type { FunctionName } from "../functions.ts";
+import { consoleFiles } from "./console-files.ts";
 
 /** The project's folder, with a slash at its end. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,5 +26,16 @@ export const bundleOptions = {
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;
 
+/** How one function is bundled. Only serve-console contains the console's pages, which take seconds to build. */
+export const bundleOptionsOf = (name: FunctionName) =>
+  ({
+    ...bundleOptions,
+    entryPoints: [functionEntry(name)],
+    define: {
+      ...bundleOptions.define,
+      ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),
+    },
+  }) satisfies BuildOptions;
+
 /** The entry of a function's bundle. */
-export const functionEntry = (name: string): string => `${projectRoot}functions/${name}/handler.ts`;
+export const functionEntry = (name: FunctionName): string => `${projectRoot}functions/${name}/handler.ts`;

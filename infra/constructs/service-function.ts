@@ -14,7 +14,7 @@ import {
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { buildSync } from "esbuild";
-import { bundleOptions, functionEntry, projectRoot } from "../bundle/bundle.ts";
+import { bundleOptionsOf, projectRoot } from "../bundle/bundle.ts";
 import { type ConsoleFunctionName, type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
@@ -136,7 +136,7 @@ const bundled = (name: FunctionName): Code =>
       image: Runtime.NODEJS_24_X.bundlingImage,
       local: {
         tryBundle: (folder) => {
-          buildSync({ ...bundleOptions, entryPoints: [functionEntry(name)], outfile: join(folder, "index.mjs") });
+          buildSync({ ...bundleOptionsOf(name), outfile: join(folder, "index.mjs") });
           return true;
         },
       },

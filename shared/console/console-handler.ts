@@ -134,7 +134,7 @@ const errorAnswer = (error: unknown, request_id: string, { route }: Progress): A
   if (isRefusal(error)) {
     return actionError(409, "refused", error instanceof OperatorError ? error.sentence : error.message);
   }
-  log.error("console.failed", { request_id, route, ...errorFields(error) });
+  log.alarm("console.failed", { request_id, route, ...errorFields(error) });
   return actionError(
     500,
     "internal_error",

@@ -52,7 +52,7 @@ export const logEvents = {
     action: "None.",
   },
   "console.failed": {
-    level: "error",
+    level: "alarm",
     fields: { request_id: "string", route: "string?", ...thrown },
     meaning:
       "A person got a 500 in the console. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
@@ -354,12 +354,6 @@ export const logEvents = {
     fields: { sequence_number: "string", ...thrown },
     meaning: "A change of the ledger's stream failed. The stream is retried from there.",
     action: "None, until the alarm on the stream's age.",
-  },
-  "changes.counted": {
-    level: "info",
-    fields: { changes: "number", ended: "number", balances: "number" },
-    meaning: "A batch of the ledger's stream was added to the statistics.",
-    action: "None.",
   },
   "webhook.attempted": {
     level: "info",

@@ -2,14 +2,13 @@ import { SourceMap } from "node:module";
 import { isAbsolute, join, relative } from "node:path";
 import { build } from "esbuild";
 import * as z from "zod";
-import { bundleOptions, functionEntry, projectRoot } from "../../infra/bundle/bundle.ts";
+import { bundleOptionsOf, projectRoot } from "../../infra/bundle/bundle.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 
 /** A function's bundle as it is deployed, and its source map, which is not: equal sources make equal bytes. */
 export const mappedBundle = async (name: FunctionName): Promise<{ readonly code: string; readonly map: string }> => {
   const { outputFiles } = await build({
-    ...bundleOptions,
-    entryPoints: [functionEntry(name)],
+    ...bundleOptionsOf(name),
     outfile: join(projectRoot, "index.mjs"),
     sourcemap: "external",
     write: false,

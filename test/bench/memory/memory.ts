@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import * as z from "zod";
-import { bundleOptions, functionEntry } from "../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../../infra/bundle/bundle.ts";
 import { functionSpecs } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
@@ -113,7 +113,7 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
     const results: SizeResults[] = [];
     for (const name of measuredFunctions) {
       const bundle = file(`${name}.mjs`);
-      await build({ ...bundleOptions, entryPoints: [functionEntry(name)], outfile: bundle });
+      await build({ ...bundleOptionsOf(name), outfile: bundle });
       const sizes: Size[] = [];
       for (const [memoryMb, ofSize] of connections) {
         sizes.push(await measureFirst({ name, memoryMb, bundle, connections: ofSize, next: invocations[name] }));

@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { bundleOptions, functionEntry } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
 import { functionNames } from "../../../../infra/functions.ts";
 
 /** Packages that record calls, with their requests and errors, in traces. */
@@ -10,8 +10,7 @@ test.each(functionNames)(
   "the bundle of %s has no instrumentation that could put personal data into a trace",
   async (name) => {
     const { metafile } = await build({
-      ...bundleOptions,
-      entryPoints: [functionEntry(name)],
+      ...bundleOptionsOf(name),
       write: false,
       metafile: true,
     });

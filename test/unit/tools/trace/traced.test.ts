@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, expect, test } from "vitest";
-import { bundleOptions, functionEntry } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf, functionEntry } from "../../../../infra/bundle/bundle.ts";
 import { mappedBundle, traced } from "../../../../tools/trace/traced.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trace-"));
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const { code, map } = await mappedBundle("purchase");
 
 test("the bundle that is traced has the bytes of the one that is deployed, which names no map", async () => {
-  const { outputFiles } = await build({ ...bundleOptions, entryPoints: [functionEntry("purchase")], write: false });
+  const { outputFiles } = await build({ ...bundleOptionsOf("purchase"), write: false });
   expect(code).toBe(outputFiles[0]?.text);
   expect(code).not.toContain("sourceMappingURL");
   expect(JSON.parse(map)).toHaveProperty("mappings");

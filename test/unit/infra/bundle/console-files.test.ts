@@ -1,0 +1,49 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { bundleOptionsOf, projectRoot } from "../../../../infra/bundle/bundle.ts";
+import { builtConsole, consoleFiles } from "../../../../infra/bundle/console-files.ts";
+
+const files = consoleFiles();
+const textOf = (path: string): string => gunzipSync(Buffer.from(files[path]?.gzip ?? "", "base64")).toString();
+const paths = Object.keys(files);
+
+test("the built console has one page, whose scripts and styles are files with a hash in their names", () => {
+  const named = [...textOf("index.html").matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, path]) => path);
+  expect(named.length).toBeGreaterThanOrEqual(3);
+  expect(named.filter((path) => !paths.includes(path ?? ""))).toEqual([]);
+  expect(paths.filter((path) => path.endsWith(".html"))).toEqual(["index.html"]);
+  for (const path of paths.filter((each) => /\.(js|css)$/.test(each))) {
+    expect(path).toMatch(/^assets\/[\w-]+-[\w-]{8}\.(js|css)$/);
+  }
+});
+
+test("the page contains no script or style itself, which its content security policy would refuse", () => {
+  expect(textOf("index.html")).not.toMatch(/<style|<script(?![^>]* src=)| style=| on\w+=/);
+});
+
+test("every file is a text of a type that serve-console serves", () => {
+  expect(paths.filter((path) => !/\.(html|js|css|svg)$/.test(path))).toEqual([]);
+});
+
+test("the scripts contain the production build of React, although tests run in another mode", () => {
+  const scripts = paths.filter((path) => path.endsWith(".js")).map(textOf);
+  expect(scripts.join("")).toContain("Minified React error");
+});
+
+test("only the bundle of serve-console contains the pages", () => {
+  expect(bundleOptionsOf("serve-console").define).toHaveProperty("CONSOLE_FILES");
+  expect(bundleOptionsOf("purchase").define).not.toHaveProperty("CONSOLE_FILES");
+});
+
+test("another process takes the folder that was built, and no unfinished one is left", async () => {
+  const script = `const { builtConsole } = await import("${projectRoot}infra/bundle/console-files.ts"); console.log(builtConsole());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+  const folder = builtConsole();
+  expect(stdout.trim()).toBe(folder);
+  expect(existsSync(`${folder}/index.html`)).toBe(true);
+  expect(readdirSync(dirname(folder)).filter((name) => name.startsWith("unfinished-"))).toEqual([]);
+});
